@@ -1,0 +1,1 @@
+//! The metrics: which sites, what observation covers them, totals.

@@ -1,0 +1,129 @@
+//! The three kinds of failure, as types: what the caller got wrong, what the environment lacks, what is our own fault.
+//!
+//! Every room returns [`Error`]; only `cli` turns it into an exit code (`contract.md`, exit codes: 2, 3 and 4).
+//! A message says what, where (file:line:column with the line shown) and the mend.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A place in a text file, for messages. Lines and columns count from 1, columns in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: PathBuf,
+    pub line: u32,
+    pub column: u32,
+    /// The line itself, without its end; shown under the message with a caret at `column`.
+    pub text: Option<String>,
+}
+
+/// What one message says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What is wrong, in one sentence without a full stop.
+    pub what: String,
+    pub place: Option<Place>,
+    /// Lines shown as they are, such as a compiler's diagnostics.
+    pub details: Option<String>,
+    /// What the reader can do about it.
+    pub mend: Option<String>,
+}
+
+/// A failure, by whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The caller's mistake: a bad flag or suite, a kernel that does not compile (exit code 2).
+    #[error("{0}")]
+    Caller(Box<Report>),
+    /// The environment lacks something: a device, a tool, disk space (exit code 3).
+    #[error("{0}")]
+    Environment(Box<Report>),
+    /// A fault of kassay or of a tool it calls on valid input (exit code 4).
+    #[error("{0}")]
+    Internal(Box<Report>),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Report {
+    pub fn new(what: impl Into<String>) -> Self {
+        Report { what: what.into(), place: None, details: None, mend: None }
+    }
+}
+
+impl Error {
+    pub fn caller(what: impl Into<String>) -> Self {
+        Error::Caller(Box::new(Report::new(what)))
+    }
+
+    pub fn environment(what: impl Into<String>) -> Self {
+        Error::Environment(Box::new(Report::new(what)))
+    }
+
+    pub fn internal(what: impl Into<String>) -> Self {
+        Error::Internal(Box::new(Report::new(what)))
+    }
+
+    pub fn report(&self) -> &Report {
+        match self {
+            Error::Caller(r) | Error::Environment(r) | Error::Internal(r) => r,
+        }
+    }
+
+    fn report_mut(&mut self) -> &mut Report {
+        match self {
+            Error::Caller(r) | Error::Environment(r) | Error::Internal(r) => r,
+        }
+    }
+
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.report_mut().place = Some(place);
+        self
+    }
+
+    #[must_use]
+    pub fn mend(mut self, mend: impl Into<String>) -> Self {
+        self.report_mut().mend = Some(mend.into());
+        self
+    }
+
+    #[must_use]
+    pub fn details(mut self, details: impl Into<String>) -> Self {
+        self.report_mut().details = Some(details.into());
+        self
+    }
+
+    /// The exit code of `contract.md`.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Caller(_) => 2,
+            Error::Environment(_) => 3,
+            Error::Internal(_) => 4,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{}:{}:{}: ", place.file.display(), place.line, place.column)?;
+        }
+        write!(f, "{}", self.what)?;
+        if let Some(Place { line, column, text: Some(text), .. }) = &self.place {
+            let gutter = line.to_string();
+            let pad: String = text
+                .chars()
+                .take(column.saturating_sub(1) as usize)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            write!(f, "\n  {gutter} | {text}\n  {:width$} | {pad}^", "", width = gutter.len())?;
+        }
+        if let Some(details) = &self.details {
+            write!(f, "\n{}", details.trim_end())?;
+        }
+        if let Some(mend) = &self.mend {
+            write!(f, "\n  mend: {mend}")?;
+        }
+        Ok(())
+    }
+}

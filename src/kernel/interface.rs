@@ -1,0 +1,243 @@
+//! The interface of a kernel: what a launch has to supply, argument by argument.
+//!
+//! Plain data, read from the module's argument metadata, IR types and debug information by `kernel::signature`.
+
+/// A scalar type of OpenCL C (specification 6.1.1); `bool` cannot be a kernel argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    /// Size and alignment in bytes.
+    pub fn size(self) -> u64 {
+        match self {
+            Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 | Scalar::F16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
+    }
+
+    pub fn is_signed(self) -> bool {
+        matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64) || self.is_float()
+    }
+
+    /// The name in OpenCL C.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::I8 => "char",
+            Scalar::U8 => "uchar",
+            Scalar::I16 => "short",
+            Scalar::U16 => "ushort",
+            Scalar::I32 => "int",
+            Scalar::U32 => "uint",
+            Scalar::I64 => "long",
+            Scalar::U64 => "ulong",
+            Scalar::F16 => "half",
+            Scalar::F32 => "float",
+            Scalar::F64 => "double",
+        }
+    }
+}
+
+/// The type of a value in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    Scalar(Scalar),
+    /// 2, 3, 4, 8 or 16 lanes; three lanes take the room of four (specification 6.1.5).
+    Vector(Scalar, u32),
+    Array(Box<Type>, u64),
+    Struct(Struct),
+    /// A pointer inside a struct, or another thing that no test can give; `size` in bytes.
+    Opaque {
+        name: String,
+        size: u64,
+    },
+}
+
+/// A struct or union, with its layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Struct {
+    /// Empty where the source gives none.
+    pub name: String,
+    /// In bytes, with padding.
+    pub size: u64,
+    pub align: u64,
+    pub fields: Vec<Field>,
+    pub is_union: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// The name, or the position as text where the IR has no names.
+    pub name: String,
+    /// In bytes from the struct's start.
+    pub offset: u64,
+    pub ty: Type,
+}
+
+impl Type {
+    /// Size in bytes as `sizeof` gives it.
+    pub fn size(&self) -> u64 {
+        match self {
+            Type::Scalar(s) => s.size(),
+            Type::Vector(s, 3) => s.size() * 4,
+            Type::Vector(s, lanes) => s.size() * u64::from(*lanes),
+            Type::Array(element, len) => element.size() * len,
+            Type::Struct(s) => s.size,
+            Type::Opaque { size, .. } => *size,
+        }
+    }
+
+    /// As OpenCL C would write it.
+    pub fn name(&self) -> String {
+        match self {
+            Type::Scalar(s) => s.name().to_owned(),
+            Type::Vector(s, lanes) => format!("{}{lanes}", s.name()),
+            Type::Array(element, len) => format!("{}[{len}]", element.name()),
+            Type::Struct(s) => format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name),
+            Type::Opaque { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// An address space of OpenCL (specification 5.8 of OpenCL C 1.2), in kassay's spelling of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AddressSpace {
+    Private,
+    Global,
+    Constant,
+    Local,
+    Generic,
+}
+
+impl AddressSpace {
+    pub fn name(self) -> &'static str {
+        match self {
+            AddressSpace::Private => "private",
+            AddressSpace::Global => "global",
+            AddressSpace::Constant => "constant",
+            AddressSpace::Local => "local",
+            AddressSpace::Generic => "generic",
+        }
+    }
+}
+
+/// Access qualifier of an image (or pipe) argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    None,
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+}
+
+impl Access {
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::None => "none",
+            Access::ReadOnly => "read_only",
+            Access::WriteOnly => "write_only",
+            Access::ReadWrite => "read_write",
+        }
+    }
+}
+
+/// The image types of OpenCL C (specification 6.1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ImageKind {
+    D1,
+    D1Array,
+    D1Buffer,
+    D2,
+    D2Array,
+    D3,
+    /// Depth images, multi-sample images: named, but no test can give them yet.
+    Other,
+}
+
+/// What an argument is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgKind {
+    /// Passed by value.
+    Value(Type),
+    /// A pointer to `__global` or `__constant` memory; the type of what it points to where the module tells.
+    Buffer {
+        element: Option<Type>,
+        space: AddressSpace,
+    },
+    /// A pointer to `__local` memory.
+    Local {
+        element: Option<Type>,
+    },
+    Image(ImageKind),
+    Sampler,
+    /// Something no launch can give (a queue, a pipe …), by its type's name.
+    Unsupported(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    /// `None` where the IR has no names; tests then go by position.
+    pub name: Option<String>,
+    /// From 0.
+    pub position: u32,
+    /// As the source writes it, with typedefs resolved: `float*`, `struct params`, `image2d_t`.
+    pub type_name: String,
+    pub kind: ArgKind,
+    pub access: Access,
+    pub is_const: bool,
+    pub is_restrict: bool,
+    pub is_volatile: bool,
+}
+
+impl Arg {
+    pub fn address_space(&self) -> AddressSpace {
+        match &self.kind {
+            ArgKind::Buffer { space, .. } => *space,
+            ArgKind::Local { .. } => AddressSpace::Local,
+            ArgKind::Image(_) => AddressSpace::Global,
+            _ => AddressSpace::Private,
+        }
+    }
+
+    /// The name, or the position as text.
+    pub fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.position.to_string())
+    }
+}
+
+/// A `__local` variable declared inside the kernel (or a function it calls).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalVariable {
+    pub name: String,
+    /// In bytes.
+    pub size: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// The kernel function's name.
+    pub name: String,
+    pub args: Vec<Arg>,
+    /// `reqd_work_group_size`.
+    pub required_local: Option<[u64; 3]>,
+    /// `work_group_size_hint`.
+    pub local_hint: Option<[u64; 3]>,
+    pub local_variables: Vec<LocalVariable>,
+}

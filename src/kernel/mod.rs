@@ -1,0 +1,5 @@
+//! Getting a module: clang, IR and SPIR-V in; the kernel's interface; source positions.
+//!
+//! Must never know: devices, tests.
+
+pub mod interface;

@@ -1,0 +1,15 @@
+//! kassay assays GPU kernels and their tests at the level of LLVM IR.
+//!
+//! The rooms, and who may import whom, are described in `ARCHITECTURE.md`; `tests/architecture.rs` keeps the walls.
+
+pub mod cfg;
+pub mod cli;
+pub mod coverage;
+pub mod error;
+pub mod exec;
+pub mod instrument;
+pub mod kernel;
+pub mod lower;
+pub mod report;
+pub mod result;
+pub mod suite;

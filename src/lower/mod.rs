@@ -1,0 +1,1 @@
+//! Instrumented IR to code.

@@ -1,0 +1,101 @@
+//! `kassay inspect`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Location;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectResult {
+    /// `kassay.inspect/1`
+    pub schema: String,
+    pub version: String,
+    /// The entry asked for; all kernels' names joined by commas if none was.
+    pub kernel: String,
+    pub source: String,
+    /// Always null: nothing is run.
+    pub device: Option<super::Device>,
+    pub seed: u64,
+    pub elapsed_s: f64,
+    pub kernels: Vec<Kernel>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Kernel {
+    pub name: String,
+    pub args: Vec<Arg>,
+    pub required_local: Option<[u64; 3]>,
+    pub local_variables: Vec<LocalVariable>,
+    /// Functions whose sites count: the kernel and every helper it reaches.
+    pub functions: Vec<String>,
+    pub counts: Counts,
+    /// Mutants by operator id; empty until mutation operators are built.
+    pub mutants_by_operator: BTreeMap<String, u64>,
+    pub sites: Vec<Site>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Arg {
+    /// Null where the IR has no names.
+    pub name: Option<String>,
+    pub position: u32,
+    #[serde(rename = "type")]
+    pub type_name: String,
+    pub address_space: String,
+    pub access: String,
+    /// For structs (by value or behind a pointer): the fields with their offsets in bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Field {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub type_name: String,
+    pub offset: u64,
+    pub size: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LocalVariable {
+    pub name: String,
+    pub size: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// Decisions that are branches: `if`, `switch`, `?:`.
+    pub branches: u64,
+    /// Their outcomes.
+    pub branch_outcomes: u64,
+    /// Operands of short-circuit decisions, two outcomes each.
+    pub conditions: u64,
+    pub loops: u64,
+    pub barriers: u64,
+    pub basic_blocks: u64,
+    pub lines: u64,
+    pub statements: u64,
+    /// 0 until mutation operators are built.
+    pub mutants: u64,
+}
+
+/// A site: a place where something is to be covered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Site {
+    /// Stable: the same source and options give the same ids.
+    pub id: String,
+    /// `branch`, `condition`, `loop`, `barrier`, `statement`, `line`.
+    pub kind: String,
+    /// The source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` where the IR does not tell.
+    pub construct: String,
+    pub function: String,
+    #[serde(flatten)]
+    pub location: Location,
+    pub outcomes: Vec<String>,
+}

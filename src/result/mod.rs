@@ -1,0 +1,35 @@
+//! The serde types of every result, their schema, journal and merge (`contract.md`, Results).
+//!
+//! Must never know: how anything was computed.
+
+pub mod cover;
+pub mod inspect;
+pub mod run;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The device that produced a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Device {
+    pub name: String,
+    pub driver: String,
+    /// `cpu`, `gpu`, `accelerator` or `simulator`.
+    pub kind: String,
+    pub il_versions: Vec<String>,
+}
+
+/// Covered out of total.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    pub covered: u64,
+    pub total: u64,
+}
+
+/// A place in the source. `line` 0: unknown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Location {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}

@@ -1,0 +1,81 @@
+//! A launch: one NDRange and one value per argument, as bytes a device can take.
+
+use std::sync::Arc;
+
+/// The NDRange of a launch (OpenCL specification 3.2), in work-items.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NdRange {
+    /// 1 to 3; the entries beyond it are 1 (offset: 0).
+    pub dims: u32,
+    pub global: [u64; 3],
+    /// `None`: left to kassay, see [`NdRange::local_or_default`].
+    pub local: Option<[u64; 3]>,
+    pub offset: [u64; 3],
+}
+
+impl NdRange {
+    pub fn items(&self) -> u64 {
+        self.global.iter().product()
+    }
+}
+
+/// How an image's texels are laid out in host memory; names as in the contract (`RGBA`, `UNORM_INT8`).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ImageFormat {
+    pub channel_order: String,
+    pub channel_type: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum ImageShape {
+    D1 { width: u64 },
+    D1Array { width: u64, layers: u64 },
+    D1Buffer { width: u64 },
+    D2 { width: u64, height: u64 },
+    D2Array { width: u64, height: u64, layers: u64 },
+    D3 { width: u64, height: u64, depth: u64 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Addressing {
+    None,
+    ClampToEdge,
+    Clamp,
+    Repeat,
+    MirroredRepeat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Filter {
+    Nearest,
+    Linear,
+}
+
+/// What an argument is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArgValue {
+    /// By value, exactly as long as the argument's type.
+    Value(Vec<u8>),
+    /// A buffer with these contents; what the kernel leaves in it is an output unless it is `__constant`.
+    Buffer(Arc<Vec<u8>>),
+    /// So many bytes of local memory.
+    Local(u64),
+    /// Texels row by row without padding.
+    Image {
+        shape: ImageShape,
+        format: ImageFormat,
+        texels: Arc<Vec<u8>>,
+    },
+    Sampler {
+        addressing: Addressing,
+        filter: Filter,
+        normalized: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    pub range: NdRange,
+    /// One per argument of the kernel's interface, in order.
+    pub args: Vec<ArgValue>,
+}

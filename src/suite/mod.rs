@@ -1,0 +1,5 @@
+//! Tests: values, files, launches, expectations, tolerances.
+//!
+//! Must never know: LLVM, devices.
+
+pub mod launch;

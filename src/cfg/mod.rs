@@ -1,1 +1,16 @@
-//! The petgraph CFG of a kernel: decisions, loops, barriers, dominance, control dependence; sites and their ids.
+//! The CFG of a kernel (petgraph): decisions and their conditions, loops, barriers, dominance, control dependence; sites and
+//! their ids.
+//!
+//! Everything here is plain data read from the canonical form: a block is its position in its function, an instruction its
+//! position in its block, so passes find them again in the module that was read, as long as they have not changed it.
+//!
+//! Must never know: what a probe is.
+
+pub mod decisions;
+pub mod dominance;
+pub mod dot;
+pub mod graph;
+pub mod lines;
+pub mod loops;
+pub mod sites;
+pub mod statements;

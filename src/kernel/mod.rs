@@ -2,4 +2,7 @@
 //!
 //! Must never know: devices, tests.
 
+pub mod canonical;
 pub mod interface;
+pub mod ir;
+pub mod source;

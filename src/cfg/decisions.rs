@@ -1,0 +1,386 @@
+//! Decisions and their conditions.
+//!
+//! In the raw canonical form, two conditional branches belong to one short-circuit decision exactly if they share a target:
+//! clang gives every construct blocks of its own, and `a && b` sends both operands to the same one. So branches are
+//! grouped by shared targets. A group whose targets meet in a boolean `phi` with constants is a short-circuit in a value
+//! or a loop condition; its last operand is the `phi`'s other incoming value. On optimised input the same grouping shows
+//! what the IR still tells.
+
+use super::dominance::Dominance;
+use super::graph::{BlockIndex, Cfg, Edge, Incoming, InstKind, Terminator};
+use super::loops::Loop;
+use crate::kernel::ir::DebugLocation;
+
+/// What shows that an outcome was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Event {
+    /// Control went along this edge.
+    Edge(Edge),
+    /// Control left `block` while the condition of the `select` at `instruction` in it was `truth`.
+    Select { block: BlockIndex, instruction: usize, truth: bool },
+    /// Control left `block` while the value that the boolean `phi` (block and position) takes from it was `truth`.
+    PhiOperand { block: BlockIndex, phi: (BlockIndex, usize), truth: bool },
+}
+
+/// One outcome of a decision or condition: covered by any of its events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub label: String,
+    pub events: Vec<Event>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// `if`, `?:`, `switch`, or `branch` where the IR does not tell.
+    pub construct: &'static str,
+    pub location: Option<DebugLocation>,
+    /// The block in which its evaluation begins, and the instruction for a `select`.
+    pub place: (BlockIndex, usize),
+    pub outcomes: Vec<Outcome>,
+}
+
+/// An operand of a short-circuit decision.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    pub location: Option<DebugLocation>,
+    pub place: (BlockIndex, usize),
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Conditional branches that share targets.
+#[derive(Debug, Clone)]
+struct Group {
+    /// The blocks of the branches, in order.
+    leaves: Vec<BlockIndex>,
+    /// The short-circuit `phi` that the group ends in.
+    phi: Option<(BlockIndex, usize)>,
+}
+
+/// The groups of a function.
+#[derive(Debug)]
+pub struct ShortCircuits {
+    groups: Vec<Group>,
+}
+
+impl ShortCircuits {
+    pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
+        let phis = short_circuit_phis(cfg);
+        let branches: Vec<BlockIndex> =
+            (0..cfg.len()).filter(|b| cfg.reachable[*b] && cfg.blocks[*b].terminator == Terminator::Branch).collect();
+        let mut groups: Vec<Group> = Vec::new();
+        for &block in &branches {
+            let mut joined = Group { leaves: vec![block], phi: None };
+            let mut others = Vec::new();
+            for group in groups {
+                if group.leaves.iter().any(|other| one_decision(cfg, dominance, *other, block)) {
+                    joined.leaves.extend(group.leaves);
+                } else {
+                    others.push(group);
+                }
+            }
+            joined.leaves.sort_unstable();
+            others.push(joined);
+            groups = others;
+        }
+        for group in &mut groups {
+            let targets: Vec<BlockIndex> = group.leaves.iter().flat_map(|b| cfg.successors(*b)).collect();
+            group.phi = phis
+                .iter()
+                .find(|(phi, constants)| targets.contains(&phi.0) && constants.iter().any(|c| group.leaves.contains(c)))
+                .map(|(phi, _)| *phi);
+        }
+        groups.sort_by_key(|g| g.leaves[0]);
+        ShortCircuits { groups }
+    }
+
+    /// Whether the branch of `block` is an operand of a short-circuit in a value or loop condition.
+    pub fn is_leaf(&self, block: BlockIndex) -> bool {
+        self.join_of(block).is_some()
+    }
+
+    /// The block in which the short-circuit value that `block` is an operand of is complete.
+    pub fn join_of(&self, block: BlockIndex) -> Option<BlockIndex> {
+        self.groups.iter().find(|g| g.leaves.contains(&block)).and_then(|g| g.phi).map(|p| p.0)
+    }
+
+    /// The first operand's block of the short-circuit value that is complete in `join`.
+    pub fn start_of(&self, join: BlockIndex) -> Option<BlockIndex> {
+        self.groups.iter().find(|g| g.phi.is_some_and(|p| p.0 == join)).map(|g| g.leaves[0])
+    }
+}
+
+/// Boolean `phi`s that join a short-circuit: constants from branching blocks and one other value.
+fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> {
+    let mut found = Vec::new();
+    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        for (i, inst) in block.instructions.iter().enumerate() {
+            let InstKind::BoolPhi(incoming) = &inst.kind else { continue };
+            let constants: Vec<BlockIndex> = incoming
+                .iter()
+                .filter(|(from, v)| {
+                    matches!(v, Incoming::Constant(_)) && cfg.blocks[*from].terminator == Terminator::Branch
+                })
+                .map(|(from, _)| *from)
+                .collect();
+            let others = incoming.iter().filter(|(_, v)| !matches!(v, Incoming::Constant(_))).count();
+            if others == 1 && constants.len() + 1 == incoming.len() {
+                found.push(((b, i), constants));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the branches of `a` and `b` (`a` earlier in the function) are operands of one short-circuit.
+fn one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
+    let forward = |block: BlockIndex| {
+        let mut targets = cfg.successors(block);
+        targets.retain(|t| !dominance.dominates(*t, block));
+        targets
+    };
+    let (ta, tb) = (forward(a), forward(b));
+    if !ta.iter().any(|t| tb.contains(t)) {
+        return false;
+    }
+    // Without labels the input may be optimised, where nested constructs share targets too; an operand stores nothing.
+    cfg.has_labels()
+        || (ta.iter().any(|t| dominance.dominates(*t, b))
+            && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store))
+}
+
+/// Decisions and conditions of one function, both in order of place.
+pub fn find(
+    cfg: &Cfg,
+    dominance: &Dominance,
+    circuits: &ShortCircuits,
+    loops: &[Loop],
+    from_spirv: bool,
+) -> (Vec<Decision>, Vec<Condition>) {
+    let mut decisions = Vec::new();
+    let mut conditions = Vec::new();
+    for group in &circuits.groups {
+        let is_loop = |b: &BlockIndex| loops.iter().any(|l| l.condition == Some(*b));
+        let leaves: Vec<BlockIndex> = group.leaves.iter().copied().filter(|b| !is_loop(b)).collect();
+        if leaves.is_empty() {
+            continue;
+        }
+        if let Some(phi) = group.phi {
+            conditions.extend(value_conditions(cfg, &leaves, phi));
+            continue;
+        }
+        if is_of_compiler(cfg, &leaves) {
+            continue;
+        }
+        match as_decision(cfg, dominance, &leaves) {
+            Some(decision) => {
+                if leaves_chain(cfg, dominance, &leaves) {
+                    let ends = outcome_targets(cfg, dominance, &leaves);
+                    conditions.extend(operands(cfg, &leaves, (ends[0], ends[1])));
+                }
+                decisions.push(decision);
+            }
+            // Optimised code may share targets in ways no source decision does: each branch stands for itself.
+            None => decisions.extend(leaves.iter().filter_map(|b| as_decision(cfg, dominance, &[*b]))),
+        }
+    }
+    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        decisions.extend(switch(cfg, b));
+        for (i, inst) in block.instructions.iter().enumerate() {
+            if let InstKind::Select { as_number, condition_location } = &inst.kind
+                && !(from_spirv && *as_number)
+            {
+                decisions.push(select(b, i, condition_location.clone()));
+            }
+        }
+    }
+    decisions.sort_by_key(|d| d.place);
+    conditions.sort_by_key(|c| c.place);
+    (decisions, conditions)
+}
+
+/// Branches that clang makes for its own ends.
+fn is_of_compiler(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
+    let own = ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
+    leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| own.iter().any(|p| cfg.is_labelled(t, p)))
+}
+
+/// Targets of the group that are not just the next operand, in order of the function: the outcomes.
+fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
+    let mut targets: Vec<BlockIndex> = leaves
+        .iter()
+        .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
+        .filter(|(b, t)| {
+            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(cfg, dominance, *t, *l))
+        })
+        .map(|(_, t)| t)
+        .collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets
+}
+
+/// Whether operand block `t` evaluates the operand that leaf `l` ends: reached only through it or, for an operand that
+/// both `&&` and `||` lead to, the leaf's own block.
+fn leads_to(_cfg: &Cfg, dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
+    t == l || dominance.dominates(t, l)
+}
+
+/// Whether some leaf leads to another: a chain of `&&` and `||` (two arms of a ternary operand merely share targets).
+fn leaves_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> bool {
+    leaves.iter().any(|b| {
+        cfg.successors(*b).iter().any(|t| {
+            !dominance.dominates(*t, *b) && leaves.iter().any(|l| l != b && leads_to(cfg, dominance, *t, *l))
+        })
+    })
+}
+
+fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
+    let targets = outcome_targets(cfg, dominance, leaves);
+    let [first, second] = targets[..] else { return None };
+    let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else")) {
+        "if"
+    } else if cfg.is_labelled(first, "cond.true") {
+        "?:"
+    } else {
+        "branch"
+    };
+    let events = |target: BlockIndex| {
+        leaves
+            .iter()
+            .flat_map(|b| cfg.edges_out(*b))
+            .filter(|e| cfg.target(*e) == target)
+            .map(Event::Edge)
+            .collect::<Vec<_>>()
+    };
+    // clang lays the first arm out right behind the condition, whichever way `!` turned the branch.
+    Some(Decision {
+        construct,
+        location: cfg.blocks[leaves[0]].condition_location.clone(),
+        place: (leaves[0], usize::MAX),
+        outcomes: vec![
+            Outcome { label: "true".into(), events: events(first) },
+            Outcome { label: "false".into(), events: events(second) },
+        ],
+    })
+}
+
+/// The operands of a short-circuit in an `if` or ternary; leaves with the same two targets are arms of one operand.
+fn operands(cfg: &Cfg, leaves: &[BlockIndex], (yes, no): (BlockIndex, BlockIndex)) -> Vec<Condition> {
+    merge_arms(cfg, leaves)
+        .into_iter()
+        .map(|arms| {
+            let targets = cfg.successors(arms[0]);
+            let truth = operand_true(cfg, targets[0], targets[1], Some((yes, no)));
+            condition(cfg, &arms, targets[truth])
+        })
+        .collect()
+}
+
+/// The operands of a short-circuit in a value or loop condition.
+fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) -> Vec<Condition> {
+    let InstKind::BoolPhi(incoming) = &cfg.blocks[phi.0].instructions[phi.1].kind else { return Vec::new() };
+    let mut all: Vec<Condition> = merge_arms(cfg, leaves)
+        .into_iter()
+        .map(|arms| {
+            let targets = cfg.successors(arms[0]);
+            let constant = incoming.iter().find_map(|(from, v)| match v {
+                Incoming::Constant(b) if arms.contains(from) => Some(*b),
+                _ => None,
+            });
+            let truth = match constant {
+                // `false` comes straight from a false operand of `&&`, `true` from a true one of `||`.
+                Some(value) => usize::from((targets[0] == phi.0) != value),
+                None => operand_true(cfg, targets[0], targets[1], None),
+            };
+            condition(cfg, &arms, targets[truth])
+        })
+        .collect();
+    for (from, value) in incoming {
+        if *value == Incoming::Other {
+            let outcome = |truth: bool| Outcome {
+                label: truth.to_string(),
+                events: vec![Event::PhiOperand { block: *from, phi, truth }],
+            };
+            let location = cfg.blocks[*from].instructions.iter().filter_map(|i| i.location.clone()).find(|l| l.line > 0);
+            all.push(Condition {
+                location: location.or_else(|| cfg.blocks[phi.0].instructions[phi.1].location.clone()),
+                place: (*from, usize::MAX),
+                outcomes: vec![outcome(true), outcome(false)],
+            });
+        }
+    }
+    all
+}
+
+fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
+    let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
+    for &leaf in leaves {
+        match merged.iter_mut().find(|arms| cfg.successors(arms[0]) == cfg.successors(leaf)) {
+            Some(arms) => arms.push(leaf),
+            None => merged.push(vec![leaf]),
+        }
+    }
+    merged
+}
+
+/// Which successor an operand takes when it is true: clang's labels of the next operand say so; else an operand that
+/// jumps to the decision's end decides it (`||` if to the true outcome); else the branch's own sense.
+fn operand_true(
+    cfg: &Cfg,
+    first: BlockIndex,
+    second: BlockIndex,
+    outcomes: Option<(BlockIndex, BlockIndex)>,
+) -> usize {
+    for prefix in ["land.lhs.true", "land.rhs"] {
+        if let Some(i) = [first, second].iter().position(|t| cfg.is_labelled(*t, prefix)) {
+            return i;
+        }
+    }
+    for prefix in ["lor.lhs.false", "lor.rhs"] {
+        if let Some(i) = [first, second].iter().position(|t| cfg.is_labelled(*t, prefix)) {
+            return 1 - i;
+        }
+    }
+    match outcomes {
+        Some((yes, no)) if first == yes || second == no => 0,
+        Some((yes, no)) if second == yes || first == no => 1,
+        _ => 0,
+    }
+}
+
+fn condition(cfg: &Cfg, arms: &[BlockIndex], when_true: BlockIndex) -> Condition {
+    let events = |truth: bool| {
+        arms.iter()
+            .flat_map(|b| cfg.edges_out(*b))
+            .filter(|e| (cfg.target(*e) == when_true) == truth)
+            .map(Event::Edge)
+            .collect::<Vec<_>>()
+    };
+    Condition {
+        location: cfg.blocks[arms[0]].condition_location.clone(),
+        place: (arms[0], usize::MAX),
+        outcomes: vec![
+            Outcome { label: "true".into(), events: events(true) },
+            Outcome { label: "false".into(), events: events(false) },
+        ],
+    }
+}
+
+fn switch(cfg: &Cfg, block: BlockIndex) -> Option<Decision> {
+    let Terminator::Switch { cases } = &cfg.blocks[block].terminator else { return None };
+    let edge = |successor| vec![Event::Edge(Edge { block, successor })];
+    let mut outcomes: Vec<Outcome> = cases
+        .iter()
+        .enumerate()
+        .map(|(i, value)| Outcome { label: format!("case {value}"), events: edge(i + 1) })
+        .collect();
+    outcomes.push(Outcome { label: "default".into(), events: edge(0) });
+    let location = cfg.blocks[block].condition_location.clone();
+    Some(Decision { construct: "switch", location, place: (block, usize::MAX), outcomes })
+}
+
+fn select(block: BlockIndex, instruction: usize, location: Option<DebugLocation>) -> Decision {
+    let outcome =
+        |truth: bool| Outcome { label: truth.to_string(), events: vec![Event::Select { block, instruction, truth }] };
+    Decision { construct: "?:", location, place: (block, instruction), outcomes: vec![outcome(true), outcome(false)] }
+}

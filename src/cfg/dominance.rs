@@ -1,0 +1,76 @@
+//! Dominators, post-dominators and control dependence of one function's graph.
+
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Reversed;
+
+use super::graph::{BlockIndex, Cfg, Edge};
+
+#[derive(Debug)]
+pub struct Dominance {
+    forward: Dominators<NodeIndex>,
+    /// Of the graph with one virtual exit behind every block that ends the function.
+    backward: Dominators<NodeIndex>,
+}
+
+impl Dominance {
+    pub fn of(cfg: &Cfg) -> Dominance {
+        let forward = simple_fast(&cfg.graph, NodeIndex::new(0));
+        let mut with_exit: DiGraph<(), ()> = cfg.graph.map(|_, ()| (), |_, _| ());
+        let exit = with_exit.add_node(());
+        for block in 0..cfg.len() {
+            if cfg.successors(block).is_empty() {
+                with_exit.add_edge(NodeIndex::new(block), exit, ());
+            }
+        }
+        connect_endless(&mut with_exit, exit, cfg.len());
+        let backward = simple_fast(Reversed(&with_exit), exit);
+        Dominance { forward, backward }
+    }
+
+    /// Whether every path from the entry to `b` goes through `a` (true for `a == b`); false for unreachable `b`.
+    pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
+        self.forward.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|n| n.index() == a))
+    }
+
+    /// Whether every path from `b` to the end goes through `a` (true for `a == b`).
+    pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
+        self.backward.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|n| n.index() == a))
+    }
+
+    pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
+        self.forward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
+    }
+
+    /// The next block on every path from `block` to the end; `None` if that is the function's end itself.
+    pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
+        self.backward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index).filter(|n| *n < cfg.len())
+    }
+
+    /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: the block post-dominates the edge's
+    /// target, but does not strictly post-dominate its source).
+    pub fn control_dependence(&self, cfg: &Cfg, block: BlockIndex) -> Vec<Edge> {
+        let strictly = |a, b| a != b && self.post_dominates(a, b);
+        let branching = (0..cfg.len()).filter(|b| cfg.reachable[*b] && cfg.successors(*b).len() > 1);
+        branching
+            .flat_map(|b| cfg.edges_out(b))
+            .filter(|e| self.post_dominates(block, cfg.target(*e)) && !strictly(block, e.block))
+            .collect()
+    }
+}
+
+/// Joins endless loops to the exit, so that post-dominance is defined everywhere: one edge from the first block (in
+/// order) that cannot reach the exit yet, until all can.
+fn connect_endless(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
+    loop {
+        let mut reaches = vec![false; graph.node_count()];
+        let mut search = petgraph::visit::Dfs::new(Reversed(&*graph), exit);
+        while let Some(n) = search.next(Reversed(&*graph)) {
+            reaches[n.index()] = true;
+        }
+        match (0..blocks).rev().find(|b| !reaches[*b]) {
+            Some(block) => graph.add_edge(NodeIndex::new(block), exit, ()),
+            None => return,
+        };
+    }
+}

@@ -1,0 +1,283 @@
+//! The control-flow graph of one function, as plain data.
+
+use std::collections::HashMap;
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use crate::kernel::ir::{self, Block, DebugLocation, Function, Inst};
+
+/// A block's position in its function; node `i` of the graph is block `i`.
+pub type BlockIndex = usize;
+
+/// An edge: the block it leaves and the position among the terminator's successors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    pub block: BlockIndex,
+    pub successor: usize,
+}
+
+/// How a block ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Terminator {
+    /// `ret`.
+    Return,
+    /// An unconditional branch, or a conditional one on a constant.
+    Goto,
+    /// A branch on a condition: successor 0 if it is true, 1 if false.
+    Branch,
+    /// A `switch`: successor 0 is the default, successor `i` belongs to `cases[i - 1]`.
+    Switch { cases: Vec<i64> },
+    Unreachable,
+}
+
+#[derive(Debug, Clone)]
+pub struct BlockInfo {
+    /// clang's or the user's label; empty where names were discarded.
+    pub label: String,
+    pub terminator: Terminator,
+    /// Of a branch or switch: where the source of its condition begins, as far as debug locations tell.
+    pub condition_location: Option<DebugLocation>,
+    /// Of a branch: the position in this block of the `phi` that is its condition.
+    pub condition_phi: Option<usize>,
+    pub instructions: Vec<InstInfo>,
+}
+
+/// What the analyses need of an instruction.
+#[derive(Debug, Clone)]
+pub struct InstInfo {
+    pub location: Option<DebugLocation>,
+    pub kind: InstKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InstKind {
+    /// A direct call of this function.
+    Call(String),
+    /// A `select` on a scalar condition; `as_number`: its arms are 1 and 0, as where a bool is widened.
+    Select { as_number: bool, condition_location: Option<DebugLocation> },
+    /// A `phi` of type `i1`: what comes in from which block.
+    BoolPhi(Vec<(BlockIndex, Incoming)>),
+    Store,
+    Alloca,
+    Return,
+    Goto,
+    Other,
+}
+
+/// What a boolean `phi` takes from one of its predecessors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Incoming {
+    Constant(bool),
+    /// Another boolean `phi`: its block and position.
+    Phi(BlockIndex, usize),
+    Other,
+}
+
+/// One function of the canonical form.
+#[derive(Debug, Clone)]
+pub struct Cfg {
+    pub function: String,
+    pub blocks: Vec<BlockInfo>,
+    /// Node `i` is block `i`; an edge's weight is its position among the terminator's successors.
+    pub graph: DiGraph<(), usize>,
+    /// Blocks that the entry reaches.
+    pub reachable: Vec<bool>,
+}
+
+impl Cfg {
+    /// Reads a function that has a body.
+    pub fn read(function: Function) -> Cfg {
+        let blocks = function.blocks();
+        let position = |b: Block| blocks.iter().position(|x| *x == b).unwrap_or(0);
+        let mut graph = DiGraph::with_capacity(blocks.len(), blocks.len() * 2);
+        for _ in &blocks {
+            graph.add_node(());
+        }
+        let places: HashMap<Inst, (BlockIndex, usize)> = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(b, block)| block.instructions().into_iter().enumerate().map(move |(i, inst)| (inst, (b, i))))
+            .collect();
+        let mut infos = Vec::with_capacity(blocks.len());
+        for (i, block) in blocks.iter().enumerate() {
+            for (s, target) in block.terminator().successors().into_iter().enumerate() {
+                graph.add_edge(NodeIndex::new(i), NodeIndex::new(position(target)), s);
+            }
+            let terminator = block.terminator();
+            let condition = terminator.operands().first().copied().and_then(ir::as_instruction);
+            infos.push(BlockInfo {
+                label: block.label(),
+                terminator: read_terminator(terminator),
+                condition_location: condition.and_then(|c| source_begin(*block, c)).or_else(|| terminator.location()),
+                condition_phi: condition
+                    .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
+                    .and_then(|c| places.get(&c).map(|p| p.1)),
+                instructions: block.instructions().into_iter().map(|i| read_instruction(i, &position, &places)).collect(),
+            });
+        }
+        let mut reachable = vec![false; blocks.len()];
+        let mut search = petgraph::visit::Dfs::new(&graph, NodeIndex::new(0));
+        while let Some(n) = search.next(&graph) {
+            reachable[n.index()] = true;
+        }
+        Cfg { function: function.name(), blocks: infos, graph, reachable }
+    }
+
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Where an edge leads.
+    pub fn target(&self, edge: Edge) -> BlockIndex {
+        self.successors(edge.block)[edge.successor]
+    }
+
+    /// Successors in the terminator's order.
+    pub fn successors(&self, block: BlockIndex) -> Vec<BlockIndex> {
+        let mut all: Vec<(usize, usize)> =
+            self.graph.edges(NodeIndex::new(block)).map(|e| (*e.weight(), e.target().index())).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, target)| target).collect()
+    }
+
+    /// Edges that enter `block` from blocks that the entry reaches.
+    pub fn incoming(&self, block: BlockIndex) -> Vec<Edge> {
+        let mut all: Vec<Edge> = self
+            .graph
+            .edges_directed(NodeIndex::new(block), petgraph::Direction::Incoming)
+            .filter(|e| self.reachable[e.source().index()])
+            .map(|e| Edge { block: e.source().index(), successor: *e.weight() })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    pub fn edges_out(&self, block: BlockIndex) -> impl Iterator<Item = Edge> + use<> {
+        (0..self.successors(block).len()).map(move |successor| Edge { block, successor })
+    }
+
+    /// Whether clang's block names are there to tell constructs apart.
+    pub fn has_labels(&self) -> bool {
+        self.blocks.iter().skip(1).any(|b| !b.label.is_empty())
+    }
+
+    /// Whether a block's label is clang's `prefix`, with or without a number to make it unique.
+    pub fn is_labelled(&self, block: BlockIndex, prefix: &str) -> bool {
+        let label = &self.blocks[block].label;
+        label.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    }
+}
+
+fn read_terminator(inst: Inst) -> Terminator {
+    match inst.opcode() {
+        LLVMOpcode::LLVMRet => Terminator::Return,
+        LLVMOpcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
+        LLVMOpcode::LLVMBr => Terminator::Goto,
+        LLVMOpcode::LLVMSwitch => {
+            let operands = inst.operands();
+            // SAFETY: alive. Case values are the integer constants among the operands after condition and default.
+            let value = |v| unsafe { (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v)) };
+            Terminator::Switch { cases: operands.into_iter().skip(1).filter_map(value).collect() }
+        }
+        _ => Terminator::Unreachable,
+    }
+}
+
+/// The first place, in source order, among the instructions of `block` that compute `value`.
+fn source_begin(block: Block, value: Inst) -> Option<DebugLocation> {
+    let mut work = vec![value];
+    let mut seen = Vec::new();
+    let mut begin: Option<DebugLocation> = None;
+    while let Some(inst) = work.pop() {
+        if seen.contains(&inst) || inst.block() != block {
+            continue;
+        }
+        seen.push(inst);
+        if let Some(here) = inst.location().filter(|l| l.line > 0)
+            && begin.as_ref().is_none_or(|b| b.file == here.file && (here.line, here.column) < (b.line, b.column))
+        {
+            begin = Some(here);
+        }
+        if inst.opcode() != LLVMOpcode::LLVMPHI {
+            work.extend(inst.operand_instructions());
+        }
+    }
+    begin
+}
+
+fn read_phi(
+    inst: Inst,
+    position: &dyn Fn(Block) -> BlockIndex,
+    places: &HashMap<Inst, (BlockIndex, usize)>,
+) -> Vec<(BlockIndex, Incoming)> {
+    // SAFETY: alive and a phi; indices are below the incoming count.
+    let incoming = |i| unsafe { (Block(LLVMGetIncomingBlock(inst.0, i)), LLVMGetIncomingValue(inst.0, i)) };
+    // SAFETY: alive and a phi.
+    let count = unsafe { LLVMCountIncoming(inst.0) };
+    (0..count)
+        .map(|i| {
+            let (block, value) = incoming(i);
+            let kind = match (ir::constant_bool(value), ir::as_instruction(value)) {
+                (Some(b), _) => Incoming::Constant(b),
+                (None, Some(v)) if v.opcode() == LLVMOpcode::LLVMPHI => {
+                    places.get(&v).map_or(Incoming::Other, |p| Incoming::Phi(p.0, p.1))
+                }
+                _ => Incoming::Other,
+            };
+            (position(block), kind)
+        })
+        .collect()
+}
+
+fn read_instruction(
+    inst: Inst,
+    position: &dyn Fn(Block) -> BlockIndex,
+    places: &HashMap<Inst, (BlockIndex, usize)>,
+) -> InstInfo {
+    let kind = match inst.opcode() {
+        LLVMOpcode::LLVMCall => inst.callee().map_or(InstKind::Other, InstKind::Call),
+        LLVMOpcode::LLVMSelect => {
+            let operands = inst.operands();
+            match operands.first() {
+                Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => {
+                    InstKind::Select {
+                        as_number: is_one(operands[1]) && is_zero(operands[2]),
+                        condition_location: ir::as_instruction(condition)
+                            .and_then(|c| source_begin(inst.block(), c))
+                            .or_else(|| inst.location()),
+                    }
+                }
+                _ => InstKind::Other,
+            }
+        }
+        LLVMOpcode::LLVMPHI if ir::is_bool(inst.0) => InstKind::BoolPhi(read_phi(inst, position, places)),
+        LLVMOpcode::LLVMStore => InstKind::Store,
+        LLVMOpcode::LLVMAlloca => InstKind::Alloca,
+        LLVMOpcode::LLVMRet => InstKind::Return,
+        LLVMOpcode::LLVMBr if inst.branch_condition().is_none() => InstKind::Goto,
+        _ => InstKind::Other,
+    };
+    InstInfo { location: inst.location(), kind }
+}
+
+fn is_constant(value: llvm_sys::prelude::LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe { !LLVMIsAConstant(value).is_null() }
+}
+
+fn is_zero(value: llvm_sys::prelude::LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe { is_constant(value) && LLVMIsNull(value) != 0 }
+}
+
+fn is_one(value: llvm_sys::prelude::LLVMValueRef) -> bool {
+    // SAFETY: alive; the integer value is asked of integer constants only.
+    unsafe { !LLVMIsAConstantInt(value).is_null() && matches!(LLVMConstIntGetSExtValue(value), 1 | -1) }
+}

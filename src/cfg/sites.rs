@@ -1,0 +1,309 @@
+//! Sites: the places of a kernel where something is to be covered, with stable ids.
+//!
+//! A site's id follows from the canonical form and the options alone (invariant 1): function, kind, file name, line and
+//! column, and a number where several constructs share them (a macro's body lies at one place per expansion).
+
+use std::collections::HashMap;
+
+use super::decisions::{self, Condition, Decision, Event, ShortCircuits};
+use super::dominance::Dominance;
+use super::graph::{BlockIndex, Cfg, InstKind};
+use super::lines;
+use super::loops::{self, Loop};
+use super::statements;
+use crate::kernel::ast::Ast;
+use crate::kernel::ir::{self, DebugLocation};
+use crate::kernel::source::Sources;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SiteKind {
+    Branch,
+    Condition,
+    Loop,
+    Barrier,
+    Statement,
+    /// A region of code between branch points (LIU 5.2).
+    Region,
+    Line,
+}
+
+impl SiteKind {
+    /// As results spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SiteKind::Branch => "branch",
+            SiteKind::Condition => "condition",
+            SiteKind::Loop => "loop",
+            SiteKind::Barrier => "barrier",
+            SiteKind::Statement => "statement",
+            SiteKind::Region => "region",
+            SiteKind::Line => "line",
+        }
+    }
+}
+
+/// The classes of a loop (PENG 4.2.1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoopClass {
+    /// The body was not executed.
+    Zero,
+    One,
+    Many,
+    /// The condition became false.
+    Boundary,
+}
+
+impl LoopClass {
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopClass::Zero => "zero",
+            LoopClass::One => "one",
+            LoopClass::Many => "many",
+            LoopClass::Boundary => "boundary",
+        }
+    }
+}
+
+/// What shows that an outcome is covered, in the function at that position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fact {
+    Event(Event),
+    Block(BlockIndex),
+    /// One entry of the loop (by its position in [`FunctionSites::loops`]) showed the class.
+    Loop(usize, LoopClass),
+    /// The item passed the barrier (by its position in [`FunctionSites::barriers`]).
+    Barrier(usize),
+}
+
+#[derive(Debug, Clone)]
+pub struct SiteOutcome {
+    pub label: String,
+    /// Covered if any of these holds, each with the position of its function.
+    pub facts: Vec<(usize, Fact)>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Site {
+    pub id: String,
+    pub kind: SiteKind,
+    pub construct: String,
+    /// Position of the function it stands in.
+    pub function: usize,
+    /// `None` without debug information.
+    pub location: Option<DebugLocation>,
+    pub outcomes: Vec<SiteOutcome>,
+}
+
+/// One function with what was found in it.
+#[derive(Debug)]
+pub struct FunctionSites {
+    pub cfg: Cfg,
+    pub dominance: Dominance,
+    pub loops: Vec<Loop>,
+    pub decisions: Vec<Decision>,
+    pub conditions: Vec<Condition>,
+    /// Barriers: block and instruction, with the called name.
+    pub barriers: Vec<(BlockIndex, usize, String)>,
+}
+
+/// All sites of a kernel and the helpers it reaches.
+#[derive(Debug)]
+pub struct Sites {
+    /// The kernel first, then the helpers in the module's order.
+    pub functions: Vec<FunctionSites>,
+    /// By kind, then function, then place.
+    pub sites: Vec<Site>,
+    /// Whether statements and regions could be read (they need the syntax tree).
+    pub has_statements: bool,
+}
+
+impl Sites {
+    /// Reads the canonical form of `entry`. `ast`: the syntax tree, where the kernel came as source.
+    pub fn read(
+        module: &inkwell::module::Module<'_>,
+        entry: &str,
+        from_spirv: bool,
+        ast: Option<&Ast>,
+        sources: &Sources,
+    ) -> Sites {
+        let loop_kind = ir::metadata_kind(module, "llvm.loop");
+        let mut bodies: Vec<ir::Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
+        bodies.sort_by_key(|f| f.name() != entry);
+        let functions: Vec<FunctionSites> = bodies.iter().map(|f| read_function(*f, from_spirv)).collect();
+
+        let mut builder = Builder { ids: HashMap::new(), sites: Vec::new() };
+        for (f, function) in functions.iter().enumerate() {
+            builder.decisions(f, function);
+            builder.conditions(f, function);
+            builder.loops(f, function, &bodies[f], loop_kind);
+            builder.barriers(f, function);
+        }
+        let cfgs: Vec<&Cfg> = functions.iter().map(|f| &f.cfg).collect();
+        if let Some(ast) = ast {
+            for (f, cfg) in cfgs.iter().enumerate() {
+                for statement in statements::find(cfg, ast) {
+                    builder.statement(f, &cfg.function, statement);
+                }
+            }
+        }
+        for ((file, line), blocks) in lines::find(&cfgs, sources) {
+            let location = Some(DebugLocation { file, line, column: 1 });
+            let facts = blocks.iter().map(|(f, b)| (*f, Fact::Block(*b))).collect();
+            let outcomes = vec![SiteOutcome { label: "executed".into(), facts }];
+            let function = blocks[0].0;
+            builder.add(SiteKind::Line, "line", function, &functions[function].cfg.function, location, (0, 0), outcomes);
+        }
+        let mut sites = builder.sites;
+        sites.sort_by(|a, b| (a.kind, a.function).cmp(&(b.kind, b.function)));
+        Sites { functions, sites, has_statements: ast.is_some() }
+    }
+
+    pub fn of_kind(&self, kind: SiteKind) -> impl Iterator<Item = &Site> {
+        self.sites.iter().filter(move |s| s.kind == kind)
+    }
+}
+
+fn read_function(function: ir::Function, from_spirv: bool) -> FunctionSites {
+    let cfg = Cfg::read(function);
+    let dominance = Dominance::of(&cfg);
+    let circuits = ShortCircuits::find(&cfg, &dominance);
+    let loops = loops::find(&cfg, &dominance, &circuits);
+    let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
+    let mut barriers = Vec::new();
+    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        for (i, inst) in block.instructions.iter().enumerate() {
+            if let InstKind::Call(name) = &inst.kind
+                && let Some(spelling) = barrier_name(name)
+            {
+                barriers.push((b, i, spelling.to_owned()));
+            }
+        }
+    }
+    FunctionSites { cfg, dominance, loops, decisions, conditions, barriers }
+}
+
+/// The source's spelling of a work-group barrier, by the called (mangled) name.
+fn barrier_name(callee: &str) -> Option<&'static str> {
+    if callee.starts_with("_Z7barrierj") {
+        Some("barrier")
+    } else if callee.starts_with("_Z18work_group_barrierj") {
+        Some("work_group_barrier")
+    } else if callee.contains("__spirv_ControlBarrier") {
+        Some("barrier")
+    } else {
+        None
+    }
+}
+
+struct Builder {
+    /// How often each id came up.
+    ids: HashMap<String, u32>,
+    sites: Vec<Site>,
+}
+
+impl Builder {
+    #[allow(clippy::too_many_arguments)]
+    fn add(
+        &mut self,
+        kind: SiteKind,
+        construct: &str,
+        function: usize,
+        function_name: &str,
+        location: Option<DebugLocation>,
+        place: (BlockIndex, usize),
+        outcomes: Vec<SiteOutcome>,
+    ) {
+        let location = location.filter(|l| l.line > 0);
+        let at = match &location {
+            Some(l) if kind == SiteKind::Line => format!("{}:{}", base_name(&l.file), l.line),
+            Some(l) => format!("{}:{}:{}", base_name(&l.file), l.line, l.column),
+            None if place.1 == usize::MAX => format!("block {}", place.0),
+            None => format!("block {} instruction {}", place.0, place.1),
+        };
+        let mut id = match kind {
+            SiteKind::Line => format!("line@{at}"),
+            _ => format!("{function_name}.{}@{at}", kind.name()),
+        };
+        let count = self.ids.entry(id.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            id = format!("{id}#{count}");
+        }
+        self.sites.push(Site { id, kind, construct: construct.to_owned(), function, location, outcomes });
+    }
+
+    fn decisions(&mut self, f: usize, function: &FunctionSites) {
+        for d in &function.decisions {
+            let outcomes = of_events(f, &d.outcomes);
+            self.add(SiteKind::Branch, d.construct, f, &function.cfg.function, d.location.clone(), d.place, outcomes);
+        }
+    }
+
+    fn conditions(&mut self, f: usize, function: &FunctionSites) {
+        for c in &function.conditions {
+            let outcomes = of_events(f, &c.outcomes);
+            self.add(SiteKind::Condition, "operand", f, &function.cfg.function, c.location.clone(), c.place, outcomes);
+        }
+    }
+
+    fn loops(&mut self, f: usize, function: &FunctionSites, body: &ir::Function, loop_kind: u32) {
+        let blocks = body.blocks();
+        for (i, l) in function.loops.iter().enumerate() {
+            let start = l
+                .back_edges
+                .iter()
+                .find_map(|e| blocks[e.block].terminator().metadata_location(loop_kind))
+                .or_else(|| {
+                    let entry = l.entries(&function.cfg).first().copied()?;
+                    function.cfg.blocks[entry.block].instructions.last()?.location.clone()
+                })
+                .or_else(|| function.cfg.blocks[l.header].condition_location.clone());
+            let mut classes = vec![LoopClass::One, LoopClass::Many];
+            if !l.body_first {
+                classes.insert(0, LoopClass::Zero);
+            }
+            if l.condition.is_some() {
+                classes.push(LoopClass::Boundary);
+            }
+            let outcomes = classes
+                .into_iter()
+                .map(|c| SiteOutcome { label: c.name().into(), facts: vec![(f, Fact::Loop(i, c))] })
+                .collect();
+            self.add(SiteKind::Loop, l.construct, f, &function.cfg.function, start, (l.header, 0), outcomes);
+        }
+    }
+
+    fn barriers(&mut self, f: usize, function: &FunctionSites) {
+        for (i, (block, instruction, name)) in function.barriers.iter().enumerate() {
+            let location = function.cfg.blocks[*block].instructions[*instruction].location.clone();
+            let outcomes = vec![SiteOutcome { label: "all".into(), facts: vec![(f, Fact::Barrier(i))] }];
+            let place = (*block, *instruction);
+            self.add(SiteKind::Barrier, name, f, &function.cfg.function, location, place, outcomes);
+        }
+    }
+
+    fn statement(&mut self, f: usize, function: &str, statement: statements::Statement) {
+        let location = Some(statement.location);
+        let outcome =
+            || vec![SiteOutcome { label: "executed".into(), facts: vec![(f, Fact::Block(statement.block))] }];
+        let place = (statement.block, 0);
+        if statement.starts_region {
+            self.add(SiteKind::Region, "region", f, function, location.clone(), place, outcome());
+        }
+        self.add(SiteKind::Statement, &statement.construct, f, function, location, place, outcome());
+    }
+}
+
+fn of_events(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
+    outcomes
+        .iter()
+        .map(|o| SiteOutcome {
+            label: o.label.clone(),
+            facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect(),
+        })
+        .collect()
+}
+
+fn base_name(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
+}

@@ -1,0 +1,159 @@
+//! The canonical form: one module per entry kernel, in which sites are enumerated and probes woven.
+//!
+//! clang 21 and later put a kernel's body into `__clang_ocl_kern_imp_<name>` and call it from a stub. Here the body takes
+//! the stub's place, every other function becomes an internal helper (or goes, if the kernel does not reach it), and what
+//! would hinder later passes is dropped: `optnone`, `noinline`, TBAA. Nothing is optimised.
+
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
+use llvm_sys::core::*;
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVMOpcode};
+
+use super::ir::{self, Function};
+use crate::error::{Error, Result};
+
+/// clang's prefix for the body of a kernel.
+pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
+
+const SPIR_FUNC: u32 = 75;
+const SPIR_KERNEL: u32 = 76;
+
+/// Names of the kernels that `module` defines, in order.
+pub fn kernels(module: &Module<'_>) -> Vec<String> {
+    // SAFETY: the module is alive.
+    let is_kernel = |f: &Function| f.has_body() && unsafe { LLVMGetFunctionCallConv(f.0) } == SPIR_KERNEL;
+    ir::functions(module).into_iter().filter(is_kernel).map(Function::name).collect()
+}
+
+/// Turns `module` into the canonical form of its kernel `entry`.
+///
+/// # Errors
+/// `Caller` if there is no such kernel; `Internal` if the result does not verify.
+pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+    let names = kernels(module);
+    if !names.iter().any(|n| n == entry) {
+        return Err(no_such_kernel(entry, &names));
+    }
+    let kernel = take_body(module, entry);
+    for f in ir::functions(module) {
+        if !f.has_body() {
+            continue;
+        }
+        remove_attribute(f, "optnone");
+        remove_attribute(f, "noinline");
+        if f == kernel {
+            continue;
+        }
+        remove_attribute(f, "alwaysinline");
+        // SAFETY: alive. A plain `inline` helper is `available_externally`, on which the SPIR-V backend crashes.
+        unsafe {
+            LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetVisibility(f.0, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+        }
+    }
+    strip_tbaa(module);
+    module
+        .run_passes("globaldce", machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))?;
+    demote_other_kernels(module, kernel);
+    verify(module, "canonical form")
+}
+
+/// The error for an entry that the module lacks.
+pub fn no_such_kernel(entry: &str, names: &[String]) -> Error {
+    Error::caller(format!("there is no kernel `{entry}`"))
+        .mend(format!("name one of: {}", if names.is_empty() { "(none)".to_owned() } else { names.join(", ") }))
+}
+
+/// Checks a module after a pass (invariant 4: a module that does not verify is kassay's fault).
+pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
+    module.verify().map_err(|e| Error::internal(format!("the module does not verify after: {after}")).details(e.to_string()))
+}
+
+/// Puts the body of `entry` into the stub's place.
+fn take_body(module: &Module<'_>, entry: &str) -> Function {
+    let stub = ir::function(module, entry).expect("the caller found it");
+    let Some(body) = ir::function(module, &format!("{BODY_PREFIX}{entry}")).filter(|b| b.has_body()) else {
+        return stub;
+    };
+    // SAFETY: both functions are alive and have the same type; the stub's instructions (a call of the body among them) go
+    // with it, and nothing else may call a stub.
+    unsafe {
+        add_missing_metadata(stub, body);
+        LLVMReplaceAllUsesWith(stub.0, body.0);
+        LLVMDeleteFunction(stub.0);
+        LLVMSetValueName2(body.0, entry.as_ptr().cast(), entry.len());
+        LLVMSetFunctionCallConv(body.0, SPIR_KERNEL);
+        LLVMSetLinkage(body.0, LLVMLinkage::LLVMExternalLinkage);
+    }
+    remove_attribute(body, "alwaysinline");
+    body
+}
+
+/// Gives `to` the metadata kinds of `from` that it lacks (`reqd_work_group_size` and the argument descriptions), the debug
+/// subprogram excepted.
+unsafe fn add_missing_metadata(from: Function, to: Function) {
+    // SAFETY: the caller's functions are alive; the entries are freed once.
+    unsafe {
+        let mut count = 0;
+        let entries = LLVMGlobalCopyAllMetadata(from.0, &mut count);
+        let mut have_count = 0;
+        let have = LLVMGlobalCopyAllMetadata(to.0, &mut have_count);
+        let kinds: Vec<u32> = (0..have_count as u32).map(|i| LLVMValueMetadataEntriesGetKind(have, i)).collect();
+        for i in 0..count as u32 {
+            let kind = LLVMValueMetadataEntriesGetKind(entries, i);
+            if kind != 0 && !kinds.contains(&kind) {
+                LLVMGlobalSetMetadata(to.0, kind, LLVMValueMetadataEntriesGetMetadata(entries, i));
+            }
+        }
+        LLVMDisposeValueMetadataEntries(entries);
+        LLVMDisposeValueMetadataEntries(have);
+    }
+}
+
+/// A kernel that the entry calls is a helper like any other.
+fn demote_other_kernels(module: &Module<'_>, kernel: Function) {
+    for f in ir::functions(module) {
+        // SAFETY: alive; every call site's convention follows its callee's.
+        unsafe {
+            if f != kernel && f.has_body() && LLVMGetFunctionCallConv(f.0) == SPIR_KERNEL {
+                LLVMSetFunctionCallConv(f.0, SPIR_FUNC);
+            }
+        }
+    }
+    for f in ir::functions(module) {
+        for inst in f.blocks().into_iter().flat_map(ir::Block::instructions) {
+            if inst.opcode() != LLVMOpcode::LLVMCall {
+                continue;
+            }
+            // SAFETY: alive and a call.
+            unsafe {
+                let callee = LLVMGetCalledValue(inst.0);
+                if !LLVMIsAFunction(callee).is_null() && LLVMIsDeclaration(callee) == 0 {
+                    LLVMSetInstructionCallConv(inst.0, LLVMGetFunctionCallConv(callee));
+                }
+            }
+        }
+    }
+}
+
+fn strip_tbaa(module: &Module<'_>) {
+    let kinds = [ir::metadata_kind(module, "tbaa"), ir::metadata_kind(module, "tbaa.struct")];
+    for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions) {
+        for kind in kinds {
+            // SAFETY: alive; a null node removes the attachment.
+            unsafe { LLVMSetMetadata(inst.0, kind, std::ptr::null_mut()) };
+        }
+    }
+}
+
+/// Removes an enum attribute from a function (not from its calls).
+pub fn remove_attribute(f: Function, name: &str) {
+    let index: LLVMAttributeIndex = LLVMAttributeFunctionIndex;
+    // SAFETY: alive; removing an absent attribute does nothing.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        LLVMRemoveEnumAttributeAtIndex(f.0, index, kind);
+    }
+}

@@ -1,0 +1,294 @@
+//! Thin, copyable views of LLVM's functions, blocks and instructions, on llvm-sys.
+//!
+//! inkwell owns contexts, modules and builders; these views exist because inkwell 0.11 panics on target extension types
+//! (images, samplers) when it wraps values, and because debug locations and metadata are only reachable through LLVM-C.
+//! A view must not outlive its module: every function here takes one that is alive.
+
+use std::ffi::{CStr, CString};
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+
+/// A debug location: file as the module names it, line and column from 1 (line 0: code without a line).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DebugLocation {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Function(pub LLVMValueRef);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block(pub LLVMBasicBlockRef);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Inst(pub LLVMValueRef);
+
+/// Bytes that LLVM hands out with a length, as text.
+fn text(pointer: *const std::os::raw::c_char, len: usize) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: LLVM returned this pointer together with the number of bytes behind it.
+    let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn value_name(value: LLVMValueRef) -> String {
+    let mut len = 0;
+    // SAFETY: `value` belongs to a living module.
+    let pointer = unsafe { LLVMGetValueName2(value, &mut len) };
+    text(pointer, len)
+}
+
+/// All functions of a module, declarations included, in order.
+pub fn functions(module: &inkwell::module::Module<'_>) -> Vec<Function> {
+    let mut all = Vec::new();
+    // SAFETY: the module is alive; the list ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstFunction(module.as_mut_ptr());
+        while !next.is_null() {
+            all.push(Function(next));
+            next = LLVMGetNextFunction(next);
+        }
+    }
+    all
+}
+
+/// The function of that name, if the module has one.
+pub fn function(module: &inkwell::module::Module<'_>, name: &str) -> Option<Function> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the module is alive and the name NUL-terminated.
+    let f = unsafe { LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr()) };
+    (!f.is_null()).then_some(Function(f))
+}
+
+/// LLVM's number for a metadata kind such as `llvm.loop`.
+pub fn metadata_kind(module: &inkwell::module::Module<'_>, name: &str) -> u32 {
+    // SAFETY: the module's context is alive.
+    unsafe { LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr().cast(), name.len() as u32) }
+}
+
+impl Function {
+    pub fn name(self) -> String {
+        value_name(self.0)
+    }
+
+    pub fn has_body(self) -> bool {
+        // SAFETY: alive, see the module's head.
+        unsafe { LLVMCountBasicBlocks(self.0) > 0 }
+    }
+
+    pub fn blocks(self) -> Vec<Block> {
+        let mut all = Vec::new();
+        // SAFETY: alive; the list ends with null.
+        unsafe {
+            let mut next = LLVMGetFirstBasicBlock(self.0);
+            while !next.is_null() {
+                all.push(Block(next));
+                next = LLVMGetNextBasicBlock(next);
+            }
+        }
+        all
+    }
+}
+
+impl Block {
+    /// The label, or nothing if the block has none.
+    pub fn label(self) -> String {
+        // SAFETY: alive.
+        value_name(unsafe { LLVMBasicBlockAsValue(self.0) })
+    }
+
+    pub fn instructions(self) -> Vec<Inst> {
+        let mut all = Vec::new();
+        // SAFETY: alive; the list ends with null.
+        unsafe {
+            let mut next = LLVMGetFirstInstruction(self.0);
+            while !next.is_null() {
+                all.push(Inst(next));
+                next = LLVMGetNextInstruction(next);
+            }
+        }
+        all
+    }
+
+    pub fn terminator(self) -> Inst {
+        // SAFETY: alive; a verified block has a terminator.
+        Inst(unsafe { LLVMGetBasicBlockTerminator(self.0) })
+    }
+
+    /// The first instruction that is no phi.
+    pub fn first_insertion_point(self) -> Inst {
+        let mut next = self.instructions().into_iter();
+        next.find(|i| i.opcode() != LLVMOpcode::LLVMPHI).unwrap_or_else(|| self.terminator())
+    }
+}
+
+impl Inst {
+    pub fn opcode(self) -> LLVMOpcode {
+        // SAFETY: alive.
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    pub fn block(self) -> Block {
+        // SAFETY: alive and inside a block.
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    pub fn name(self) -> String {
+        value_name(self.0)
+    }
+
+    pub fn operands(self) -> Vec<LLVMValueRef> {
+        // SAFETY: alive; indices are below the operand count.
+        unsafe {
+            let count = LLVMGetNumOperands(self.0).max(0) as u32;
+            (0..count).map(|i| LLVMGetOperand(self.0, i)).collect()
+        }
+    }
+
+    /// The operands that are themselves instructions.
+    pub fn operand_instructions(self) -> Vec<Inst> {
+        self.operands().into_iter().filter_map(as_instruction).collect()
+    }
+
+    /// Successor blocks of a terminator, in order.
+    pub fn successors(self) -> Vec<Block> {
+        // SAFETY: alive; only asked of terminators; indices are below the count.
+        unsafe {
+            let count = LLVMGetNumSuccessors(self.0);
+            (0..count).map(|i| Block(LLVMGetSuccessor(self.0, i))).collect()
+        }
+    }
+
+    /// Whether this is a `br` on a condition that is not a constant; then the condition.
+    pub fn branch_condition(self) -> Option<LLVMValueRef> {
+        // SAFETY: alive; the condition is asked of conditional branches only.
+        unsafe {
+            if self.opcode() != LLVMOpcode::LLVMBr || LLVMIsConditional(self.0) == 0 {
+                return None;
+            }
+            let condition = LLVMGetCondition(self.0);
+            LLVMIsAConstant(condition).is_null().then_some(condition)
+        }
+    }
+
+    /// The name of the function that a call calls directly.
+    pub fn callee(self) -> Option<String> {
+        if self.opcode() != LLVMOpcode::LLVMCall {
+            return None;
+        }
+        // SAFETY: alive and a call.
+        unsafe {
+            let callee = LLVMGetCalledValue(self.0);
+            (!LLVMIsAFunction(callee).is_null()).then(|| value_name(callee))
+        }
+    }
+
+    pub fn location(self) -> Option<DebugLocation> {
+        // SAFETY: alive; null results are checked.
+        unsafe {
+            let location = LLVMInstructionGetDebugLoc(self.0);
+            if location.is_null() {
+                return None;
+            }
+            let line = LLVMDILocationGetLine(location);
+            let column = LLVMDILocationGetColumn(location);
+            Some(DebugLocation { file: scope_file(LLVMDILocationGetScope(location)), line, column })
+        }
+    }
+
+    /// The first debug location among the operands of the instruction's metadata of that kind (`llvm.loop`: the
+    /// loop's start).
+    pub fn metadata_location(self, kind: u32) -> Option<DebugLocation> {
+        // SAFETY: alive; the node's operands are copied into a vector of the right length; nulls are checked.
+        unsafe {
+            let node = LLVMGetMetadata(self.0, kind);
+            if node.is_null() {
+                return None;
+            }
+            let count = LLVMGetMDNodeNumOperands(node) as usize;
+            let mut operands: Vec<LLVMValueRef> = vec![std::ptr::null_mut(); count];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            for operand in operands.into_iter().skip(1).filter(|o| !o.is_null()) {
+                if LLVMIsAMDNode(operand).is_null() {
+                    continue;
+                }
+                let metadata = LLVMValueAsMetadata(operand);
+                if matches!(LLVMGetMetadataKind(metadata), LLVMMetadataKind::LLVMDILocationMetadataKind) {
+                    let file = scope_file(LLVMDILocationGetScope(metadata));
+                    let (line, column) = (LLVMDILocationGetLine(metadata), LLVMDILocationGetColumn(metadata));
+                    return Some(DebugLocation { file, line, column });
+                }
+            }
+            None
+        }
+    }
+}
+
+/// The file of a debug scope, with its directory where the name is relative to another folder.
+///
+/// # Safety
+/// `scope` must be null or a DIScope of a living module.
+unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
+    if scope.is_null() {
+        return String::new();
+    }
+    // SAFETY: see above; the file is checked for null.
+    unsafe {
+        let file = LLVMDIScopeGetFile(scope);
+        if file.is_null() {
+            return String::new();
+        }
+        let mut len = 0;
+        let name = LLVMDIFileGetFilename(file, &mut len);
+        text(name, len as usize)
+    }
+}
+
+/// `value` as an instruction, if it is one.
+pub fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
+    // SAFETY: alive.
+    unsafe { (!LLVMIsAInstruction(value).is_null()).then_some(Inst(value)) }
+}
+
+/// The value of a constant `i1`.
+pub fn constant_bool(value: LLVMValueRef) -> Option<bool> {
+    // SAFETY: alive; asked only of integer constants.
+    unsafe {
+        if LLVMIsAConstantInt(value).is_null() {
+            return None;
+        }
+        (LLVMGetIntTypeWidth(LLVMTypeOf(value)) == 1).then(|| LLVMConstIntGetZExtValue(value) != 0)
+    }
+}
+
+/// Whether `value` is a scalar `i1` (not a vector of them).
+pub fn is_bool(value: LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe {
+        let ty = LLVMTypeOf(value);
+        LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1
+    }
+}
+
+/// An LLVM message, freed.
+///
+/// # Safety
+/// `message` must be null or a string that LLVM allocated for its caller.
+pub unsafe fn take_message(message: *mut std::os::raw::c_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: see above.
+    unsafe {
+        let owned = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        owned
+    }
+}

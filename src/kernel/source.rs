@@ -1,0 +1,47 @@
+//! Source text by the names that debug locations use, read once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Finds and keeps the lines of source files.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// Folders in which relative names are looked up, after the current one.
+    folders: Vec<PathBuf>,
+    files: RefCell<HashMap<String, Option<Rc<Vec<String>>>>>,
+}
+
+impl Sources {
+    /// Looks relative names up in the current folder, then in the folder of `kernel`.
+    pub fn beside(kernel: &Path) -> Sources {
+        let folders = kernel.parent().map(Path::to_path_buf).into_iter().collect();
+        Sources { folders, files: RefCell::default() }
+    }
+
+    /// The lines of a file, or `None` if it is not at hand.
+    pub fn lines(&self, file: &str) -> Option<Rc<Vec<String>>> {
+        if let Some(known) = self.files.borrow().get(file) {
+            return known.clone();
+        }
+        let text = std::fs::read(file)
+            .ok()
+            .or_else(|| self.folders.iter().find_map(|folder| std::fs::read(folder.join(file)).ok()));
+        let lines = text.map(|bytes| Rc::new(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()));
+        self.files.borrow_mut().insert(file.to_owned(), lines.clone());
+        lines
+    }
+
+    /// A whole file as text.
+    pub fn text(&self, file: &str) -> Option<String> {
+        self.lines(file).map(|lines| lines.iter().map(|l| format!("{l}\n")).collect())
+    }
+
+    /// What stands at a line and column (both from 1, column in bytes) up to the end of the line.
+    pub fn at(&self, file: &str, line: u32, column: u32) -> Option<String> {
+        let lines = self.lines(file)?;
+        let text = lines.get((line as usize).checked_sub(1)?)?;
+        text.get((column as usize).saturating_sub(1)..).map(str::to_owned)
+    }
+}

@@ -200,7 +200,8 @@ pub fn find(
 
 /// Branches that clang makes for its own ends.
 fn is_of_compiler(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
-    let own = ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
+    let own =
+        ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
     leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| own.iter().any(|p| cfg.is_labelled(t, p)))
 }
 
@@ -228,16 +229,17 @@ fn leads_to(_cfg: &Cfg, dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> 
 /// Whether some leaf leads to another: a chain of `&&` and `||` (two arms of a ternary operand merely share targets).
 fn leaves_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> bool {
     leaves.iter().any(|b| {
-        cfg.successors(*b).iter().any(|t| {
-            !dominance.dominates(*t, *b) && leaves.iter().any(|l| l != b && leads_to(cfg, dominance, *t, *l))
-        })
+        cfg.successors(*b)
+            .iter()
+            .any(|t| !dominance.dominates(*t, *b) && leaves.iter().any(|l| l != b && leads_to(cfg, dominance, *t, *l)))
     })
 }
 
 fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
     let targets = outcome_targets(cfg, dominance, leaves);
     let [first, second] = targets[..] else { return None };
-    let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else")) {
+    let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))
+    {
         "if"
     } else if cfg.is_labelled(first, "cond.true") {
         "?:"
@@ -301,7 +303,8 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
                 label: truth.to_string(),
                 events: vec![Event::PhiOperand { block: *from, phi, truth }],
             };
-            let location = cfg.blocks[*from].instructions.iter().filter_map(|i| i.location.clone()).find(|l| l.line > 0);
+            let location =
+                cfg.blocks[*from].instructions.iter().filter_map(|i| i.location.clone()).find(|l| l.line > 0);
             all.push(Condition {
                 location: location.or_else(|| cfg.blocks[phi.0].instructions[phi.1].location.clone()),
                 place: (*from, usize::MAX),
@@ -325,12 +328,7 @@ fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
 
 /// Which successor an operand takes when it is true: clang's labels of the next operand say so; else an operand that
 /// jumps to the decision's end decides it (`||` if to the true outcome); else the branch's own sense.
-fn operand_true(
-    cfg: &Cfg,
-    first: BlockIndex,
-    second: BlockIndex,
-    outcomes: Option<(BlockIndex, BlockIndex)>,
-) -> usize {
+fn operand_true(cfg: &Cfg, first: BlockIndex, second: BlockIndex, outcomes: Option<(BlockIndex, BlockIndex)>) -> usize {
     for prefix in ["land.lhs.true", "land.rhs"] {
         if let Some(i) = [first, second].iter().position(|t| cfg.is_labelled(*t, prefix)) {
             return i;

@@ -29,7 +29,9 @@ pub enum Terminator {
     /// A branch on a condition: successor 0 if it is true, 1 if false.
     Branch,
     /// A `switch`: successor 0 is the default, successor `i` belongs to `cases[i - 1]`.
-    Switch { cases: Vec<i64> },
+    Switch {
+        cases: Vec<i64>,
+    },
     Unreachable,
 }
 
@@ -57,7 +59,10 @@ pub enum InstKind {
     /// A direct call of this function.
     Call(String),
     /// A `select` on a scalar condition; `as_number`: its arms are 1 and 0, as where a bool is widened.
-    Select { as_number: bool, condition_location: Option<DebugLocation> },
+    Select {
+        as_number: bool,
+        condition_location: Option<DebugLocation>,
+    },
     /// A `phi` of type `i1`: what comes in from which block.
     BoolPhi(Vec<(BlockIndex, Incoming)>),
     Store,
@@ -115,7 +120,11 @@ impl Cfg {
                 condition_phi: condition
                     .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
                     .and_then(|c| places.get(&c).map(|p| p.1)),
-                instructions: block.instructions().into_iter().map(|i| read_instruction(i, &position, &places)).collect(),
+                instructions: block
+                    .instructions()
+                    .into_iter()
+                    .map(|i| read_instruction(i, &position, &places))
+                    .collect(),
             });
         }
         let mut reachable = vec![false; blocks.len()];
@@ -246,14 +255,12 @@ fn read_instruction(
         LLVMOpcode::LLVMSelect => {
             let operands = inst.operands();
             match operands.first() {
-                Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => {
-                    InstKind::Select {
-                        as_number: is_one(operands[1]) && is_zero(operands[2]),
-                        condition_location: ir::as_instruction(condition)
-                            .and_then(|c| source_begin(inst.block(), c))
-                            .or_else(|| inst.location()),
-                    }
-                }
+                Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => InstKind::Select {
+                    as_number: is_one(operands[1]) && is_zero(operands[2]),
+                    condition_location: ir::as_instruction(condition)
+                        .and_then(|c| source_begin(inst.block(), c))
+                        .or_else(|| inst.location()),
+                },
                 _ => InstKind::Other,
             }
         }

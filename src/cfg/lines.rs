@@ -36,7 +36,7 @@ pub fn find(functions: &[&Cfg], sources: &Sources) -> LineBlocks {
 }
 
 fn starts_with_jump(text: &str) -> bool {
-    ["return", "break", "continue", "goto"].iter().any(|k| {
-        text.strip_prefix(k).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-    })
+    ["return", "break", "continue", "goto"]
+        .iter()
+        .any(|k| text.strip_prefix(k).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')))
 }

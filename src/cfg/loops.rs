@@ -44,11 +44,7 @@ impl Loop {
 
     /// Edges from inside to outside.
     pub fn exits(&self, cfg: &Cfg) -> Vec<Edge> {
-        self.blocks
-            .iter()
-            .flat_map(|b| cfg.edges_out(*b))
-            .filter(|e| !self.blocks.contains(&cfg.target(*e)))
-            .collect()
+        self.blocks.iter().flat_map(|b| cfg.edges_out(*b)).filter(|e| !self.blocks.contains(&cfg.target(*e))).collect()
     }
 
     /// Edges from outside to the header.

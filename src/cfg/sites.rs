@@ -151,7 +151,15 @@ impl Sites {
             let facts = blocks.iter().map(|(f, b)| (*f, Fact::Block(*b))).collect();
             let outcomes = vec![SiteOutcome { label: "executed".into(), facts }];
             let function = blocks[0].0;
-            builder.add(SiteKind::Line, "line", function, &functions[function].cfg.function, location, (0, 0), outcomes);
+            builder.add(
+                SiteKind::Line,
+                "line",
+                function,
+                &functions[function].cfg.function,
+                location,
+                (0, 0),
+                outcomes,
+            );
         }
         let mut sites = builder.sites;
         sites.sort_by(|a, b| (a.kind, a.function).cmp(&(b.kind, b.function)));
@@ -284,8 +292,7 @@ impl Builder {
 
     fn statement(&mut self, f: usize, function: &str, statement: statements::Statement) {
         let location = Some(statement.location);
-        let outcome =
-            || vec![SiteOutcome { label: "executed".into(), facts: vec![(f, Fact::Block(statement.block))] }];
+        let outcome = || vec![SiteOutcome { label: "executed".into(), facts: vec![(f, Fact::Block(statement.block))] }];
         let place = (statement.block, 0);
         if statement.starts_region {
             self.add(SiteKind::Region, "region", f, function, location.clone(), place, outcome());
@@ -297,10 +304,7 @@ impl Builder {
 fn of_events(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
     outcomes
         .iter()
-        .map(|o| SiteOutcome {
-            label: o.label.clone(),
-            facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect(),
-        })
+        .map(|o| SiteOutcome { label: o.label.clone(), facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect() })
         .collect()
 }
 

@@ -68,7 +68,9 @@ pub fn no_such_kernel(entry: &str, names: &[String]) -> Error {
 
 /// Checks a module after a pass (invariant 4: a module that does not verify is kassay's fault).
 pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
-    module.verify().map_err(|e| Error::internal(format!("the module does not verify after: {after}")).details(e.to_string()))
+    module
+        .verify()
+        .map_err(|e| Error::internal(format!("the module does not verify after: {after}")).details(e.to_string()))
 }
 
 /// Puts the body of `entry` into the stub's place.

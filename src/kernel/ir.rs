@@ -70,7 +70,9 @@ pub fn function(module: &inkwell::module::Module<'_>, name: &str) -> Option<Func
 /// LLVM's number for a metadata kind such as `llvm.loop`.
 pub fn metadata_kind(module: &inkwell::module::Module<'_>, name: &str) -> u32 {
     // SAFETY: the module's context is alive.
-    unsafe { LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr().cast(), name.len() as u32) }
+    unsafe {
+        LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr().cast(), name.len() as u32)
+    }
 }
 
 impl Function {

@@ -1,0 +1,129 @@
+//! `#line` directives blanked out for the compiler, so that debug locations name the places of the file itself.
+//!
+//! The blanked text stands in for the file through clang's overlay of the file system: paths, relative includes and
+//! byte offsets stay what they are. Not for any other rewriting of source.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Blanked copies of the files that need it, alive as long as this value.
+pub(super) struct Overlay {
+    folder: tempfile::TempDir,
+}
+
+impl Overlay {
+    /// The file for clang's `-ivfsoverlay`.
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join("overlay.yaml")
+    }
+}
+
+/// An overlay for `source` and the files it includes, as far as quotes, `<>` and `include_path` tell where they are;
+/// `None` where none of them has a `#line`.
+pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<Overlay>> {
+    let mut blanked = Vec::new();
+    let mut seen = HashSet::new();
+    let mut todo = vec![source.to_owned()];
+    while let Some(path) = todo.pop() {
+        let Ok(path) = std::path::absolute(path) else { continue };
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let Ok(text) = std::fs::read(&path) else { continue };
+        if let Some(text) = blank(&text) {
+            blanked.push((path.clone(), text));
+        }
+        let beside = path.parent().unwrap_or(Path::new("/"));
+        for name in included(&text) {
+            let folders = std::iter::once(beside).chain(include_path.iter().map(PathBuf::as_path));
+            todo.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
+        }
+    }
+    if blanked.is_empty() {
+        return Ok(None);
+    }
+    write(&blanked).map(Some).map_err(|error| Error::environment(format!("no temporary copy of the source: {error}")))
+}
+
+fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
+    let overlay = Overlay { folder: tempfile::tempdir()? };
+    let mut roots = Vec::new();
+    for (index, (path, text)) in blanked.iter().enumerate() {
+        let copy = overlay.folder.path().join(index.to_string());
+        std::fs::write(&copy, text)?;
+        roots.push(serde_json::json!({
+            "name": path.to_string_lossy(), "type": "file", "external-contents": copy.to_string_lossy(),
+        }));
+    }
+    let description = serde_json::json!({
+        "version": 0, "case-sensitive": "true", "use-external-names": false, "roots": roots,
+    });
+    std::fs::write(overlay.file(), description.to_string())?;
+    Ok(overlay)
+}
+
+/// The text with every `#line N …` and `# N …` line turned to spaces; `None` where there is none.
+fn blank(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut changed = false;
+    let mut continued = false;
+    let mut blanking = false;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        blanking = if continued { blanking } else { is_line_directive(line) };
+        changed |= blanking;
+        if blanking {
+            out.extend(line.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { byte } else { b' ' }));
+        } else {
+            out.extend_from_slice(line);
+        }
+        continued = line.trim_ascii_end().ends_with(b"\\");
+    }
+    changed.then_some(out)
+}
+
+fn directive(line: &[u8]) -> Option<&[u8]> {
+    line.trim_ascii_start().strip_prefix(b"#").map(<[u8]>::trim_ascii_start)
+}
+
+fn is_line_directive(line: &[u8]) -> bool {
+    let Some(rest) = directive(line) else { return false };
+    let after_line = rest.strip_prefix(b"line").and_then(<[u8]>::first);
+    rest.first().is_some_and(u8::is_ascii_digit) || after_line.is_some_and(u8::is_ascii_whitespace)
+}
+
+fn included(text: &[u8]) -> Vec<String> {
+    let name = |line: &[u8]| {
+        let rest = directive(line)?.strip_prefix(b"include")?.trim_ascii_start();
+        let close = match rest.first()? {
+            b'"' => b'"',
+            b'<' => b'>',
+            _ => return None,
+        };
+        let end = rest[1..].iter().position(|&byte| byte == close)?;
+        Some(String::from_utf8_lossy(&rest[1..=end]).into_owned())
+    };
+    text.split(|&byte| byte == b'\n').filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_directives_become_spaces_of_the_same_length() {
+        let text = b"int a;\n#line 9 \"x.cl\"\n  # 3 \"y\" \\\n 1\n#linear\n#define line 1\n";
+        let blanked = blank(text).unwrap();
+        assert_eq!(blanked.len(), text.len());
+        let lines: Vec<_> =
+            blanked.split(|&b| b == b'\n').map(|l| String::from_utf8_lossy(l).trim().to_owned()).collect();
+        assert_eq!(lines, ["int a;", "", "", "", "#linear", "#define line 1", ""]);
+        assert_eq!(blank(b"#define A \\\n# 1\nint x;\n"), None);
+    }
+
+    #[test]
+    fn includes_are_found_in_both_spellings() {
+        assert_eq!(included(b"#include \"a.h\"\n # include <b/c.h> // x\n#include NAME\n"), ["a.h", "b/c.h"]);
+    }
+}

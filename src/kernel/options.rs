@@ -1,0 +1,135 @@
+//! How a kernel is to be compiled: the caller's wishes, and the clang arguments that follow from them.
+//!
+//! Not for running clang (`compile`).
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What `-D`, `-I`, `--cl-std`, `--clang-arg` and the suite's `options` say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelOptions {
+    /// `NAME` or `NAME=VALUE`, without `-D`.
+    pub defines: Vec<String>,
+    pub include_dirs: Vec<PathBuf>,
+    /// `CL1.2`, `CL2.0`, `CL3.0` …, as clang spells it; `None` is [`DEFAULT_CL_STD`].
+    pub cl_std: Option<String>,
+    /// Handed to clang as they are, after kassay's own.
+    pub clang_args: Vec<String>,
+    /// The suite's `options`: they come last, so that they win over all others.
+    pub suite_options: Vec<String>,
+}
+
+pub const DEFAULT_CL_STD: &str = "CL1.2";
+
+/// Optional features of OpenCL C 3.0 that are switched off at first, because without them C11 atomics and pointers
+/// keep their named address spaces, which every consumer of SPIR-V 1.2 takes.
+const CL3_WITHOUT: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
+                           -__opencl_c_program_scope_global_variables";
+
+/// Options that only choose how much clang optimises; kassay needs the raw form, in which clang optimises nothing.
+fn only_optimises(option: &str) -> bool {
+    option == "-cl-opt-disable"
+        || option.strip_prefix("-O").is_some_and(|level| level.is_empty() || level.len() == 1 || level == "fast")
+}
+
+impl KernelOptions {
+    /// The language version in force: the last `-cl-std=` among the options, else `cl_std`.
+    pub fn effective_cl_std(&self) -> &str {
+        self.clang_args
+            .iter()
+            .chain(&self.suite_options)
+            .filter_map(|option| option.strip_prefix("-cl-std="))
+            .next_back()
+            .or(self.cl_std.as_deref())
+            .unwrap_or(DEFAULT_CL_STD)
+    }
+
+    pub(super) fn is_cl3(&self) -> bool {
+        self.effective_cl_std().to_ascii_uppercase().starts_with("CL3")
+    }
+
+    /// Everything before the input file and the kind of output. With `reduced`, CL 3.0 goes without generic pointers,
+    /// pipes, queues and program-scope variables.
+    pub(super) fn clang_arguments(&self, reduced: bool) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        arguments.push(format!("-cl-std={}", self.cl_std.as_deref().unwrap_or(DEFAULT_CL_STD)).into());
+        arguments.extend(
+            [
+                "-target",
+                "spirv64-unknown-unknown",
+                "-ffp-contract=off",
+                "-O1",
+                "-Xclang",
+                "-disable-llvm-passes",
+                "-Xclang",
+                "-disable-lifetime-markers",
+                "-g",
+                "-fdebug-macro",
+                "-fno-discard-value-names",
+                "-cl-kernel-arg-info",
+                "-fno-crash-diagnostics",
+            ]
+            .map(OsString::from),
+        );
+        if reduced && self.is_cl3() {
+            arguments.extend(["-Xclang", CL3_WITHOUT].map(OsString::from));
+        }
+        arguments.extend(self.defines.iter().map(|define| OsString::from(format!("-D{define}"))));
+        for dir in &self.include_dirs {
+            arguments.push("-I".into());
+            arguments.push(dir.into());
+        }
+        let wishes = self.clang_args.iter().chain(&self.suite_options);
+        arguments.extend(wishes.filter(|option| !only_optimises(option)).map(OsString::from));
+        arguments
+    }
+
+    /// Folders that `#include` looks in, in order, as far as the options name them.
+    pub(super) fn include_path(&self) -> Vec<PathBuf> {
+        let mut dirs = self.include_dirs.clone();
+        let mut wishes = self.clang_args.iter().chain(&self.suite_options);
+        while let Some(option) = wishes.next() {
+            if ["-I", "-iquote", "-isystem"].contains(&option.as_str()) {
+                dirs.extend(wishes.next().map(PathBuf::from));
+            } else if let Some(dir) = option.strip_prefix("-I") {
+                dirs.push(Path::new(dir).to_owned());
+            }
+        }
+        dirs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(arguments: &[OsString]) -> Vec<&str> {
+        arguments.iter().map(|argument| argument.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn suite_options_come_last_and_optimisation_levels_are_dropped() {
+        let options = KernelOptions {
+            defines: vec!["A=1".into()],
+            clang_args: vec!["-Wall".into(), "-O3".into()],
+            suite_options: vec!["-DA=2".into(), "-cl-opt-disable".into()],
+            ..KernelOptions::default()
+        };
+        let arguments = options.clang_arguments(true);
+        let arguments = strings(&arguments);
+        assert_eq!(arguments[arguments.len() - 3..], ["-DA=1", "-Wall", "-DA=2"]);
+        assert_eq!(arguments.iter().filter(|argument| argument.starts_with("-O")).collect::<Vec<_>>(), [&"-O1"]);
+    }
+
+    #[test]
+    fn the_last_language_version_decides() {
+        let mut options = KernelOptions { cl_std: Some("CL2.0".into()), ..KernelOptions::default() };
+        assert_eq!(options.effective_cl_std(), "CL2.0");
+        assert!(!options.is_cl3());
+        options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
+        assert_eq!(options.effective_cl_std(), "CL3.0");
+        assert!(options.is_cl3());
+        assert!(strings(&options.clang_arguments(true)).contains(&CL3_WITHOUT));
+        assert!(!strings(&options.clang_arguments(false)).contains(&CL3_WITHOUT));
+    }
+}

@@ -1,0 +1,167 @@
+//! A SPIR-V module as words: its header and instruction lengths checked, scalar null constants spelt out.
+//!
+//! Layout and numbers are those of the SPIR-V specification, sections 2.3 and 3. Not for translating to LLVM IR
+//! (`compile` calls llvm-spirv for that).
+
+use std::collections::HashMap;
+
+const MAGIC: u32 = 0x0723_0203;
+const HEADER_WORDS: usize = 5;
+
+const OP_MEMORY_MODEL: u32 = 14;
+const OP_ENTRY_POINT: u32 = 15;
+const OP_TYPE_BOOL: u32 = 20;
+const OP_TYPE_INT: u32 = 21;
+const OP_TYPE_FLOAT: u32 = 22;
+const OP_CONSTANT_FALSE: u32 = 42;
+const OP_CONSTANT: u32 = 43;
+const OP_CONSTANT_NULL: u32 = 46;
+
+const EXECUTION_MODEL_KERNEL: u32 = 6;
+const ADDRESSING_PHYSICAL_32: u32 = 1;
+const ADDRESSING_PHYSICAL_64: u32 = 2;
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Malformed {
+    #[error("it does not begin with SPIR-V's magic number")]
+    Magic,
+    #[error("its length is no multiple of four bytes")]
+    Length,
+    #[error("it ends within its header")]
+    Header,
+    #[error("the instruction at word {word} has no length")]
+    Empty { word: usize },
+    #[error("it ends within the instruction at word {word}")]
+    Truncated { word: usize },
+    #[error("it uses 32-bit addresses; kassay takes kernels for 64-bit devices")]
+    Address32,
+    #[error("it has logical addresses, as shaders have: it is no module for OpenCL")]
+    Logical,
+    #[error("it has no kernel entry point")]
+    NoKernel,
+}
+
+/// The module in little-endian bytes, checked, with `OpConstantNull` of scalar types rewritten to `OpConstant 0` and
+/// `OpConstantFalse`, which older readers need.
+pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let words = words(bytes)?;
+    let mut out: Vec<u32> = words[..HEADER_WORDS].to_vec();
+    // Words of a scalar type's constants; 0 for bool.
+    let mut scalars: HashMap<u32, u32> = HashMap::new();
+    let mut has_kernel = false;
+    let mut at = HEADER_WORDS;
+    while at < words.len() {
+        let (length, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
+        if length == 0 {
+            return Err(Malformed::Empty { word: at });
+        }
+        let instruction = words.get(at..at + length).ok_or(Malformed::Truncated { word: at })?;
+        match (opcode, &instruction[1..]) {
+            (OP_MEMORY_MODEL, [ADDRESSING_PHYSICAL_32, ..]) => return Err(Malformed::Address32),
+            (OP_MEMORY_MODEL, [model, ..]) if *model != ADDRESSING_PHYSICAL_64 => return Err(Malformed::Logical),
+            (OP_ENTRY_POINT, [EXECUTION_MODEL_KERNEL, ..]) => has_kernel = true,
+            (OP_TYPE_BOOL, [id, ..]) => {
+                scalars.insert(*id, 0);
+            }
+            (OP_TYPE_INT | OP_TYPE_FLOAT, [id, width, ..]) => {
+                scalars.insert(*id, width.div_ceil(32).max(1));
+            }
+            _ => {}
+        }
+        match (opcode, &instruction[1..]) {
+            (OP_CONSTANT_NULL, [ty, result]) if scalars.contains_key(ty) => {
+                let literal = scalars[ty];
+                let spelt = if literal == 0 { OP_CONSTANT_FALSE } else { OP_CONSTANT };
+                out.extend([(3 + literal) << 16 | spelt, *ty, *result]);
+                out.extend(std::iter::repeat_n(0, literal as usize));
+            }
+            _ => out.extend_from_slice(instruction),
+        }
+        at += length;
+    }
+    if !has_kernel {
+        return Err(Malformed::NoKernel);
+    }
+    Ok(out.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+fn words(bytes: &[u8]) -> Result<Vec<u32>, Malformed> {
+    let first: [u8; 4] = bytes.get(..4).and_then(|first| first.try_into().ok()).ok_or(Malformed::Magic)?;
+    let read: fn([u8; 4]) -> u32 = if u32::from_le_bytes(first) == MAGIC {
+        u32::from_le_bytes
+    } else if u32::from_be_bytes(first) == MAGIC {
+        u32::from_be_bytes
+    } else {
+        return Err(Malformed::Magic);
+    };
+    let (chunks, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(Malformed::Length);
+    }
+    if chunks.len() < HEADER_WORDS {
+        return Err(Malformed::Header);
+    }
+    Ok(chunks.iter().map(|&chunk| read(chunk)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(instructions: &[&[u32]]) -> Vec<u32> {
+        let mut words = vec![MAGIC, 0x0001_0200, 0, 100, 0];
+        words.extend([3 << 16 | OP_MEMORY_MODEL, ADDRESSING_PHYSICAL_64, 2]);
+        words.extend([4 << 16 | OP_ENTRY_POINT, EXECUTION_MODEL_KERNEL, 99, 0x6b]);
+        for instruction in instructions {
+            words.push((instruction.len() as u32) << 16 | instruction[0]);
+            words.extend(&instruction[1..]);
+        }
+        words
+    }
+
+    fn little(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn scalar_nulls_are_spelt_out_and_others_kept() {
+        let types: [&[u32]; 4] =
+            [&[OP_TYPE_BOOL, 1], &[OP_TYPE_INT, 2, 32, 0], &[OP_TYPE_FLOAT, 3, 64], &[30, 4, 2, 2]];
+        let nulls: [&[u32]; 4] = [
+            &[OP_CONSTANT_NULL, 1, 5],
+            &[OP_CONSTANT_NULL, 2, 6],
+            &[OP_CONSTANT_NULL, 3, 7],
+            &[OP_CONSTANT_NULL, 4, 8],
+        ];
+        let spelt: [&[u32]; 4] = [
+            &[OP_CONSTANT_FALSE, 1, 5],
+            &[OP_CONSTANT, 2, 6, 0],
+            &[OP_CONSTANT, 3, 7, 0, 0],
+            &[OP_CONSTANT_NULL, 4, 8],
+        ];
+        let given = module(&[types, nulls].concat());
+        let wanted = little(&module(&[types, spelt].concat()));
+        assert_eq!(normalise(&little(&given)).unwrap(), wanted);
+        let big: Vec<u8> = given.iter().flat_map(|word| word.to_be_bytes()).collect();
+        assert_eq!(normalise(&big).unwrap(), wanted);
+    }
+
+    #[test]
+    fn ill_formed_modules_are_named() {
+        let good = little(&module(&[]));
+        assert_eq!(normalise(b"\x7fELF"), Err(Malformed::Magic));
+        assert_eq!(normalise(b""), Err(Malformed::Magic));
+        assert_eq!(normalise(&good[..8]), Err(Malformed::Header));
+        assert_eq!(normalise(&good[..good.len() - 1]), Err(Malformed::Length));
+        assert_eq!(normalise(&good[..good.len() - 4]), Err(Malformed::Truncated { word: 8 }));
+        assert_eq!(normalise(&good[..32]), Err(Malformed::NoKernel));
+        let mut zero = good.clone();
+        zero.extend([0; 4]);
+        assert_eq!(normalise(&zero), Err(Malformed::Empty { word: 12 }));
+        let mut narrow = good.clone();
+        narrow[24] = 1;
+        assert_eq!(normalise(&narrow), Err(Malformed::Address32));
+        narrow[24] = 0;
+        assert_eq!(normalise(&narrow), Err(Malformed::Logical));
+    }
+}

@@ -1,0 +1,50 @@
+//! The outside programs this room calls, and what their absence, crash or refusal means.
+//!
+//! Not for what is asked of them (`compile`).
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+
+use crate::error::{Error, Result};
+
+/// A program and the Debian package that brings it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tool {
+    pub program: &'static str,
+    /// Where the package puts it when it is not on `PATH`.
+    pub fallback: &'static str,
+    pub package: &'static str,
+}
+
+pub(super) const CLANG: Tool =
+    Tool { program: "clang-22", fallback: "/usr/lib/llvm-22/bin/clang", package: "clang-22" };
+pub(super) const LLVM_SPIRV: Tool =
+    Tool { program: "llvm-spirv-15", fallback: "/usr/bin/llvm-spirv-15", package: "llvm-spirv-15" };
+
+impl Tool {
+    /// Runs what `spawn` does with the program from `PATH`, or else from where the package puts it.
+    pub fn start<T>(&self, spawn: impl Fn(&mut Command) -> io::Result<T>) -> Result<T> {
+        let started = match spawn(&mut Command::new(self.program)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => spawn(&mut Command::new(self.fallback)),
+            other => other,
+        };
+        started.map_err(|error| {
+            Error::environment(format!("{} cannot be run: {error}", self.program))
+                .mend(format!("install the Debian package {} (apt-get install {0})", self.package))
+        })
+    }
+
+    /// Whether a failed run is the program's own crash rather than its refusal of the input.
+    pub fn crashed(&self, status: ExitStatus, stderr: &str) -> bool {
+        status.signal().is_some()
+            || status.code().is_some_and(|code| code >= 128)
+            || stderr.contains("PLEASE submit a bug report")
+    }
+
+    pub fn crash(&self, stderr: &str) -> Error {
+        Error::internal(format!("{} crashed", self.program))
+            .details(stderr)
+            .mend("this is a bug of that tool; a smaller kernel that still crashes it helps to report it")
+    }
+}

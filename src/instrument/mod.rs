@@ -1,1 +1,12 @@
 //! Passes, each IR to IR plus the layout of its part of the probe buffer.
+//!
+//! A pass inserts calls to `runtime-cl` names; what they do is written there, in OpenCL C. Every pass takes the canonical
+//! form that its sites were read from, unchanged, and leaves a module that verifies.
+//!
+//! Must never know: how code is run.
+
+pub mod coverage;
+pub mod implication;
+pub mod layout;
+mod probe_argument;
+mod runtime;

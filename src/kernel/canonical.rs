@@ -159,3 +159,13 @@ pub fn remove_attribute(f: Function, name: &str) {
         LLVMRemoveEnumAttributeAtIndex(f.0, index, kind);
     }
 }
+
+/// Adds an enum attribute to a function.
+pub fn add_attribute(f: Function, name: &str) {
+    // SAFETY: alive; the attribute belongs to the function's context.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(f.0));
+        LLVMAddAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+    }
+}

@@ -1,0 +1,52 @@
+/* What coverage probes call, on the device. Compiled by the clang of the kernel under test, linked into its woven
+ * module, inlined, and optimised away as far as possible.
+ *
+ * Each work-item keeps its bits in private words, which end up in registers. At the end of the kernel they are flushed
+ * into the slot of its work-group (or its own slot, where numbers of work-items are wanted), and only if they are new there:
+ * a flush that finds nothing new costs a read. `KASSAY_HEADER` words stand before the first slot; `stride` is a slot's length
+ * in words. */
+
+#define KASSAY_HEADER 16
+#define KASSAY_INLINE __attribute__((always_inline))
+
+/* The linear number of this work-item's group, as OpenCL 2.0's get_group_linear_id has it. */
+KASSAY_INLINE static size_t kassay_group(void) {
+    return (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+}
+
+KASSAY_INLINE static size_t kassay_local_item(void) {
+    return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+}
+
+/* Sets bits of a private word. */
+KASSAY_INLINE void __kassay_cover(__private uint *words, uint word, uint mask) { words[word] |= mask; }
+
+/* The state of a loop is a bit that moves: 0 before it is first entered, 1 entered, 2 one body begun, 4 more than one; so
+ * shifted into place it is the bits of the classes zero, one and many. Entering again puts the last round's class away. */
+KASSAY_INLINE void __kassay_loop_enter(__private uint *words, uint word, uint shift, __private uint *state) {
+    words[word] |= *state << shift;
+    *state = 1;
+}
+
+KASSAY_INLINE void __kassay_loop_iterate(__private uint *state) {
+    uint next = *state << 1;
+    *state = next > 4 ? 4 : next;
+}
+
+KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shift, __private uint *state) {
+    words[word] |= *state << shift;
+}
+
+/* One slot per work-group: which bits some item of the group has set. */
+KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint word, uint bits) {
+    __global uint *slot = probe + KASSAY_HEADER + kassay_group() * stride + word;
+    if (bits & ~*slot) {
+        atomic_or(slot, bits);
+    }
+}
+
+/* One slot per work-item, those of a group together. */
+KASSAY_INLINE void __kassay_flush_item(__global uint *probe, uint stride, uint word, uint bits) {
+    size_t group_size = get_local_size(0) * get_local_size(1) * get_local_size(2);
+    probe[KASSAY_HEADER + (kassay_group() * group_size + kassay_local_item()) * stride + word] = bits;
+}

@@ -1,0 +1,612 @@
+//! The coverage pass: which bits there are, what each outcome needs of them, and the probes that set them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use super::implication::{Class, Implication, Known, Spot};
+use super::layout::{Bits, CoverageLayout, Slots};
+use super::{probe_argument, runtime};
+use crate::cfg::decisions::Event;
+use crate::cfg::graph::{BlockIndex, Edge};
+use crate::cfg::loops::Loop;
+use crate::cfg::sites::{Fact, LoopClass, Sites};
+use crate::error::{Error, Result};
+use crate::kernel::canonical;
+use crate::kernel::ir::{self, Block, Function};
+
+/// What must be seen in a slot for a fact to hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// It holds for every work-item that runs.
+    pub always: bool,
+    /// Any of these bits.
+    pub bits: BTreeSet<u32>,
+}
+
+/// The plan of one kernel: bits and what they mean. Pure data.
+#[derive(Debug)]
+pub struct CoveragePlan {
+    pub layout: CoverageLayout,
+    functions: Vec<FunctionPlan>,
+}
+
+#[derive(Debug)]
+struct FunctionPlan {
+    implication: Implication,
+    probes: Vec<(Spot, u32)>,
+    class_bits: BTreeMap<Class, u32>,
+    /// By loop with back edges: the first of its three bits (zero, one, many).
+    loop_bits: BTreeMap<usize, u32>,
+    /// Conditions of `select`s and last operands of short-circuits: (place, bit if true); the bit if false is the next.
+    value_bits: Vec<(ValuePlace, u32)>,
+}
+
+/// A boolean whose value is recorded when control passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ValuePlace {
+    Select { block: BlockIndex, instruction: usize },
+    PhiOperand { block: BlockIndex, phi: (BlockIndex, usize) },
+}
+
+impl ValuePlace {
+    fn of(event: Event) -> Option<(ValuePlace, bool)> {
+        match event {
+            Event::Edge(_) => None,
+            Event::Select { block, instruction, truth } => Some((ValuePlace::Select { block, instruction }, truth)),
+            Event::PhiOperand { block, phi, truth } => Some((ValuePlace::PhiOperand { block, phi }, truth)),
+        }
+    }
+}
+
+/// The edge that shows a class of a loop; `None` where no single edge does.
+pub fn loop_edge(l: &Loop, class: LoopClass) -> Option<Edge> {
+    match class {
+        LoopClass::Boundary => l.boundary(),
+        LoopClass::Zero if l.back_edges.is_empty() => l.boundary(),
+        LoopClass::One if l.back_edges.is_empty() => l.body_entry(),
+        _ => None,
+    }
+}
+
+impl CoveragePlan {
+    pub fn new(sites: &Sites, slots: Slots) -> CoveragePlan {
+        let facts_of = |f: usize| -> Vec<Fact> {
+            let all = sites.sites.iter().flat_map(|s| &s.outcomes).flat_map(|o| &o.facts);
+            let mut facts: Vec<Fact> = all.filter(|(of, _)| *of == f).map(|(_, fact)| *fact).collect();
+            facts.sort_unstable();
+            facts.dedup();
+            facts
+        };
+        let mut bits = Bits::default();
+        let mut functions: Vec<FunctionPlan> = Vec::new();
+        for (f, function) in sites.functions.iter().enumerate() {
+            let barrier_blocks: Vec<BlockIndex> = function.barriers.iter().map(|b| b.0).collect();
+            let implication = Implication::solve(function, f == 0, &facts_of(f), &barrier_blocks);
+            let mut class_bits = BTreeMap::new();
+            for block in barrier_blocks {
+                let class = implication.of_block(block);
+                if implication.known(class) == Some(&Known::Probe) {
+                    class_bits.entry(class).or_insert_with(|| bits.take(1));
+                }
+            }
+            functions.push(FunctionPlan {
+                implication,
+                probes: Vec::new(),
+                class_bits,
+                loop_bits: BTreeMap::new(),
+                value_bits: Vec::new(),
+            });
+        }
+        let barrier_bits = functions.iter().map(|p| p.class_bits.len() as u32).sum();
+        for (f, (function, plan)) in sites.functions.iter().zip(&mut functions).enumerate() {
+            for (class, spot) in plan.implication.probes(function) {
+                let bit = *plan.class_bits.entry(class).or_insert_with(|| bits.take(1));
+                plan.probes.push((spot, bit));
+            }
+            for (i, _) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
+                plan.loop_bits.insert(i, bits.take(3));
+            }
+            for fact in facts_of(f) {
+                if let Fact::Event(event) = fact
+                    && let Some((place, _)) = ValuePlace::of(event)
+                    && !plan.value_bits.iter().any(|(p, _)| *p == place)
+                {
+                    plan.value_bits.push((place, bits.take(2)));
+                }
+            }
+        }
+        let words = bits.words().max(1);
+        let missed_words = if slots == Slots::Groups { u32::div_ceil(barrier_bits, 32) } else { 0 };
+        CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
+    }
+
+    /// What shows `fact` of the function at position `f`.
+    pub fn evidence(&self, sites: &Sites, f: usize, fact: Fact) -> Evidence {
+        let plan = &self.functions[f];
+        let mut evidence = Evidence::default();
+        match fact {
+            Fact::Block(block) => plan.class_evidence(plan.implication.of_block(block), &mut evidence),
+            Fact::Barrier(i) => {
+                let block = sites.functions[f].barriers[i].0;
+                plan.class_evidence(plan.implication.of_block(block), &mut evidence);
+            }
+            Fact::Event(Event::Edge(edge)) => plan.class_evidence(plan.implication.of_edge(edge), &mut evidence),
+            Fact::Event(event) => {
+                if let Some((place, truth)) = ValuePlace::of(event)
+                    && let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| *p == place)
+                {
+                    evidence.bits.insert(bit + u32::from(!truth));
+                }
+            }
+            Fact::Loop(i, class) => {
+                if let Some(edge) = loop_edge(&sites.functions[f].loops[i], class) {
+                    plan.class_evidence(plan.implication.of_edge(edge), &mut evidence);
+                } else if let Some(first) = plan.loop_bits.get(&i) {
+                    evidence.bits.insert(first + class as u32);
+                }
+            }
+        }
+        evidence
+    }
+
+    /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets one more, last argument:
+    /// `global uint *`, the probe buffer.
+    ///
+    /// # Errors
+    /// `Internal` if the woven module does not verify.
+    pub fn weave(&self, module: &Module<'_>, sites: &Sites) -> Result<()> {
+        let functions: Vec<Function> = sites
+            .functions
+            .iter()
+            .map(|f| {
+                ir::function(module, &f.cfg.function)
+                    .ok_or_else(|| Error::internal(format!("function {} is gone", f.cfg.function)))
+            })
+            .collect::<Result<_>>()?;
+        let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
+        runtime::link_coverage(module)?;
+        let weaver = Weaver::new(module, self.layout.clone())?;
+        let pointers = weaver.thread_pointer(&functions, &self.needs_pointer(sites, &blocks));
+        for (f, plan) in self.functions.iter().enumerate() {
+            if let Some(pointer) = pointers[f] {
+                weaver.function(f == 0, plan, &sites.functions[f], &blocks[f], pointer)?;
+            }
+        }
+        drop_effect_attributes(module);
+        canonical::verify(module, "coverage instrumentation")
+    }
+
+    /// Which functions set bits, themselves or in what they call; the kernel always does (it flushes).
+    fn needs_pointer(&self, sites: &Sites, blocks: &[Vec<Block>]) -> Vec<bool> {
+        let mut needs: Vec<bool> = self
+            .functions
+            .iter()
+            .enumerate()
+            .map(|(f, p)| f == 0 || !p.probes.is_empty() || !p.loop_bits.is_empty() || !p.value_bits.is_empty())
+            .collect();
+        let calls = |f: usize, callee: &str| {
+            blocks[f].iter().any(|b| b.instructions().into_iter().any(|i| i.callee().as_deref() == Some(callee)))
+        };
+        loop {
+            let more = (0..needs.len()).find(|f| {
+                !needs[*f] && (0..needs.len()).any(|g| needs[g] && calls(*f, &sites.functions[g].cfg.function))
+            });
+            match more {
+                Some(f) => needs[f] = true,
+                None => return needs,
+            }
+        }
+    }
+}
+
+impl FunctionPlan {
+    fn class_evidence(&self, class: Class, evidence: &mut Evidence) {
+        match self.implication.known(class) {
+            Some(Known::Always) => evidence.always = true,
+            Some(Known::Probe) => {
+                evidence.bits.extend(self.class_bits.get(&class));
+            }
+            Some(Known::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(*p, evidence)),
+            Some(Known::LoopBody(i)) => {
+                let first = self.loop_bits[i];
+                evidence.bits.extend([first + LoopClass::One as u32, first + LoopClass::Many as u32]);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Woven functions write memory and have side effects, whatever clang proved of the original.
+fn drop_effect_attributes(module: &Module<'_>) {
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+        for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
+            canonical::remove_attribute(f, name);
+        }
+        for call in f.blocks().into_iter().flat_map(Block::instructions) {
+            if call.callee().and_then(|c| ir::function(module, &c)).is_some_and(Function::has_body) {
+                for name in ["memory", "nosync", "willreturn", "readnone"] {
+                    // SAFETY: alive and a call; removing an absent attribute does nothing.
+                    unsafe {
+                        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+                        LLVMRemoveCallSiteEnumAttribute(call.0, llvm_sys::LLVMAttributeFunctionIndex, kind);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What weaving one module needs at hand.
+struct Weaver {
+    builder: LLVMBuilderRef,
+    int: LLVMTypeRef,
+    pointer: LLVMTypeRef,
+    global_pointer: LLVMTypeRef,
+    layout: CoverageLayout,
+    cover: Function,
+    loop_enter: Function,
+    loop_iterate: Function,
+    loop_end: Function,
+    flush: Function,
+}
+
+impl Drop for Weaver {
+    fn drop(&mut self) {
+        // SAFETY: created in `new`, used nowhere else.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}
+
+impl Weaver {
+    fn new(module: &Module<'_>, layout: CoverageLayout) -> Result<Weaver> {
+        let flush = match layout.slots {
+            Slots::Groups => "__kassay_flush_group",
+            Slots::Items => "__kassay_flush_item",
+        };
+        let functions = ["__kassay_cover", "__kassay_loop_enter", "__kassay_loop_iterate", "__kassay_loop_end", flush];
+        let found: Vec<Function> = functions.iter().map(|n| runtime::function(module, n)).collect::<Result<_>>()?;
+        for f in &found {
+            // SAFETY: alive. Internal, so that nothing of it is left once it is inlined.
+            unsafe { LLVMSetLinkage(f.0, llvm_sys::LLVMLinkage::LLVMInternalLinkage) };
+        }
+        // SAFETY: the module and its context are alive as long as the weaver.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            Ok(Weaver {
+                builder: LLVMCreateBuilderInContext(context),
+                int: LLVMInt32TypeInContext(context),
+                pointer: LLVMPointerTypeInContext(context, 0),
+                global_pointer: LLVMPointerTypeInContext(context, 1),
+                layout,
+                cover: found[0],
+                loop_enter: found[1],
+                loop_iterate: found[2],
+                loop_end: found[3],
+                flush: found[4],
+            })
+        }
+    }
+
+    /// Gives every function that needs it the pointer to the work-item's words: helpers as a last argument, the kernel as
+    /// words of its own. Returns it by function.
+    fn thread_pointer(&self, functions: &[Function], needs: &[bool]) -> Vec<Option<Pointers>> {
+        let mut threaded = Vec::new();
+        let mut pointers = Vec::new();
+        for (f, function) in functions.iter().enumerate() {
+            if !needs[f] {
+                pointers.push(None);
+                continue;
+            }
+            let (ty, name) =
+                if f == 0 { (self.global_pointer, "kassay_probe") } else { (self.pointer, "kassay_words") };
+            let (new, calls) = probe_argument::append(*function, ty, name);
+            // SAFETY: alive; the last parameter is the one just added.
+            let last = unsafe { LLVMGetLastParam(new.0) };
+            if f == 0 {
+                probe_argument::describe(new);
+                pointers.push(Some(Pointers { words: self.own_words(new), probe: Some(last) }));
+            } else {
+                pointers.push(Some(Pointers { words: last, probe: None }));
+            }
+            threaded.push((f, *function, new, calls));
+        }
+        for (_, old, new, calls) in threaded {
+            for call in calls {
+                // SAFETY: alive; a user of a function is an instruction in some function here.
+                let caller = unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) };
+                let argument = pointers.iter().enumerate().find_map(|(g, p)| {
+                    let p = p.as_ref()?;
+                    // SAFETY: alive: every block of function `g` has the new function as its parent.
+                    let parent = unsafe {
+                        match p.probe {
+                            Some(probe) => LLVMGetParamParent(probe),
+                            None => LLVMGetParamParent(p.words),
+                        }
+                    };
+                    (parent == caller).then_some((g, p.words))
+                });
+                if let Some((_, words)) = argument {
+                    probe_argument::call_with(call, new, words);
+                }
+            }
+            // SAFETY: its body has moved and its calls are rewritten.
+            unsafe { LLVMDeleteFunction(old.0) };
+        }
+        pointers
+    }
+
+    /// The kernel's words: zero at its start.
+    fn own_words(&self, kernel: Function) -> LLVMValueRef {
+        // SAFETY: alive; the entry block has a terminator.
+        unsafe {
+            let entry = LLVMGetEntryBasicBlock(kernel.0);
+            LLVMPositionBuilderBefore(self.builder, LLVMGetFirstInstruction(entry));
+            let ty = LLVMArrayType2(self.int, u64::from(self.layout.words));
+            let words = LLVMBuildAlloca(self.builder, ty, c"kassay.words".as_ptr());
+            LLVMBuildStore(self.builder, LLVMConstNull(ty), words);
+            words
+        }
+    }
+
+    fn number(&self, n: u32) -> LLVMValueRef {
+        // SAFETY: the type is alive.
+        unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
+    }
+
+    fn call(&self, callee: Function, arguments: &mut [LLVMValueRef]) {
+        // SAFETY: alive; the callers pass what the runtime's functions take.
+        unsafe {
+            let ty = LLVMGlobalGetValueType(callee.0);
+            let call = LLVMBuildCall2(
+                self.builder,
+                ty,
+                callee.0,
+                arguments.as_mut_ptr(),
+                arguments.len() as u32,
+                c"".as_ptr(),
+            );
+            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee.0));
+        }
+    }
+
+    fn before(&self, inst: ir::Inst) {
+        // SAFETY: alive.
+        unsafe { LLVMPositionBuilderBefore(self.builder, inst.0) };
+    }
+
+    fn set_bit(&self, words: LLVMValueRef, bit: u32) {
+        self.call(self.cover, &mut [words, self.number(bit / 32), self.number(1 << (bit % 32))]);
+    }
+
+    /// Sets one of two bits by a condition; `None`: none in that case.
+    fn set_by(&self, words: LLVMValueRef, condition: LLVMValueRef, yes: Option<u32>, no: Option<u32>) {
+        let mask = |bit: Option<u32>, word: u32| match bit {
+            Some(b) if b / 32 == word => self.number(1 << (b % 32)),
+            _ => self.number(0),
+        };
+        let touched: BTreeSet<u32> = yes.iter().chain(&no).map(|b| b / 32).collect();
+        for word in touched {
+            // SAFETY: alive; the condition is an `i1` that dominates the builder's place.
+            let chosen =
+                unsafe { LLVMBuildSelect(self.builder, condition, mask(yes, word), mask(no, word), c"".as_ptr()) };
+            self.call(self.cover, &mut [words, self.number(word), chosen]);
+        }
+    }
+
+    fn function(
+        &self,
+        is_kernel: bool,
+        plan: &FunctionPlan,
+        sites: &crate::cfg::sites::FunctionSites,
+        blocks: &[Block],
+        pointers: Pointers,
+    ) -> Result<()> {
+        let words = pointers.words;
+        let returns: Vec<ir::Inst> =
+            blocks.iter().map(|b| b.terminator()).filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet).collect();
+        let values: Vec<(LLVMValueRef, ir::Inst, u32)> = plan
+            .value_bits
+            .iter()
+            .map(|(place, bit)| value_at(*place, blocks).map(|(v, at)| (v, at, *bit)))
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
+        let mut states: Vec<(usize, u32, LLVMValueRef)> = Vec::new();
+        for (i, bit) in &plan.loop_bits {
+            states.push((*i, *bit, self.loop_state(blocks[0])));
+        }
+        for (value, at, bit) in values {
+            self.before(at);
+            self.set_by(words, value, Some(bit), Some(bit + 1));
+        }
+        self.probes(plan, sites, blocks, words);
+        for (i, bit, state) in &states {
+            self.loop_probes(&sites.loops[*i], &sites.cfg, blocks, words, *bit, *state);
+        }
+        for ret in returns {
+            self.before(ret);
+            for (_, bit, state) in &states {
+                self.call(self.loop_end, &mut [words, self.number(bit / 32), self.number(bit % 32), *state]);
+            }
+            if let (true, Some(probe)) = (is_kernel, pointers.probe) {
+                self.flush_all(words, probe);
+            }
+        }
+        Ok(())
+    }
+
+    fn loop_state(&self, entry: Block) -> LLVMValueRef {
+        // SAFETY: alive; at the entry's start, where allocations belong.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, LLVMGetFirstInstruction(entry.0));
+            let state = LLVMBuildAlloca(self.builder, self.int, c"kassay.loop".as_ptr());
+            LLVMBuildStore(self.builder, self.number(0), state);
+            state
+        }
+    }
+
+    fn loop_probes(
+        &self,
+        l: &Loop,
+        cfg: &crate::cfg::graph::Cfg,
+        blocks: &[Block],
+        words: LLVMValueRef,
+        bit: u32,
+        state: LLVMValueRef,
+    ) {
+        let sources: BTreeSet<BlockIndex> = l.entries(cfg).into_iter().map(|e| e.block).collect();
+        for source in sources {
+            self.before(blocks[source].terminator());
+            self.call(self.loop_enter, &mut [words, self.number(bit / 32), self.number(bit % 32), state]);
+        }
+        match l.body_entry() {
+            None => self.before(blocks[l.header].first_insertion_point()),
+            Some(edge) => {
+                let target = cfg.target(edge);
+                let body = if cfg.incoming(target).len() == 1 { blocks[target] } else { self.split(blocks, edge) };
+                self.before(body.first_insertion_point());
+            }
+        }
+        self.call(self.loop_iterate, &mut [state]);
+    }
+
+    fn probes(
+        &self,
+        plan: &FunctionPlan,
+        sites: &crate::cfg::sites::FunctionSites,
+        blocks: &[Block],
+        words: LLVMValueRef,
+    ) {
+        let leaves_loop = |e: Edge| {
+            sites.loops.iter().any(|l| l.blocks.contains(&e.block) && !l.blocks.contains(&sites.cfg.target(e)))
+        };
+        let mut by_branch: BTreeMap<BlockIndex, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (spot, bit) in &plan.probes {
+            match spot {
+                // Behind the allocation of the words, which stands at the entry's start.
+                Spot::Block(0) => {
+                    self.before(blocks[0].terminator());
+                    self.set_bit(words, *bit);
+                }
+                Spot::Block(block) => {
+                    self.before(blocks[*block].first_insertion_point());
+                    self.set_bit(words, *bit);
+                }
+                Spot::Edge(edge) => {
+                    by_branch.entry(edge.block).or_default().insert(edge.successor, *bit);
+                }
+            }
+        }
+        for (block, bits) in by_branch {
+            let terminator = blocks[block].terminator();
+            let split = bits.keys().any(|s| leaves_loop(Edge { block, successor: *s }));
+            match terminator.branch_condition() {
+                Some(condition) if !split => {
+                    self.before(terminator);
+                    self.set_by(words, condition, bits.get(&0).copied(), bits.get(&1).copied());
+                }
+                _ => {
+                    for (successor, bit) in bits {
+                        let new = self.split(blocks, Edge { block, successor });
+                        self.before(new.terminator());
+                        self.set_bit(words, bit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a new block on an edge and returns it.
+    fn split(&self, blocks: &[Block], edge: Edge) -> Block {
+        let source = blocks[edge.block];
+        let terminator = source.terminator();
+        let target = terminator.successors()[edge.successor];
+        // SAFETY: alive; the new block takes the edge's place in the terminator and in the target's phis, of which each has
+        // one entry per incoming edge.
+        unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(source.0)));
+            let new = LLVMInsertBasicBlockInContext(context, target.0, c"kassay.edge".as_ptr());
+            LLVMPositionBuilderAtEnd(self.builder, new);
+            LLVMBuildBr(self.builder, target.0);
+            LLVMSetSuccessor(terminator.0, edge.successor as u32, new);
+            for phi in target.instructions() {
+                if phi.opcode() == llvm_sys::LLVMOpcode::LLVMPHI {
+                    self.redirect_phi(phi, source, Block(new));
+                }
+            }
+            Block(new)
+        }
+    }
+
+    /// Rebuilds `phi` so that one of its entries from `old` comes from `new`.
+    fn redirect_phi(&self, phi: ir::Inst, old: Block, new: Block) {
+        // SAFETY: alive and a phi; the replacement has the same type and stands at the same place.
+        unsafe {
+            self.before(phi);
+            let replacement = LLVMBuildPhi(self.builder, LLVMTypeOf(phi.0), c"".as_ptr());
+            let mut redirected = false;
+            for i in 0..LLVMCountIncoming(phi.0) {
+                let mut value = LLVMGetIncomingValue(phi.0, i);
+                let mut from = LLVMGetIncomingBlock(phi.0, i);
+                if from == old.0 && !redirected {
+                    from = new.0;
+                    redirected = true;
+                }
+                LLVMAddIncoming(replacement, &mut value, &mut from, 1);
+            }
+            LLVMReplaceAllUsesWith(phi.0, replacement);
+            LLVMInstructionEraseFromParent(phi.0);
+        }
+    }
+
+    fn flush_all(&self, words: LLVMValueRef, probe: LLVMValueRef) {
+        let stride = self.number(self.layout.stride());
+        for word in 0..self.layout.words {
+            // SAFETY: alive; `words` points to that many integers.
+            let value = unsafe {
+                let mut index = [self.number(word)];
+                let address = LLVMBuildInBoundsGEP2(self.builder, self.int, words, index.as_mut_ptr(), 1, c"".as_ptr());
+                LLVMBuildLoad2(self.builder, self.int, address, c"".as_ptr())
+            };
+            self.call(self.flush, &mut [probe, stride, self.number(word), value]);
+            if word < self.layout.missed_words {
+                // SAFETY: as above.
+                let missed = unsafe {
+                    let not = LLVMBuildNot(self.builder, value, c"".as_ptr());
+                    LLVMBuildAnd(self.builder, not, self.number(self.layout.barrier_mask(word)), c"".as_ptr())
+                };
+                self.call(self.flush, &mut [probe, stride, self.number(self.layout.words + word), missed]);
+            }
+        }
+    }
+}
+
+/// What a function sets bits through.
+#[derive(Clone, Copy)]
+struct Pointers {
+    words: LLVMValueRef,
+    /// The kernel's probe buffer.
+    probe: Option<LLVMValueRef>,
+}
+
+/// The recorded boolean and the instruction before which to record it.
+fn value_at(place: ValuePlace, blocks: &[Block]) -> Option<(LLVMValueRef, ir::Inst)> {
+    match place {
+        ValuePlace::Select { block, instruction } => {
+            let select = *blocks[block].instructions().get(instruction)?;
+            Some((*select.operands().first()?, select))
+        }
+        ValuePlace::PhiOperand { block, phi } => {
+            let phi = *blocks[phi.0].instructions().get(phi.1)?;
+            // SAFETY: alive and a phi; indices are below the incoming count.
+            let value = unsafe {
+                (0..LLVMCountIncoming(phi.0))
+                    .find(|i| LLVMGetIncomingBlock(phi.0, *i) == blocks[block].0)
+                    .map(|i| LLVMGetIncomingValue(phi.0, i))
+            };
+            Some((value?, blocks[block].terminator()))
+        }
+    }
+}

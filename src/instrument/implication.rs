@@ -1,0 +1,225 @@
+//! Which blocks and edges need a probe of their own, and which follow from others.
+//!
+//! Blocks and edges that imply each other form a class (one dominates the other, which post-dominates it; an edge and a
+//! block that it alone enters or leaves). A class is known without a probe if it is always executed, if it is the body
+//! of a loop whose classes are recorded, or if it is the union of the edges that leave or enter one of its blocks. After
+//! H. Agrawal, "Dominators, super blocks, and program coverage" (POPL 1994).
+
+use std::collections::BTreeMap;
+
+use petgraph::unionfind::UnionFind;
+
+use crate::cfg::decisions::Event;
+use crate::cfg::graph::{BlockIndex, Cfg, Edge};
+use crate::cfg::sites::{Fact, FunctionSites};
+
+/// A class of blocks and edges, by its representative.
+pub type Class = usize;
+
+/// How it is known whether a class was executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// By every work-item that runs the kernel.
+    Always,
+    /// By a probe of its own.
+    Probe,
+    /// If any of these was.
+    AnyOf(Vec<Class>),
+    /// If the loop's body was executed once or more than once.
+    LoopBody(usize),
+}
+
+/// Where a class's probe stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// At the block's start.
+    Block(BlockIndex),
+    /// On an edge whose target other edges enter too: decided where the edge leaves.
+    Edge(Edge),
+}
+
+#[derive(Debug)]
+pub struct Implication {
+    /// Per block, then per edge.
+    class_of: Vec<Class>,
+    edges: BTreeMap<Edge, usize>,
+    blocks: usize,
+    known: BTreeMap<Class, Known>,
+}
+
+impl Implication {
+    /// Decides it for all `facts` of a function. `is_kernel`: its entry block is always executed.
+    /// `probed`: blocks whose class must have a probe (barriers), unless it is always executed.
+    pub fn solve(function: &FunctionSites, is_kernel: bool, facts: &[Fact], probed: &[BlockIndex]) -> Implication {
+        let cfg = &function.cfg;
+        let mut edges = BTreeMap::new();
+        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+            for e in cfg.edges_out(b) {
+                let number = cfg.len() + edges.len();
+                edges.insert(e, number);
+            }
+        }
+        let class_of = classes(function, &edges);
+        let mut solved = Implication { class_of, edges, blocks: cfg.len(), known: BTreeMap::new() };
+        if is_kernel {
+            solved.known.insert(solved.of_block(0), Known::Always);
+        }
+        for block in probed {
+            solved.known.entry(solved.of_block(*block)).or_insert(Known::Probe);
+        }
+        for (i, l) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
+            if let Some(entry) = l.body_entry() {
+                solved.known.entry(solved.of_edge(entry)).or_insert(Known::LoopBody(i));
+            }
+        }
+        let needed: Vec<Class> = facts.iter().flat_map(|f| solved.classes_of_fact(function, *f)).collect();
+        solved.decide(function, needed);
+        solved
+    }
+
+    pub fn of_block(&self, block: BlockIndex) -> Class {
+        self.class_of[block]
+    }
+
+    pub fn of_edge(&self, edge: Edge) -> Class {
+        self.class_of[self.edges[&edge]]
+    }
+
+    /// How a class is known; classes that no fact needs are not.
+    pub fn known(&self, class: Class) -> Option<&Known> {
+        self.known.get(&class)
+    }
+
+    /// The classes with a probe, in order of their spots.
+    pub fn probes(&self, function: &FunctionSites) -> Vec<(Class, Spot)> {
+        let wanted: Vec<Class> =
+            self.known.iter().filter(|(_, k)| **k == Known::Probe).map(|(class, _)| *class).collect();
+        wanted.into_iter().map(|class| (class, self.spot(function, class))).collect()
+    }
+
+    /// The cheapest place: the block in the fewest loops, else an edge.
+    fn spot(&self, function: &FunctionSites, class: Class) -> Spot {
+        let members = (0..self.blocks).filter(|b| function.cfg.reachable[*b] && self.class_of[*b] == class);
+        if let Some(block) = members.min_by_key(|b| (depth(function, *b), *b)) {
+            return Spot::Block(block);
+        }
+        let edge = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
+        edge.min_by_key(|e| (depth(function, e.block), *e)).map_or(Spot::Block(0), Spot::Edge)
+    }
+
+    fn classes_of_fact(&self, function: &FunctionSites, fact: Fact) -> Vec<Class> {
+        match fact {
+            Fact::Event(Event::Edge(e)) => vec![self.of_edge(e)],
+            Fact::Block(b) => vec![self.of_block(b)],
+            Fact::Loop(i, class) => {
+                super::coverage::loop_edge(&function.loops[i], class).map(|e| self.of_edge(e)).into_iter().collect()
+            }
+            Fact::Barrier(_) | Fact::Event(_) => Vec::new(),
+        }
+    }
+
+    /// Decides the needed classes, those in the most loops first, so that probes stand where they are cheapest.
+    fn decide(&mut self, function: &FunctionSites, needed: Vec<Class>) {
+        let mut weights: BTreeMap<Class, u64> = BTreeMap::new();
+        for b in (0..self.blocks).filter(|b| function.cfg.reachable[*b]) {
+            let w = weight(function, b);
+            weights.entry(self.class_of[b]).and_modify(|x| *x = w.min(*x)).or_insert(w);
+        }
+        for (e, n) in &self.edges {
+            let w = weight(function, e.block);
+            weights.entry(self.class_of[*n]).and_modify(|x| *x = w.min(*x)).or_insert(w);
+        }
+        let mut wanted: Vec<Class> = needed;
+        wanted.sort_unstable();
+        wanted.dedup();
+        while let Some(position) = (0..wanted.len())
+            .filter(|i| !self.known.contains_key(&wanted[*i]))
+            .max_by_key(|i| (weights[&wanted[*i]], std::cmp::Reverse(wanted[*i])))
+        {
+            let class = wanted[position];
+            let known = self.derive(function, class, &wanted, &weights);
+            if let Some(Known::AnyOf(parts)) = &known {
+                wanted.extend(parts);
+                wanted.sort_unstable();
+                wanted.dedup();
+            }
+            self.known.insert(class, known.unwrap_or(Known::Probe));
+        }
+    }
+
+    /// The cheapest union of edges that stands for `class`, if it is cheaper than a probe.
+    fn derive(
+        &self,
+        function: &FunctionSites,
+        class: Class,
+        wanted: &[Class],
+        weights: &BTreeMap<Class, u64>,
+    ) -> Option<Known> {
+        let cfg = &function.cfg;
+        let price = |parts: &[Class]| -> u64 {
+            parts.iter().filter(|p| !wanted.contains(p) && !self.known.contains_key(p)).map(|p| weights[p]).sum()
+        };
+        let mut best: Option<(u64, Vec<Class>)> = None;
+        for b in (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class) {
+            let out: Vec<Class> = cfg.edges_out(b).map(|e| self.of_edge(e)).collect();
+            let into: Vec<Class> =
+                if b == 0 { Vec::new() } else { cfg.incoming(b).into_iter().map(|e| self.of_edge(e)).collect() };
+            for mut parts in [out, into] {
+                parts.sort_unstable();
+                parts.dedup();
+                if parts.is_empty() || parts.iter().any(|p| self.depends(*p, class)) {
+                    continue;
+                }
+                let cost = price(&parts);
+                if best.as_ref().is_none_or(|(c, _)| cost < *c) {
+                    best = Some((cost, parts));
+                }
+            }
+        }
+        best.filter(|(cost, _)| *cost < weights[&class]).map(|(_, parts)| Known::AnyOf(parts))
+    }
+
+    fn depends(&self, class: Class, on: Class) -> bool {
+        class == on
+            || matches!(self.known.get(&class), Some(Known::AnyOf(parts)) if parts.iter().any(|p| self.depends(*p, on)))
+    }
+}
+
+fn classes(function: &FunctionSites, edges: &BTreeMap<Edge, usize>) -> Vec<Class> {
+    let cfg = &function.cfg;
+    let mut union = UnionFind::<usize>::new(cfg.len() + edges.len());
+    for (edge, number) in edges {
+        let target = cfg.target(*edge);
+        if only_successor(cfg, edge.block) {
+            union.union(*number, edge.block);
+        }
+        if target != 0 && cfg.incoming(target).len() == 1 {
+            union.union(*number, target);
+        }
+    }
+    for a in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        // Equivalent blocks form a chain along the dominator tree, so comparing with the dominators is enough.
+        let mut dominator = function.dominance.immediate_dominator(a);
+        while let Some(d) = dominator {
+            if function.dominance.post_dominates(a, d) {
+                union.union(a, d);
+                break;
+            }
+            dominator = function.dominance.immediate_dominator(d);
+        }
+    }
+    union.into_labeling()
+}
+
+fn only_successor(cfg: &Cfg, block: BlockIndex) -> bool {
+    cfg.successors(block).len() == 1
+}
+
+fn depth(function: &FunctionSites, block: BlockIndex) -> usize {
+    function.loops.iter().filter(|l| !l.back_edges.is_empty() && l.blocks.contains(&block)).count()
+}
+
+/// How often a block is executed, roughly.
+fn weight(function: &FunctionSites, block: BlockIndex) -> u64 {
+    10u64.saturating_pow(depth(function, block) as u32)
+}

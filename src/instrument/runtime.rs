@@ -1,0 +1,25 @@
+//! The device side: the compiled `runtime-cl`, linked into a module that is to be woven.
+
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+use crate::error::{Error, Result};
+use crate::kernel::ir::{self, Function};
+
+/// `runtime-cl/coverage.cl` as bitcode (see `build.rs`).
+const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"));
+
+/// Links the coverage probes' functions into `module`.
+pub fn link_coverage(module: &Module<'_>) -> Result<()> {
+    let broken = |e: &dyn std::fmt::Display| Error::internal(format!("the device runtime cannot be linked: {e}"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(COVERAGE, "coverage.cl");
+    let runtime = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(|e| broken(&e))?;
+    runtime.set_triple(&module.get_triple());
+    runtime.set_data_layout(&module.get_data_layout());
+    module.link_in_module(runtime).map_err(|e| broken(&e))
+}
+
+/// A function of the linked runtime.
+pub fn function(module: &Module<'_>, name: &str) -> Result<Function> {
+    ir::function(module, name).ok_or_else(|| Error::internal(format!("the device runtime lacks `{name}`")))
+}

@@ -1,0 +1,113 @@
+//! Lowering to SPIR-V 1.2 with LLVM's own backend.
+
+use std::time::Duration;
+
+use inkwell::OptimizationLevel;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+
+use super::guarded::{self, Failure};
+use crate::error::{Error, Result};
+use crate::kernel::canonical;
+use crate::kernel::ir::{self, Function};
+
+/// What is emitted, and what modules are retargeted to.
+pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
+
+/// Helpers are inlined up to this many instructions in all, so that probe bits stay in registers; beyond it they stay
+/// calls.
+const INLINE_BUDGET: u64 = 20_000;
+
+/// How long the backend may take for one module.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// LLVM's SPIR-V target machine.
+///
+/// # Errors
+/// `Environment` if this LLVM was built without the SPIR-V backend.
+pub fn machine() -> Result<TargetMachine> {
+    Target::initialize_all(&InitializationConfig::default());
+    let triple = TargetTriple::create(TRIPLE);
+    let missing = |why: String| {
+        Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).mend("install LLVM 22 (Debian: llvm-22-dev)")
+    };
+    let target = Target::from_triple(&triple).map_err(|e| missing(e.to_string()))?;
+    // At higher levels the backend of LLVM 22 emitted wrong constant offsets of address computations.
+    target
+        .create_target_machine(&triple, "", "", OptimizationLevel::None, RelocMode::Default, CodeModel::Default)
+        .ok_or_else(|| missing("no target machine".into()))
+}
+
+/// Prepares a (woven) module for emission: inlines probes and, within limits, helpers; promotes private variables.
+///
+/// # Errors
+/// `Internal` if a pass fails or leaves a module that does not verify.
+pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+    // SAFETY: the module is alive. Positions are kept on the host's side; the code carries none.
+    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    module.set_triple(&TargetTriple::create(TRIPLE));
+    if inlined_size(module, entry) <= INLINE_BUDGET {
+        for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
+            canonical::add_attribute(f, "alwaysinline");
+        }
+    }
+    module
+        .run_passes("always-inline,globaldce,function(sroa,mem2reg)", machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("preparing the module failed: {e}")))?;
+    canonical::verify(module, "inlining and promotion")
+}
+
+/// Emits a prepared module, in a child process (the backend of LLVM 22 crashes on some valid modules).
+///
+/// # Errors
+/// `Internal` with what the backend said if it crashes, hangs or refuses.
+pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
+    let work = || {
+        machine
+            .write_to_memory_buffer(module, FileType::Object)
+            .map(|buffer| buffer.as_slice().to_vec())
+            .map_err(|e| e.to_string())
+    };
+    let what = "LLVM's SPIR-V backend could not lower this kernel";
+    let mend = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
+    match guarded::run(LIMIT, work) {
+        Ok(Ok(bytes)) => Ok(trim(bytes)),
+        Ok(Err(message)) => Err(Error::internal(what).details(message).mend(mend)),
+        Err(Failure::Crashed { how, stderr }) => {
+            Err(Error::internal(format!("{what}: it {how}")).details(stderr).mend(mend))
+        }
+        Err(Failure::TimedOut(limit)) => {
+            Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs())).mend(mend))
+        }
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for the backend: {why}"))),
+    }
+}
+
+/// SPIR-V is made of whole words; a memory buffer may end in a NUL that is not part of the module.
+fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len() / 4 * 4);
+    bytes
+}
+
+/// Instructions of the entry if everything is inlined; stops counting beyond the budget.
+fn inlined_size(module: &Module<'_>, entry: &str) -> u64 {
+    fn size(module: &Module<'_>, f: Function, known: &mut std::collections::HashMap<Function, u64>, depth: u32) -> u64 {
+        if let Some(n) = known.get(&f) {
+            return *n;
+        }
+        let mut total = 0u64;
+        for inst in f.blocks().into_iter().flat_map(ir::Block::instructions) {
+            total += 1;
+            if total > INLINE_BUDGET || depth > 200 {
+                return INLINE_BUDGET + 1;
+            }
+            if let Some(callee) = inst.callee().and_then(|c| ir::function(module, &c)).filter(|c| c.has_body()) {
+                total += size(module, callee, known, depth + 1);
+            }
+        }
+        known.insert(f, total);
+        total
+    }
+    ir::function(module, entry).map_or(0, |f| size(module, f, &mut std::collections::HashMap::new(), 0))
+}

@@ -5,8 +5,13 @@
 pub mod ast;
 mod ast_json;
 pub mod compile;
+mod debug_types;
 pub mod interface;
+mod ir_types;
 mod line_directives;
+pub mod module;
 pub mod options;
+mod raw;
+pub mod signature;
 mod spirv_words;
 mod tools;

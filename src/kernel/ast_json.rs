@@ -240,6 +240,12 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             self.0.borrow_mut().enumerate(&constants);
         }
         node.children = children.into_iter().map(|child| child.node).collect();
+        if node.is("VarDecl")
+            && let (Some(id), [.., init]) = (&this.id, &node.children[..])
+            && node.canonical_type().is_some_and(|ty| ty.contains("const"))
+        {
+            self.0.borrow_mut().ast.initializers.insert(id.clone(), init.clone());
+        }
         if node.is("CallExpr") {
             node.name = node.children.first().and_then(callee);
         }

@@ -5,7 +5,9 @@
 pub mod ast;
 mod ast_json;
 pub mod compile;
+pub mod constructs;
 mod debug_types;
+pub mod folding;
 pub mod interface;
 mod ir_types;
 mod line_directives;
@@ -14,4 +16,5 @@ pub mod options;
 mod raw;
 pub mod signature;
 mod spirv_words;
+pub mod statements;
 mod tools;

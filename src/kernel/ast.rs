@@ -11,6 +11,9 @@ pub struct Ast {
     pub functions: Vec<Function>,
     /// Values of enumeration constants, by the id that [`Node::referenced`] gives.
     pub enum_values: HashMap<Arc<str>, i64>,
+    /// Initial values of `const` and `__constant` variables, by the same ids: OpenCL C lets constant expressions use
+    /// those of integers (specification 6.9, as C++ does).
+    pub initializers: HashMap<Arc<str>, Node>,
 }
 
 impl Ast {
@@ -66,6 +69,16 @@ pub struct Node {
 impl Node {
     pub fn is(&self, kind: &str) -> bool {
         &*self.kind == kind
+    }
+
+    /// Whether the type is a vector of OpenCL.
+    pub fn is_vector(&self) -> bool {
+        self.canonical_type().is_some_and(|ty| ty.contains("vector_type") || ty.contains("vector_size"))
+    }
+
+    /// Whether this is `&&` or `||` on scalars, which evaluates its right side only where the left one leaves it open.
+    pub fn is_short_circuit(&self) -> bool {
+        self.is("BinaryOperator") && matches!(self.opcode.as_deref(), Some("&&" | "||")) && !self.is_vector()
     }
 
     /// The type without typedefs.

@@ -112,7 +112,7 @@ struct Referenced {
 }
 
 macro_rules! seed {
-    ($name:ident, $value:ty, $what:literal, $method:ident) => {
+    ($name:ident, $value:ty, $method:ident) => {
         #[derive(Clone, Copy)]
         struct $name<'s>(&'s RefCell<State>);
 
@@ -126,13 +126,13 @@ macro_rules! seed {
     };
 }
 
-seed!(Unit, (), "a translation unit", deserialize_map);
-seed!(Top, (), "top-level declarations", deserialize_seq);
-seed!(Children, Vec<Declaration>, "nodes", deserialize_seq);
-seed!(NodeSeed, Declaration, "a node", deserialize_map);
-seed!(RangeSeed, Option<Range>, "a range", deserialize_map);
-seed!(PositionSeed, Option<Position>, "a location", deserialize_map);
-seed!(Skip, Skipped, "anything", deserialize_any);
+seed!(Unit, (), deserialize_map);
+seed!(Top, (), deserialize_seq);
+seed!(Children, Vec<Declaration>, deserialize_seq);
+seed!(NodeSeed, Declaration, deserialize_map);
+seed!(RangeSeed, Option<Range>, deserialize_map);
+seed!(PositionSeed, Option<Position>, deserialize_map);
+seed!(Skip, Skipped, deserialize_any);
 
 impl<'de> Visitor<'de> for Unit<'_> {
     type Value = ();
@@ -240,6 +240,12 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             self.0.borrow_mut().enumerate(&constants);
         }
         node.children = children.into_iter().map(|child| child.node).collect();
+        if node.is("VarDecl")
+            && let (Some(id), [.., init]) = (&this.id, &node.children[..])
+            && node.canonical_type().is_some_and(|ty| ty.contains("const"))
+        {
+            self.0.borrow_mut().ast.initializers.insert(id.clone(), init.clone());
+        }
         if node.is("CallExpr") {
             node.name = node.children.first().and_then(callee);
         }

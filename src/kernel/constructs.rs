@@ -1,0 +1,268 @@
+//! The constructs of a function that coverage asks about, read from clang's syntax tree: decisions, loops, barriers.
+//!
+//! Definitions: PENG 4.2.1 for branches, loops and barriers; a `?:` on a vector is data, a loop condition belongs to its
+//! loop. Not for statements (`statements`), nor for finding a construct's instructions in the IR.
+
+use std::sync::Arc;
+
+use super::ast::{Ast, Function, Node, Position, Range};
+use super::folding;
+
+/// The constructs of one function, in source order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FunctionConstructs {
+    pub function: String,
+    pub is_kernel: bool,
+    pub constructs: Vec<Construct>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Construct {
+    pub kind: Kind,
+    /// Of the whole construct; a `?:` begins at its condition.
+    pub range: Range,
+    /// Of its condition, where it has one.
+    pub condition: Option<Range>,
+    /// clang emits no branch, loop or call for it, because a condition is constant or a jump stands before it.
+    pub is_folded: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    If {
+        has_else: bool,
+    },
+    Switch {
+        /// Where each `case` of this switch stands.
+        cases: Vec<Position>,
+        has_default: bool,
+    },
+    /// `?:` on a scalar condition.
+    Ternary,
+    Loop {
+        form: LoopForm,
+        /// `false` for `do {} while (0)`, which runs its body once.
+        is_loop: bool,
+        /// It has a condition that is not a constant.
+        has_boundary: bool,
+    },
+    Barrier {
+        callee: Arc<str>,
+    },
+    /// A maximal tree of `&&` and `||`, seen through parentheses, `!` and implicit casts.
+    ShortCircuit {
+        leaves: Vec<Leaf>,
+        context: Context,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopForm {
+    For,
+    While,
+    Do,
+}
+
+/// An operand of a short-circuit decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    pub range: Range,
+    /// Constant, or never evaluated because of a constant before it: it has no branch.
+    pub is_folded: bool,
+}
+
+/// What a short-circuit decision decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// The whole condition of an `if` or `?:`.
+    Branch,
+    /// The whole condition of a loop.
+    Loop,
+    /// A value, also as part of a larger condition.
+    Value,
+}
+
+/// How many constructs of each kind there are, but for the folded ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub ifs: usize,
+    pub switches: usize,
+    /// `case` labels.
+    pub cases: usize,
+    pub ternaries: usize,
+    pub loops: usize,
+    pub barriers: usize,
+    pub short_circuits: usize,
+    /// Operands of short-circuit decisions.
+    pub leaves: usize,
+}
+
+/// The constructs of every function, in the order of their definitions.
+pub fn all(ast: &Ast) -> Vec<FunctionConstructs> {
+    ast.functions.iter().map(|function| of(ast, function)).collect()
+}
+
+pub fn of(ast: &Ast, function: &Function) -> FunctionConstructs {
+    let mut walk = Walk { ast, constructs: Vec::new() };
+    walk.node(&function.body, Context::Value, false);
+    FunctionConstructs { function: function.name.clone(), is_kernel: function.is_kernel, constructs: walk.constructs }
+}
+
+impl FunctionConstructs {
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for construct in self.constructs.iter().filter(|construct| !construct.is_folded) {
+            match &construct.kind {
+                Kind::If { .. } => counts.ifs += 1,
+                Kind::Switch { cases, .. } => {
+                    counts.switches += 1;
+                    counts.cases += cases.len();
+                }
+                Kind::Ternary => counts.ternaries += 1,
+                Kind::Loop { is_loop, .. } => counts.loops += usize::from(*is_loop),
+                Kind::Barrier { .. } => counts.barriers += 1,
+                Kind::ShortCircuit { leaves, .. } => {
+                    counts.short_circuits += 1;
+                    counts.leaves += leaves.iter().filter(|leaf| !leaf.is_folded).count();
+                }
+            }
+        }
+        counts
+    }
+}
+
+struct Walk<'a> {
+    ast: &'a Ast,
+    constructs: Vec<Construct>,
+}
+
+impl Walk<'_> {
+    /// `context` is that of a decision which `node` as a whole may be; `dead`: clang emits nothing here.
+    fn node(&mut self, node: &Node, context: Context, dead: bool) {
+        match &*node.kind {
+            // Not evaluated, or known before the kernel runs.
+            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
+            "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
+            "CompoundStmt" => return self.list(node, dead),
+            "ParenExpr" | "ImplicitCastExpr" => {}
+            "UnaryOperator" if node.opcode.as_deref() == Some("!") => {}
+            _ if node.is_short_circuit() => return self.short_circuit(node, context, dead),
+            _ => {
+                if let (Some(kind), Some(range)) = (self.kind(node), &node.range) {
+                    let condition = folding::condition(node).and_then(|condition| condition.range.clone());
+                    let is_folded = dead || folding::is_folded(self.ast, node);
+                    self.constructs.push(Construct { kind, range: range.clone(), condition, is_folded });
+                }
+                return self.children(node, dead);
+            }
+        }
+        for child in &node.children {
+            self.node(child, context, dead);
+        }
+    }
+
+    fn children(&mut self, node: &Node, dead: bool) {
+        let condition = folding::condition(node);
+        for (i, child) in node.children.iter().enumerate() {
+            let context = match (&*node.kind, condition) {
+                (kind, Some(condition)) if std::ptr::eq(condition, child) => match kind {
+                    "IfStmt" | "ConditionalOperator" => Context::Branch,
+                    "ForStmt" | "WhileStmt" | "DoStmt" => Context::Loop,
+                    _ => Context::Value,
+                },
+                _ => Context::Value,
+            };
+            let dead = (dead || folding::is_ruled_out(self.ast, node, i)) && !folding::contains_label(child);
+            self.node(child, context, dead);
+        }
+    }
+
+    fn list(&mut self, list: &Node, dead: bool) {
+        let mut dead = dead;
+        for child in &list.children {
+            dead &= !folding::contains_label(child);
+            self.node(child, Context::Value, dead);
+            dead |= folding::ends_flow(child);
+        }
+    }
+
+    fn short_circuit(&mut self, node: &Node, context: Context, dead: bool) {
+        let is_folded = dead || folding::is_folded(self.ast, node);
+        let mut leaves = Vec::new();
+        self.leaves(node, is_folded, &mut leaves);
+        if let Some(range) = &node.range {
+            let kind = Kind::ShortCircuit {
+                leaves: (leaves.iter())
+                    .filter_map(|(leaf, dead)| {
+                        let is_folded = *dead || folding::constant(self.ast, leaf).is_some();
+                        Some(Leaf { range: leaf.range.clone()?, is_folded })
+                    })
+                    .collect(),
+                context,
+            };
+            let condition = Some(range.clone());
+            self.constructs.push(Construct { kind, range: range.clone(), condition, is_folded });
+        }
+        for (leaf, leaf_dead) in leaves {
+            self.node(leaf, Context::Value, leaf_dead);
+        }
+    }
+
+    fn leaves<'n>(&self, node: &'n Node, dead: bool, leaves: &mut Vec<(&'n Node, bool)>) {
+        let inner = through(node);
+        if !inner.is_short_circuit() {
+            leaves.push((node, dead));
+            return;
+        }
+        for (i, child) in inner.children.iter().enumerate() {
+            self.leaves(child, dead || folding::is_ruled_out(self.ast, inner, i), leaves);
+        }
+    }
+
+    fn kind(&self, node: &Node) -> Option<Kind> {
+        let condition = folding::condition(node);
+        let value = condition.and_then(|condition| folding::constant(self.ast, condition));
+        let has_boundary = condition.is_some() && value.is_none();
+        Some(match &*node.kind {
+            "IfStmt" => Kind::If { has_else: node.has_else },
+            "SwitchStmt" => {
+                let (mut cases, mut has_default) = (Vec::new(), false);
+                labels(node, &mut cases, &mut has_default);
+                Kind::Switch { cases, has_default }
+            }
+            "ConditionalOperator" | "BinaryConditionalOperator" if !condition?.is_vector() => Kind::Ternary,
+            "ForStmt" => Kind::Loop { form: LoopForm::For, is_loop: true, has_boundary },
+            "WhileStmt" => Kind::Loop { form: LoopForm::While, is_loop: true, has_boundary },
+            "DoStmt" => Kind::Loop { form: LoopForm::Do, is_loop: value != Some(0), has_boundary },
+            "CallExpr" => {
+                let callee = node.name.clone()?;
+                matches!(&*callee, "barrier" | "work_group_barrier").then_some(Kind::Barrier { callee })?
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Through parentheses, `!` and implicit casts.
+fn through(mut node: &Node) -> &Node {
+    loop {
+        let is_not = node.is("UnaryOperator") && node.opcode.as_deref() == Some("!") && !node.is_vector();
+        match node.children.first() {
+            Some(inner) if is_not || node.is("ParenExpr") || node.is("ImplicitCastExpr") => node = inner,
+            _ => return node,
+        }
+    }
+}
+
+/// The labels of a switch, not those of a switch within it.
+fn labels(node: &Node, cases: &mut Vec<Position>, has_default: &mut bool) {
+    for child in &node.children {
+        match &*child.kind {
+            "SwitchStmt" => continue,
+            "CaseStmt" => cases.extend(child.range.as_ref().map(|range| range.begin.clone())),
+            "DefaultStmt" => *has_default = true,
+            _ => {}
+        }
+        labels(child, cases, has_default);
+    }
+}

@@ -1,0 +1,90 @@
+//! Parsing a kernel's LLVM module and refusing what kassay cannot take. Not for compiling (`compile`).
+
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+use super::raw;
+use crate::error::{Error, Place, Report, Result};
+
+/// Parses LLVM IR, text or bitcode, and verifies it. `source` is for messages and names the module.
+///
+/// # Errors
+/// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, or has no kernel.
+pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Module<'c>> {
+    let is_bitcode = bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b");
+    let name = source.to_string_lossy().replace('\0', "?");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, &name);
+    let module = context
+        .create_module_from_ir(buffer)
+        .map_err(|message| unparsable(source, bytes, is_bitcode, &message.to_string()))?;
+    check_target(&module, source)?;
+    module.verify().map_err(|message| {
+        Error::caller(format!("{} is no valid LLVM module", source.display()))
+            .details(message.to_string())
+            .mend("check it with `opt-22 -passes=verify`, and the pass or tool that made it")
+    })?;
+    if kernels(&module).is_empty() {
+        return Err(Error::caller(format!("{} has no kernel", source.display()))
+            .mend("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
+    }
+    Ok(module)
+}
+
+/// The kernels' names, in the module's order: functions of calling convention `spir_kernel` that have a body.
+pub fn kernels(module: &Module) -> Vec<String> {
+    raw::functions(module).into_iter().filter(|function| function.is_kernel()).map(|function| function.name()).collect()
+}
+
+fn unparsable(source: &Path, bytes: &[u8], is_bitcode: bool, message: &str) -> Error {
+    let mut report = Report::new(format!(
+        "{} does not parse as LLVM {}",
+        source.display(),
+        if is_bitcode { "bitcode" } else { "IR" }
+    ));
+    report.mend = Some(if is_bitcode {
+        "LLVM 22 reads bitcode of its own and most earlier versions; make it anew from the source, or give the source"
+            .to_owned()
+    } else {
+        "correct the text, or make it anew with `clang-22 -S -emit-llvm`".to_owned()
+    });
+    // LLVM's form: `<name>:<line>:<column>: error: <what>`, then the line and a caret.
+    let head = message.lines().find_map(|line| line.split_once(": error: "));
+    let located = head.and_then(|(place, what)| {
+        let mut parts = place.rsplitn(3, ':');
+        let column = parts.next()?.parse::<u32>().ok()?;
+        let line = parts.next()?.parse::<u32>().ok()?;
+        Some((line, column, what))
+    });
+    if let Some((line, column, what)) = located {
+        let text = bytes.split(|&byte| byte == b'\n').nth(line.saturating_sub(1) as usize);
+        let text = text.map(|text| String::from_utf8_lossy(text).trim_end().to_owned());
+        report.place = Some(Place { file: source.to_owned(), line, column, text });
+        report.what = format!("{}: {what}", report.what);
+    } else {
+        report.details = Some(message.to_owned());
+    }
+    Error::Caller(Box::new(report))
+}
+
+fn check_target(module: &Module, source: &Path) -> Result<()> {
+    let triple = module.get_triple().as_str().to_string_lossy().into_owned();
+    let architecture = triple.split('-').next().unwrap_or_default();
+    let pointer_bytes = raw::pointer_bytes(module);
+    let refuse = |why: String, mend: &str| Err(Error::caller(format!("{} {why}", source.display())).mend(mend));
+    if matches!(architecture, "spir" | "spirv32") || pointer_bytes == 4 {
+        return refuse(
+            format!("is for 32-bit devices (target {triple})"),
+            "compile it for spirv64, with `clang-22 -target spirv64-unknown-unknown`",
+        );
+    }
+    if !(architecture.is_empty() || architecture.starts_with("spir64") || architecture.starts_with("spirv")) {
+        return refuse(
+            format!("is for {triple}, not for SPIR or SPIR-V"),
+            "compile it with `clang-22 -target spirv64-unknown-unknown`, or give the OpenCL C source",
+        );
+    }
+    Ok(())
+}

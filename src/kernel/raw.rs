@@ -1,0 +1,304 @@
+//! The edge to LLVM's C interface, for what inkwell cannot ask without panicking: types of image and sampler
+//! arguments, function metadata, layouts. Handles here live as long as the module they come from.
+//!
+//! Not for what the answers mean (`signature`, `ir_types`).
+
+use std::ffi::{CStr, CString, c_uint};
+use std::marker::PhantomData;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+
+/// LLVM's number of the calling convention `spir_kernel`.
+const SPIR_KERNEL: c_uint = 76;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Type<'m>(LLVMTypeRef, PhantomData<&'m ()>);
+
+#[derive(Clone, Copy)]
+pub(super) struct Layout<'m>(LLVMTargetDataRef, PhantomData<&'m ()>);
+
+/// An operand of a metadata node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operand {
+    Text(String),
+    Number(u64),
+    Other,
+}
+
+pub(super) fn functions<'m>(module: &'m Module) -> Vec<Value<'m>> {
+    // SAFETY: the module is alive; LLVM ends the list with null.
+    list(unsafe { LLVMGetFirstFunction(module.as_mut_ptr()) }, |f| unsafe { LLVMGetNextFunction(f) })
+}
+
+pub(super) fn globals<'m>(module: &'m Module) -> Vec<Value<'m>> {
+    // SAFETY: the module is alive; LLVM ends the list with null.
+    list(unsafe { LLVMGetFirstGlobal(module.as_mut_ptr()) }, |g| unsafe { LLVMGetNextGlobal(g) })
+}
+
+fn list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
+    let chain = std::iter::successors((!first.is_null()).then_some(first), |&value| {
+        let following = next(value);
+        (!following.is_null()).then_some(following)
+    });
+    chain.map(|value| Value(value, PhantomData)).collect()
+}
+
+pub(super) fn layout<'m>(module: &'m Module) -> Layout<'m> {
+    // SAFETY: the module is alive and owns its layout.
+    Layout(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, PhantomData)
+}
+
+pub(super) fn pointer_bytes(module: &Module) -> u32 {
+    // SAFETY: the layout belongs to the module, which is alive.
+    unsafe { LLVMPointerSize(layout(module).0) }
+}
+
+/// The struct type of that name, such as `struct.params`.
+pub(super) fn named_struct<'m>(module: &'m Module, name: &str) -> Option<Type<'m>> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the context outlives its module; null means that there is none.
+    let ty = unsafe { LLVMGetTypeByName2(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr()) };
+    // SAFETY: `ty` is a struct type of that context.
+    (!ty.is_null() && unsafe { LLVMIsOpaqueStruct(ty) } == 0).then_some(Type(ty, PhantomData))
+}
+
+/// Bytes that LLVM owns, as text.
+///
+/// # Safety
+/// `data` is null or points to `length` readable bytes.
+unsafe fn text(data: *const std::ffi::c_char, length: usize) -> String {
+    if data.is_null() {
+        return String::new();
+    }
+    // SAFETY: as the caller promises.
+    String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }).into_owned()
+}
+
+impl<'m> Value<'m> {
+    pub fn name(self) -> String {
+        let mut length = 0;
+        // SAFETY: LLVM owns the bytes and tells how many there are.
+        unsafe {
+            let data = LLVMGetValueName2(self.0, &mut length);
+            text(data, length)
+        }
+    }
+
+    /// Of a function: whether it is a kernel with a body.
+    pub fn is_kernel(self) -> bool {
+        // SAFETY: `functions` gives functions only.
+        unsafe { LLVMGetFunctionCallConv(self.0) == SPIR_KERNEL && LLVMIsDeclaration(self.0) == 0 }
+    }
+
+    /// Of a function.
+    pub fn params(self) -> Vec<Value<'m>> {
+        // SAFETY: the value is a function; LLVM ends the list with null.
+        list(unsafe { LLVMGetFirstParam(self.0) }, |param| unsafe { LLVMGetNextParam(param) })
+    }
+
+    pub fn ty(self) -> Type<'m> {
+        // SAFETY: every value has a type.
+        Type(unsafe { LLVMTypeOf(self.0) }, PhantomData)
+    }
+
+    /// Of a global variable.
+    pub fn value_type(self) -> Type<'m> {
+        // SAFETY: `globals` gives global variables only.
+        Type(unsafe { LLVMGlobalGetValueType(self.0) }, PhantomData)
+    }
+
+    /// Of a function: whether its parameter at `position` (from 0) has the attribute.
+    pub fn param_has(self, position: u32, attribute: &str) -> bool {
+        // SAFETY: the value is a function and `position` one of its parameters, which count from 1 here.
+        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position + 1, attribute_kind(attribute)).is_null() }
+    }
+
+    /// Of a function: the type of `byval` at that parameter.
+    pub fn byval(self, position: u32) -> Option<Type<'m>> {
+        // SAFETY: as in `param_has`; `byval` is a type attribute.
+        unsafe {
+            let attribute = LLVMGetEnumAttributeAtIndex(self.0, position + 1, attribute_kind("byval"));
+            (!attribute.is_null()).then(|| Type(LLVMGetTypeAttributeValue(attribute), PhantomData))
+        }
+    }
+
+    /// Of a function: the operands of the metadata of that kind attached to it.
+    pub fn metadata(self, kind: &str) -> Option<Vec<Operand>> {
+        // SAFETY: the value is a function; the copied entries are freed below; every node read belongs to its context.
+        unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(self.0));
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as c_uint);
+            let mut count = 0;
+            let entries = LLVMGlobalCopyAllMetadata(self.0, &mut count);
+            let found = (0..count as c_uint).find(|&i| LLVMValueMetadataEntriesGetKind(entries, i) == kind);
+            let node = found.map(|i| LLVMMetadataAsValue(context, LLVMValueMetadataEntriesGetMetadata(entries, i)));
+            LLVMDisposeValueMetadataEntries(entries);
+            let node = node?;
+            let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            Some(operands.into_iter().map(|value| operand(value)).collect())
+        }
+    }
+
+    /// The values that use this one.
+    pub fn users(self) -> Vec<Value<'m>> {
+        let mut users = Vec::new();
+        // SAFETY: the use list of a value in a live module; null ends it.
+        unsafe {
+            let mut usage = LLVMGetFirstUse(self.0);
+            while !usage.is_null() {
+                users.push(Value(LLVMGetUser(usage), PhantomData));
+                usage = LLVMGetNextUse(usage);
+            }
+        }
+        users
+    }
+
+    /// Of an instruction: its function. `None` for constants.
+    pub fn function(self) -> Option<Value<'m>> {
+        // SAFETY: only an instruction is asked for its block.
+        unsafe {
+            if LLVMIsAInstruction(self.0).is_null() {
+                return None;
+            }
+            let block = LLVMGetInstructionParent(self.0);
+            (!block.is_null()).then(|| Value(LLVMGetBasicBlockParent(block), PhantomData))
+        }
+    }
+
+    /// Of an instruction.
+    pub fn opcode(self) -> Option<llvm_sys::LLVMOpcode> {
+        // SAFETY: only an instruction is asked.
+        unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| LLVMGetInstructionOpcode(self.0)) }
+    }
+
+    pub fn operand(self, index: u32) -> Option<Value<'m>> {
+        // SAFETY: only users are asked, and only for operands they have.
+        unsafe {
+            if LLVMIsAUser(self.0).is_null() || index >= LLVMGetNumOperands(self.0).max(0) as u32 {
+                return None;
+            }
+            let operand = LLVMGetOperand(self.0, index);
+            (!operand.is_null()).then_some(Value(operand, PhantomData))
+        }
+    }
+
+    /// Of a `getelementptr` instruction: the type it steps through.
+    pub fn gep_element(self) -> Type<'m> {
+        // SAFETY: callers have looked at the opcode.
+        Type(unsafe { LLVMGetGEPSourceElementType(self.0) }, PhantomData)
+    }
+
+    /// Of a call: the function called, where it is named directly and has a body.
+    pub fn callee(self) -> Option<Value<'m>> {
+        // SAFETY: callers have looked at the opcode.
+        unsafe {
+            let callee = LLVMIsAFunction(LLVMGetCalledValue(self.0));
+            (!callee.is_null() && LLVMIsDeclaration(callee) == 0).then_some(Value(callee, PhantomData))
+        }
+    }
+}
+
+/// # Safety
+/// `value` is null or an operand of a metadata node.
+unsafe fn operand(value: LLVMValueRef) -> Operand {
+    if value.is_null() {
+        return Operand::Other;
+    }
+    let mut length = 0;
+    // SAFETY: LLVM answers null for what is no string; only integer constants are asked for their value.
+    unsafe {
+        let data = LLVMGetMDString(value, &mut length);
+        if !data.is_null() {
+            return Operand::Text(text(data, length as usize));
+        }
+        if LLVMIsAConstantInt(value).is_null() {
+            return Operand::Other;
+        }
+        Operand::Number(LLVMConstIntGetZExtValue(value))
+    }
+}
+
+fn attribute_kind(name: &str) -> c_uint {
+    // SAFETY: LLVM reads as many bytes as it is told.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+impl<'m> Type<'m> {
+    pub fn kind(self) -> LLVMTypeKind {
+        // SAFETY: a type of a live module.
+        unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    /// Of an integer type.
+    pub fn int_width(self) -> u32 {
+        // SAFETY: callers have looked at the kind.
+        unsafe { LLVMGetIntTypeWidth(self.0) }
+    }
+
+    /// Of a pointer type.
+    pub fn address_space(self) -> u32 {
+        // SAFETY: callers have looked at the kind.
+        unsafe { LLVMGetPointerAddressSpace(self.0) }
+    }
+
+    /// Of a vector or array type: element and number.
+    pub fn elements(self) -> (Type<'m>, u64) {
+        // SAFETY: callers have looked at the kind.
+        unsafe {
+            let count = match self.kind() {
+                LLVMTypeKind::LLVMVectorTypeKind => u64::from(LLVMGetVectorSize(self.0)),
+                _ => LLVMGetArrayLength2(self.0),
+            };
+            (Type(LLVMGetElementType(self.0), PhantomData), count)
+        }
+    }
+
+    /// Of a struct type: its name, such as `struct.params`; empty for literal ones.
+    pub fn struct_name(self) -> String {
+        // SAFETY: callers have looked at the kind; null means no name.
+        unsafe {
+            let name = LLVMGetStructName(self.0);
+            if name.is_null() { String::new() } else { CStr::from_ptr(name).to_string_lossy().into_owned() }
+        }
+    }
+
+    /// Of a struct type: each field's type and offset in bytes.
+    pub fn fields(self, layout: Layout) -> Vec<(Type<'m>, u64)> {
+        // SAFETY: callers have looked at the kind and that the struct is sized; indices stay below the count.
+        unsafe {
+            let count = LLVMCountStructElementTypes(self.0);
+            let field =
+                |i| (Type(LLVMStructGetTypeAtIndex(self.0, i), PhantomData), LLVMOffsetOfElement(layout.0, self.0, i));
+            (0..count).map(field).collect()
+        }
+    }
+
+    pub fn is_sized(self) -> bool {
+        // SAFETY: a type of a live module.
+        unsafe { LLVMTypeIsSized(self.0) != 0 }
+    }
+
+    /// Size and alignment in bytes; the type is sized.
+    pub fn size(self, layout: Layout) -> (u64, u64) {
+        // SAFETY: callers have asked `is_sized`.
+        unsafe { (LLVMABISizeOfType(layout.0, self.0), u64::from(LLVMABIAlignmentOfType(layout.0, self.0))) }
+    }
+
+    /// Of a target extension type: its name and integer parameters.
+    pub fn target_ext(self) -> (String, Vec<u32>) {
+        // SAFETY: callers have looked at the kind; indices stay below the count.
+        unsafe {
+            let name = CStr::from_ptr(LLVMGetTargetExtTypeName(self.0)).to_string_lossy().into_owned();
+            let count = LLVMGetTargetExtTypeNumIntParams(self.0);
+            (name, (0..count).map(|i| LLVMGetTargetExtTypeIntParam(self.0, i)).collect())
+        }
+    }
+}

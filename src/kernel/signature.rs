@@ -1,0 +1,304 @@
+//! A kernel's interface, from what its module still tells: argument metadata, debug information, IR types.
+//!
+//! Each says what the others lack: metadata has signs, access and qualifiers (OpenCL's SPIR specification 2.8); debug
+//! information the fields of structs; IR types always stand. Not for values or launches.
+
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind;
+
+use super::debug_types::{DebugTypes, Param};
+use super::interface::{Access, AddressSpace, Arg, ArgKind, ImageKind, Interface, LocalVariable, Type};
+use super::ir_types::{self, from_c, from_ir, from_uses};
+use super::raw::{self, Operand, Value};
+use crate::error::{Error, Result};
+
+/// Prefix of the function in which clang 21 and later keep a kernel's body.
+pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
+
+/// The interface of the kernel of that name.
+///
+/// # Errors
+/// Caller: the module has no such kernel; the message lists those it has.
+pub fn interface(module: &Module, kernel: &str) -> Result<Interface> {
+    let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
+    interface_with(module, kernel, &debug)
+}
+
+/// The interfaces of all kernels, in the module's order.
+///
+/// # Errors
+/// None of its own.
+pub fn interfaces(module: &Module) -> Result<Vec<Interface>> {
+    let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
+    super::module::kernels(module).iter().map(|kernel| interface_with(module, kernel, &debug)).collect()
+}
+
+fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<Interface> {
+    let functions = raw::functions(module);
+    let function = functions.iter().copied().find(|f| f.is_kernel() && f.name() == kernel).ok_or_else(|| {
+        Error::caller(format!("there is no kernel `{kernel}`"))
+            .mend(format!("name one of: {}", super::module::kernels(module).join(", ")))
+    })?;
+    let body = functions.iter().copied().find(|f| f.name() == format!("{BODY_PREFIX}{kernel}"));
+    let reader = Reader { module, debug, function, body };
+    Ok(Interface {
+        name: kernel.to_owned(),
+        args: reader.args(kernel),
+        required_local: reader.size("reqd_work_group_size"),
+        local_hint: reader.size("work_group_size_hint"),
+        local_variables: local_variables(module, &functions, function),
+    })
+}
+
+struct Reader<'m, 'c> {
+    module: &'m Module<'c>,
+    debug: &'m DebugTypes,
+    function: Value<'m>,
+    /// clang's function with the kernel's body, which may have kept metadata that the kernel has not.
+    body: Option<Value<'m>>,
+}
+
+/// What the metadata says of one argument.
+#[derive(Default)]
+struct Described {
+    space: Option<u64>,
+    access: Option<String>,
+    ty: Option<String>,
+    base: Option<String>,
+    qualifiers: Option<String>,
+    name: Option<String>,
+}
+
+impl Reader<'_, '_> {
+    fn metadata(&self, kind: &str) -> Vec<Operand> {
+        let found = self.function.metadata(kind).or_else(|| self.body?.metadata(kind));
+        found.unwrap_or_default()
+    }
+
+    fn size(&self, kind: &str) -> Option<[u64; 3]> {
+        let numbers: Vec<u64> = (self.metadata(kind).into_iter())
+            .filter_map(|operand| if let Operand::Number(number) = operand { Some(number) } else { None })
+            .collect();
+        numbers.try_into().ok()
+    }
+
+    fn args(&self, kernel: &str) -> Vec<Arg> {
+        let texts = |kind: &str| -> Vec<Option<String>> {
+            let text = |operand| if let Operand::Text(text) = operand { Some(text) } else { None };
+            self.metadata(kind).into_iter().map(text).collect()
+        };
+        let spaces = self.metadata("kernel_arg_addr_space");
+        let (access, types) = (texts("kernel_arg_access_qual"), texts("kernel_arg_type"));
+        let (bases, qualifiers) = (texts("kernel_arg_base_type"), texts("kernel_arg_type_qual"));
+        let names = texts("kernel_arg_name");
+        let params = self.function.params();
+        // Argument by argument only where both lists agree: optimisers may drop parameters.
+        let declared = self.debug.params(kernel).filter(|declared| declared.len() == params.len());
+        let at = |list: &[Option<String>], i: usize| list.get(i).cloned().flatten();
+        let described = |i: usize| Described {
+            space: spaces.get(i).and_then(|space| if let Operand::Number(n) = space { Some(*n) } else { None }),
+            access: at(&access, i),
+            ty: at(&types, i).map(|ty| ir_types::normal_spelling(&ty)),
+            base: at(&bases, i).map(|ty| ir_types::normal_spelling(&ty)),
+            qualifiers: at(&qualifiers, i),
+            name: at(&names, i).filter(|name| !name.is_empty()),
+        };
+        let declared = |i: usize| declared.as_ref().map(|declared| &declared[i]);
+        params.iter().enumerate().map(|(i, param)| self.arg(i as u32, *param, described(i), declared(i))).collect()
+    }
+
+    fn arg(&self, position: u32, param: Value, described: Described, declared: Option<&Param>) -> Arg {
+        let ir_name = || Some(param.name()).filter(|name| !name.is_empty());
+        let declared_name = || declared.and_then(|declared| declared.name.clone());
+        let name = described.name.clone().or_else(declared_name).or_else(ir_name);
+        let debug_type = declared.map(|declared| declared.ty);
+        let (kind, ir_access) = self.kind(position, param, &described, debug_type);
+        let access = match described.access.as_deref() {
+            Some("read_only") => Access::ReadOnly,
+            Some("write_only") => Access::WriteOnly,
+            Some("read_write") => Access::ReadWrite,
+            _ => ir_access,
+        };
+        let qualified = |word: &str| {
+            let qualifiers = described.qualifiers.as_deref();
+            qualifiers.map(|qualifiers| qualifiers.split_whitespace().any(|qualifier| qualifier == word))
+        };
+        let is_constant = matches!(&kind, ArgKind::Buffer { space: AddressSpace::Constant, .. });
+        let declared_const = || is_constant || debug_type.is_some_and(|ty| self.debug.points_to_const(ty));
+        let written = match (&described.base, &described.ty) {
+            // An empty spelling is that of an anonymous struct.
+            (Some(base), _) if !base.trim_end_matches('*').is_empty() => Some(base.clone()),
+            (_, ty) => ty.clone(),
+        };
+        // Translators from SPIR-V write `char*` for every pointer, because the backend's pointers have no type.
+        let written = written.filter(|_| {
+            !(self.is_from_spirv()
+                && param.ty().kind() == LLVMTypeKind::LLVMPointerTypeKind
+                && matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }))
+        });
+        Arg {
+            name,
+            position,
+            type_name: written.unwrap_or_else(|| spelling(&kind)),
+            kind,
+            access,
+            is_const: qualified("const").unwrap_or_else(declared_const),
+            is_restrict: qualified("restrict").unwrap_or_else(|| self.function.param_has(position, "noalias")),
+            is_volatile: qualified("volatile").unwrap_or(false),
+        }
+    }
+
+    fn is_from_spirv(&self) -> bool {
+        self.module.get_global_metadata_size("spirv.Source") > 0
+            || self.module.get_global_metadata_size("spirv.Generator") > 0
+    }
+
+    fn kind(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> (ArgKind, Access) {
+        let ty = param.ty();
+        let layout = raw::layout(self.module);
+        let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
+        let unsupported = |name: &str| (ArgKind::Unsupported(name.to_owned()), Access::None);
+        if described.qualifiers.as_deref().is_some_and(|qualifiers| qualifiers.split(' ').any(|word| word == "pipe")) {
+            return unsupported("pipe");
+        }
+        if let Some(kind) = ir_types::image_kind(written) {
+            return (ArgKind::Image(kind), image_access(ty));
+        }
+        match written {
+            "sampler_t" => return (ArgKind::Sampler, Access::None),
+            "queue_t" | "event_t" | "clk_event_t" | "reserve_id_t" | "ndrange_t" => return unsupported(written),
+            _ => {}
+        }
+        match ty.kind() {
+            LLVMTypeKind::LLVMTargetExtTypeKind => {
+                let (name, params) = ty.target_ext();
+                match name.as_str() {
+                    "spirv.Image" => (ArgKind::Image(ir_types::spirv_image_kind(&params)), image_access(ty)),
+                    "spirv.Sampler" => (ArgKind::Sampler, Access::None),
+                    _ => unsupported(&name),
+                }
+            }
+            LLVMTypeKind::LLVMPointerTypeKind => (self.pointer(position, param, described, debug_type), Access::None),
+            _ => {
+                let size = if ty.is_sized() { ty.size(layout).0 } else { 0 };
+                let fits = |found: &Type| found.size() == size;
+                let value = debug_type.and_then(|id| self.debug.resolve(id)).filter(fits);
+                let value = value.or_else(|| from_c(written, self.module).filter(fits));
+                match value.or_else(|| from_ir(ty, layout)) {
+                    Some(value) => (ArgKind::Value(value), Access::None),
+                    None => unsupported(if written.is_empty() { "value of an unknown type" } else { written }),
+                }
+            }
+        }
+    }
+
+    fn pointer(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> ArgKind {
+        let layout = raw::layout(self.module);
+        let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
+        if let Some(by_value) = self.function.byval(position) {
+            let size = by_value.size(layout).0;
+            let value = debug_type.and_then(|id| self.debug.resolve(id)).filter(|value| value.size() == size);
+            return match value.or_else(|| from_ir(by_value, layout)) {
+                Some(value) => ArgKind::Value(value),
+                None => ArgKind::Unsupported(written.to_owned()),
+            };
+        }
+        let element = || {
+            if let Some(pointer) = debug_type {
+                return self.debug.pointee(pointer).and_then(|pointee| self.debug.resolve(pointee));
+            }
+            let declared = written.strip_suffix('*').filter(|_| !self.is_from_spirv());
+            match declared.map(str::trim) {
+                Some("void") => None,
+                Some(declared) => from_c(declared, self.module),
+                None => from_uses(param, layout),
+            }
+        };
+        // The metadata's address space holds where a translator has lost it in the IR.
+        match (param.ty().address_space(), described.space) {
+            (1, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Global },
+            (2, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Constant },
+            (3, _) => ArgKind::Local { element: element() },
+            (4, Some(1)) => ArgKind::Buffer { element: element(), space: AddressSpace::Global },
+            (4, Some(2)) => ArgKind::Buffer { element: element(), space: AddressSpace::Constant },
+            (4, Some(3)) => ArgKind::Local { element: element() },
+            (space, _) => ArgKind::Unsupported(if written.is_empty() {
+                format!("pointer to address space {space}")
+            } else {
+                written.to_owned()
+            }),
+        }
+    }
+}
+
+/// The access that a `spirv.Image` type carries as its last parameter.
+fn image_access(ty: raw::Type) -> Access {
+    if ty.kind() != LLVMTypeKind::LLVMTargetExtTypeKind {
+        return Access::None;
+    }
+    match ty.target_ext().1.get(6) {
+        Some(0) => Access::ReadOnly,
+        Some(1) => Access::WriteOnly,
+        Some(2) => Access::ReadWrite,
+        _ => Access::None,
+    }
+}
+
+/// A type's name where nothing but its kind is known.
+fn spelling(kind: &ArgKind) -> String {
+    match kind {
+        ArgKind::Value(ty) => ty.name(),
+        ArgKind::Buffer { element, .. } | ArgKind::Local { element } => {
+            element.as_ref().map_or("void*".to_owned(), |element| format!("{}*", element.name()))
+        }
+        ArgKind::Image(kind) => match kind {
+            ImageKind::D1 => "image1d_t",
+            ImageKind::D1Array => "image1d_array_t",
+            ImageKind::D1Buffer => "image1d_buffer_t",
+            ImageKind::D2 => "image2d_t",
+            ImageKind::D2Array => "image2d_array_t",
+            ImageKind::D3 => "image3d_t",
+            ImageKind::Other => "image",
+        }
+        .to_owned(),
+        ArgKind::Sampler => "sampler_t".to_owned(),
+        ArgKind::Unsupported(name) => name.clone(),
+    }
+}
+
+/// Variables in local memory that the kernel or what it calls uses, without the function's name that clang puts first.
+fn local_variables(module: &Module, functions: &[Value], kernel: Value) -> Vec<LocalVariable> {
+    let layout = raw::layout(module);
+    let names: Vec<String> = functions.iter().map(|function| function.name()).collect();
+    let mut variables = Vec::new();
+    for global in raw::globals(module) {
+        let ty = global.value_type();
+        if global.ty().address_space() != 3 || !ty.is_sized() || !is_used_by(global, kernel) {
+            continue;
+        }
+        let full_name = global.name();
+        let scopes = names.iter().filter_map(|name| full_name.strip_prefix(name.as_str())?.strip_prefix('.'));
+        // The longest scope leaves the shortest name.
+        let name = scopes.min_by_key(|name| name.len()).unwrap_or(&full_name).to_owned();
+        variables.push(LocalVariable { name, size: ty.size(layout).0 });
+    }
+    variables
+}
+
+/// Whether `value` is used in `function` or in what it calls, directly or through constants.
+fn is_used_by(value: Value, function: Value) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    let mut todo = vec![value];
+    while let Some(value) = todo.pop() {
+        for user in value.users() {
+            let user = user.function().unwrap_or(user);
+            if user == function {
+                return true;
+            }
+            if seen.insert(user) {
+                todo.push(user);
+            }
+        }
+    }
+    false
+}

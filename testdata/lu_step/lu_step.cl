@@ -13,17 +13,15 @@ int usable(float pivot)
 __kernel void lu_step(__global float *a, int n, int k, __global int *status)
 {
     int row = get_global_id(0);
-    if (row == 0)
-        *status = 0;
     if (row <= k || row >= n)
         return;
 
     float pivot = a[k * n + k];
-    if (!usable(pivot)) {
-        if (row == k + 1)
-            *status = k + 1;
+    int ok = usable(pivot);
+    if (row == k + 1)
+        *status = ok ? 0 : k + 1;
+    if (!ok)
         return;
-    }
 
     float factor = a[row * n + k];
     if (factor != 0.0f) {

@@ -16,7 +16,7 @@ suite = Suite(
     __file__,
     "mandelbrot.cl",
     "mandelbrot",
-    """Mandelbrot set. Incomplete on purpose: the loop's body never runs exactly once (see hand.toml).""",
+    """Mandelbrot set. Incomplete on purpose: y == old_y is never false where x == old_x (see hand.toml).""",
 )
 
 

@@ -15,7 +15,8 @@ suite = Suite(
     __file__,
     "struct_args.cl",
     "struct_args",
-    """Structs by value and in buffers (the latter as .npy of bytes, one row a struct). Complete on purpose.""",
+    """Structs by value and in buffers (the latter as .npy of bytes, one row a struct). Complete on purpose, but the second loop
+cannot run zero times.""",
 )
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from suitelib import Suite, expect, fill, values
+from suitelib import Suite, expect, fill, random, values
 
 suite = Suite(
     __file__,
@@ -50,4 +50,19 @@ def case(name, width, height, size, radius, clamped):
 case("three by three, zero outside", 10, 8, [12, 8], 1, False)
 case("five by five, clamped", 8, 8, [8, 8], 2, True)
 case("one by one", 7, 8, [8, 8], 0, False)
+suite.test(
+    "noise, without expectation",
+    [16, 8],
+    {
+        "picture": random(16 * 8, 3, -1.0, 1.0),
+        "filter": random(9, 4, 0.0, 1.0),
+        "result": fill(0.0, 16 * 8),
+        "width": 16,
+        "height": 8,
+        "radius": 1,
+        "clamped": 1,
+    },
+    local=[4, 4],
+    comment="The unmutated kernel's output is the reference.",
+)
 suite.write()

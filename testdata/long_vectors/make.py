@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes suite.toml: sixteen numbers at a time, in lists."""
+"""Writes suite.toml and its .npy files: sixteen numbers at a time, in lists."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ suite = Suite(
 ITEMS = 64
 
 
-def case(name, number, limit):
+def case(name, stem, number, limit):
     numbers, sums, signs, shuffled, flags, orders, data = [], [], [], [], [], [], []
     limits = [float(limit + i % 2) for i in range(16)]
     for g in range(ITEMS):
@@ -34,24 +34,28 @@ def case(name, number, limit):
         mixed = [block[o] for o in order]
         shuffled += mixed[::-1] if flag & 1 else mixed
         flags.append(flag)
+    rows = [ITEMS, 16]
     suite.test(
         name,
         [ITEMS],
         {
-            "numbers": values(numbers),
-            "order": values(orders),
-            "bytes": values(data),
+            "numbers": {"npy": suite.npy(f"{stem}_numbers.npy", "f4", rows, numbers)},
+            "order": {"npy": suite.npy(f"{stem}_order.npy", "u1", rows, orders)},
+            "bytes": {"npy": suite.npy(f"{stem}_bytes.npy", "u1", [16 * ITEMS], data)},
             "limits": limits,
             "sums": expect(values([0.0] * ITEMS), sums),
             "signs": expect(values([9] * (8 * ITEMS)), signs),
-            "shuffled": expect(values([0] * (16 * ITEMS)), shuffled),
+            "shuffled": {
+                "npy": suite.npy(f"{stem}_blank.npy", "u1", rows, [0] * (16 * ITEMS)),
+                "expect": {"npy": suite.npy(f"{stem}_shuffled.npy", "u1", rows, shuffled)},
+            },
             "flags": expect(values([-1] * ITEMS), flags),
         },
         local=[16],
     )
 
 
-case("mixed signs", lambda g, i: (g * 7 + i * 5) % 23 - 11, 6)
-case("no negative number", lambda g, i: (g + i) % 9, 7)
-case("halves alike, none too large", lambda g, i: (g * 3 + i % 8) % 11 - 5, 100)
+case("mixed signs", "mixed", lambda g, i: (g * 7 + i * 5) % 23 - 11, 6)
+case("no negative number", "positive", lambda g, i: (g + i) % 9, 7)
+case("halves alike, none too large", "alike", lambda g, i: (g * 3 + i % 8) % 11 - 5, 100)
 suite.write()

@@ -12,7 +12,7 @@ suite = Suite(
     __file__,
     "string_search.cl",
     "string_search",
-    """String search. Complete on purpose but for one outcome and its conditions: no test has an empty pattern
+    """String search. Complete on purpose but for one condition outcome: no test has an empty pattern
 (see hand.toml).""",
 )
 

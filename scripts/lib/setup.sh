@@ -2,7 +2,7 @@
 # Installs what kassay needs to build and run, where it is missing. Sourced by scripts/setup, quickstart and test and by
 # .ci/run, which set `-euo pipefail`; it defines functions and runs nothing by itself.
 #
-#   setup_all    Debian packages, then the OpenCL runtime; idempotent, about a second when all is there
+#   setup_all    Debian packages, then the OpenCL runtime; idempotent, takes no time when all is there
 
 # The Debian packages that kassay needs; clang, LLVM and libclc 22 come from bookworm-security.
 readonly SETUP_PACKAGES=(
@@ -30,10 +30,16 @@ die() {
   exit 3
 }
 
+# have TOOLS...: whether all of them are on PATH.
+have() {
+  local tool
+  for tool in "$@"; do command -v "$tool" >/dev/null || return; done
+}
+
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then
     "$@"
-  elif ! command -v sudo >/dev/null; then
+  elif ! have sudo; then
     die "installing packages needs root, and there is no sudo" "as root: apt-get install ${SETUP_PACKAGES[*]}"
   elif [[ -t 0 ]]; then
     sudo "$@"
@@ -73,25 +79,25 @@ install_packages() {
 }
 
 setup_packages() {
-  if command -v apt-get dpkg-query >/dev/null; then
+  if have apt-get dpkg-query; then
     install_packages "${SETUP_PACKAGES[@]}"
     return
   fi
   local tool
   for tool in clang-22 llvm-config-22 llvm-spirv-15; do
-    command -v "$tool" >/dev/null || die "$tool is not on PATH, and this is not a Debian that could install it" \
+    have "$tool" || die "$tool is not on PATH, and this is not a Debian that could install it" \
       "install what Debian 12 calls ${SETUP_PACKAGES[*]}"
   done
 }
 
 setup_rust() {
   [[ ! -d $HOME/.cargo/bin ]] || PATH=$PATH:$HOME/.cargo/bin
-  command -v cargo rustc >/dev/null || die "cargo and rustc are not on PATH" "install Rust (rustup, stable toolchain)"
-  local wanted have
+  have cargo rustc || die "cargo and rustc are not on PATH" "install Rust (rustup, stable toolchain)"
+  local wanted found
   wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../Cargo.toml")
-  have=$(rustc --version | cut -d ' ' -f 2)
-  if [[ $(printf '%s\n' "$wanted" "$have" | sort -V | head -n 1) != "$wanted" ]]; then
-    die "Rust $have is too old: kassay needs $wanted" "rustup update stable"
+  found=$(rustc --version | cut -d ' ' -f 2)
+  if [[ $(printf '%s\n' "$wanted" "$found" | sort -V | head -n 1) != "$wanted" ]]; then
+    die "Rust $found is too old: kassay needs $wanted" "rustup update stable"
   fi
 }
 
@@ -104,7 +110,7 @@ python_with_pip() {
       return
     fi
   done
-  command -v apt-get >/dev/null || die "python3 has no pip" "install pip for python3"
+  have apt-get || die "python3 has no pip" "install pip for python3"
   install_packages python3 python3-pip
   printf '%s\n' /usr/bin/python3
 }

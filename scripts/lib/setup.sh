@@ -155,8 +155,12 @@ for name, patterns in WANTED.items():
 PY
 }
 
-# The folder that every clone shares.
-opencl_home() { printf '%s\n' "${XDG_DATA_HOME:-$HOME/.local/share}/kassay/opencl"; }
+# The folder that every clone shares, where kassay looks too. A relative XDG_DATA_HOME does not count.
+opencl_home() {
+  local data=$HOME/.local/share
+  if [[ ${XDG_DATA_HOME-} == /* ]]; then data=$XDG_DATA_HOME; fi
+  printf '%s\n' "$data/kassay/opencl"
+}
 
 # opencl_ready HOME: whether exactly the pinned runtime stands there. The marker is renamed into place with it.
 opencl_ready() {
@@ -198,11 +202,13 @@ fetch_opencl() (
 )
 
 setup_opencl() {
-  if [[ -n ${OCL_ICD_VENDORS-} ]]; then
-    say "OCL_ICD_VENDORS is set: leaving the choice of OpenCL runtime to it ($OCL_ICD_VENDORS)"
-    return
-  fi
-  local home
+  local variable home
+  for variable in OCL_ICD_VENDORS OPENCL_VENDOR_PATH OCL_ICD_FILENAMES; do
+    if [[ -n ${!variable-} ]]; then
+      say "$variable is set (${!variable}): installing no OpenCL runtime"
+      return
+    fi
+  done
   home=$(opencl_home)
   if opencl_ready "$home"; then return; fi
   if [[ $(uname -s)-$(uname -m) != Linux-x86_64 ]]; then

@@ -184,8 +184,10 @@ fetch_opencl() (
   say "(260 MB to download, 400 MB on disk; under Intel's licence, which is put beside it)"
   printf '%s\n' "$SETUP_OPENCL_WHEELS" >"$work/requirements"
   mkdir "$work/wheels" "$work/new"
-  "$python" -m pip --no-input download --quiet --no-deps --no-cache-dir --only-binary=:all: --require-hashes --retries 5 \
-    --disable-pip-version-check --dest "$work/wheels" --requirement "$work/requirements" </dev/null >&2 ||
+  quiet=()
+  [[ -t 2 ]] || quiet=(--quiet) # no progress bars into logs
+  "$python" -m pip --no-input download "${quiet[@]}" --no-deps --no-cache-dir --only-binary=:all: --require-hashes \
+    --retries 5 --disable-pip-version-check --dest "$work/wheels" --requirement "$work/requirements" </dev/null >&2 ||
     die "the download of the OpenCL runtime failed" "look at pip's messages above; then run this again"
   unpack_opencl "$python" "$work/wheels" "$work/new/lib" || die "the OpenCL runtime could not be unpacked"
   if lost=$(ldd "$work/new/lib/libintelocl.so" | grep 'not found'); then

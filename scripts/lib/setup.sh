@@ -1,0 +1,228 @@
+# shellcheck shell=bash
+# Installs what kassay needs to build and run, where it is missing. Sourced by scripts/setup, quickstart and test and by
+# .ci/run, which set `-euo pipefail`; it defines functions and runs nothing by itself.
+#
+#   setup_all    Debian packages, then the OpenCL runtime; idempotent, takes no time when all is there
+
+# The Debian packages that kassay needs; clang, LLVM and libclc 22 come from bookworm-security.
+readonly SETUP_PACKAGES=(
+  clang-22            # compiles kernels
+  llvm-22-dev         # what kassay links (with llvm-config-22)
+  libclc-22           # OpenCL's builtins as LLVM IR
+  llvm-spirv-15       # reads .spv kernels
+  libz3-dev           # the solver (llvm-22-dev needs it too)
+  ocl-icd-libopencl1  # libOpenCL.so.1, the loader of OpenCL runtimes
+)
+
+# Intel's CPU runtime for OpenCL: the wheels that carry it, pinned by version and content.
+readonly SETUP_OPENCL_VERSION=2026.2.0
+readonly SETUP_OPENCL_WHEELS="\
+intel-opencl-rt==2026.2.0 --hash=sha256:6b6215a420598b4999ee01caca6d5cbe106aa4155c46c52377619c5aafce9f67
+intel-cmplr-lib-rt==2026.2.0 --hash=sha256:9f713083073a820d2496a6da8e8d4f3482aba6640f74521d25ea48dcebe72748
+tbb==2023.2.0 --hash=sha256:7d80615b6e970f11671fa05b6eaa9483ac864fbfe525ac280271a78b37870b7c"
+
+say() { printf '==> %s\n' "$*" >&2; }
+
+# die MESSAGE [MEND]: exit code 3, as kassay's own for a lacking environment.
+die() {
+  printf 'error: %s\n' "$1" >&2
+  [[ -z ${2-} ]] || printf '  mend: %s\n' "$2" >&2
+  exit 3
+}
+
+# have TOOLS...: whether all of them are on PATH.
+have() {
+  local tool
+  for tool in "$@"; do command -v "$tool" >/dev/null || return; done
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif ! have sudo; then
+    die "installing packages needs root, and there is no sudo" "as root: apt-get install ${SETUP_PACKAGES[*]}"
+  elif [[ -t 0 ]]; then
+    sudo "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+# apt ARGS...: apt-get that asks nothing, retries downloads and waits for another apt's lock.
+apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600 "$@" \
+    </dev/null >&2
+}
+
+# missing_packages PACKAGES...: those of them that are not installed, one a line.
+missing_packages() {
+  local installed package
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null) || true
+  for package in "$@"; do
+    grep -qxF "installed $package" <<<"$installed" || printf '%s\n' "$package"
+  done
+}
+
+install_packages() {
+  local missing package
+  mapfile -t missing < <(missing_packages "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  say "installing Debian packages: ${missing[*]}"
+  apt update || die "apt-get update failed" "look at its messages above: the network, or /etc/apt/sources.list"
+  for package in "${missing[@]}"; do
+    if [[ -z $(apt-cache show --no-all-versions "$package" 2>/dev/null) ]]; then
+      die "apt knows no package $package" \
+        "LLVM 22 is in Debian 12's security updates: enable 'bookworm-security main' in /etc/apt/sources.list (elsewhere, install ${SETUP_PACKAGES[*]} by other means)"
+    fi
+  done
+  apt install --no-install-recommends "${missing[@]}" || die "apt-get could not install ${missing[*]}"
+}
+
+setup_packages() {
+  if have apt-get dpkg-query; then
+    install_packages "${SETUP_PACKAGES[@]}"
+    return
+  fi
+  local tool
+  for tool in clang-22 llvm-config-22 llvm-spirv-15; do
+    have "$tool" || die "$tool is not on PATH, and this is not a Debian that could install it" \
+      "install what Debian 12 calls ${SETUP_PACKAGES[*]}"
+  done
+}
+
+setup_rust() {
+  [[ ! -d $HOME/.cargo/bin ]] || PATH=$PATH:$HOME/.cargo/bin
+  have cargo rustc || die "cargo and rustc are not on PATH" "install Rust (rustup, stable toolchain)"
+  local wanted found
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../Cargo.toml")
+  found=$(rustc --version | cut -d ' ' -f 2)
+  if [[ $(printf '%s\n' "$wanted" "$found" | sort -V | head -n 1) != "$wanted" ]]; then
+    die "Rust $found is too old: kassay needs $wanted" "rustup update stable"
+  fi
+}
+
+# Prints a python3 that has pip.
+python_with_pip() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -m pip --version >/dev/null 2>&1; then
+      printf '%s\n' "$python"
+      return
+    fi
+  done
+  have apt-get || die "python3 has no pip" "install pip for python3"
+  install_packages python3 python3-pip
+  printf '%s\n' /usr/bin/python3
+}
+
+# unpack_opencl PYTHON WHEELS LIB: what a launch needs of the wheels in WHEELS, flat in LIB, the licences beside it. Left
+# out: the loader (Debian's is used), second copies under other names, the link-time optimiser, tracing, NUMA binding.
+unpack_opencl() {
+  "$1" - "$2" "$3" <<'PY'
+import fnmatch, os, pathlib, shutil, sys, zipfile
+
+wheels, lib = map(pathlib.Path, sys.argv[1:])
+WANTED = {
+    "intel_opencl_rt": ["libintelocl.so", "libcommon_clang.so.*", "libocl_svml_*.so", "*.rtl", "cllibrary*.o", "cl.cfg"],
+    "intel_cmplr_lib_rt": ["libimf.so", "libsvml.so", "libirng.so", "libintlc.so.5"],
+    "tbb": ["libtbb.so.12", "libtbbmalloc.so.2"],
+}
+lib.mkdir()
+for name, patterns in WANTED.items():
+    (wheel,) = wheels.glob(name + "-*.whl")
+    licences = lib.parent / "licences" / name
+    licences.mkdir(parents=True)
+    found = set()
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            path = pathlib.PurePosixPath(member.filename)
+            if path.suffix == ".txt" and path.name != "top_level.txt":
+                target = licences / path.name
+            elif str(path.parent).endswith(".data/data/lib"):
+                matching = [p for p in patterns if fnmatch.fnmatchcase(path.name, p)]
+                if not matching:
+                    continue
+                found.update(matching)
+                target = lib / path.name
+            else:
+                continue
+            with archive.open(member) as source, open(target, "wb") as sink:
+                shutil.copyfileobj(source, sink, 1 << 20)
+                os.fchmod(sink.fileno(), 0o755 if ".so" in path.name else 0o644)
+    lost = set(patterns) - found
+    if lost:
+        sys.exit(f"error: {wheel.name} lacks {', '.join(sorted(lost))}")
+PY
+}
+
+# The folder that every clone shares, where kassay looks too. A relative XDG_DATA_HOME does not count.
+opencl_home() {
+  local data=$HOME/.local/share
+  if [[ ${XDG_DATA_HOME-} == /* ]]; then data=$XDG_DATA_HOME; fi
+  printf '%s\n' "$data/kassay/opencl"
+}
+
+# opencl_ready HOME: whether exactly the pinned runtime stands there. The marker is renamed into place with it.
+opencl_ready() {
+  local runtime=$1/intel-$SETUP_OPENCL_VERSION
+  [[ -f $runtime/installed && $(<"$runtime/installed") == "$SETUP_OPENCL_WHEELS" ]] &&
+    [[ -f $1/vendors/intel.icd && $(<"$1/vendors/intel.icd") == "$runtime/lib/libintelocl.so" ]]
+}
+
+# fetch_opencl HOME: downloads, unpacks and checks in a folder beside the final one, then renames.
+fetch_opencl() (
+  home=$1
+  runtime=$home/intel-$SETUP_OPENCL_VERSION
+  exec 9>"$home/lock"
+  flock 9
+  if opencl_ready "$home"; then exit 0; fi # another run was faster
+  rm -rf "$home"/unpacking.* # of a run that was killed; only the holder of the lock has such a folder
+  python=$(python_with_pip)
+  work=$(mktemp -d "$home/unpacking.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  say "installing Intel's CPU runtime for OpenCL $SETUP_OPENCL_VERSION to $runtime"
+  say "(260 MB to download, 400 MB on disk; under Intel's licence, which is put beside it)"
+  printf '%s\n' "$SETUP_OPENCL_WHEELS" >"$work/requirements"
+  mkdir "$work/wheels" "$work/new"
+  quiet=()
+  [[ -t 2 ]] || quiet=(--quiet) # no progress bars into logs
+  "$python" -m pip --no-input download "${quiet[@]}" --no-deps --no-cache-dir --only-binary=:all: --require-hashes \
+    --retries 5 --disable-pip-version-check --dest "$work/wheels" --requirement "$work/requirements" </dev/null >&2 ||
+    die "the download of the OpenCL runtime failed" "look at pip's messages above; then run this again"
+  unpack_opencl "$python" "$work/wheels" "$work/new/lib" || die "the OpenCL runtime could not be unpacked"
+  if lost=$(ldd "$work/new/lib/libintelocl.so" | grep 'not found'); then
+    die "the OpenCL runtime does not load here: $lost" "install the packages that hold these libraries"
+  fi
+  cp "$work/requirements" "$work/new/installed"
+  chmod -R u=rwX,go=rX "$work/new"
+  if [[ -e $runtime ]]; then mv -T "$runtime" "$work/old"; fi
+  mv -T "$work/new" "$runtime"
+  mkdir -p "$home/vendors"
+  printf '%s\n' "$runtime/lib/libintelocl.so" >"$work/intel.icd"
+  chmod 644 "$work/intel.icd"
+  mv -T "$work/intel.icd" "$home/vendors/intel.icd"
+)
+
+setup_opencl() {
+  local variable home
+  for variable in OCL_ICD_VENDORS OPENCL_VENDOR_PATH OCL_ICD_FILENAMES; do
+    if [[ -n ${!variable-} ]]; then
+      say "$variable is set (${!variable}): installing no OpenCL runtime"
+      return
+    fi
+  done
+  home=$(opencl_home)
+  if opencl_ready "$home"; then return; fi
+  if [[ $(uname -s)-$(uname -m) != Linux-x86_64 ]]; then
+    die "Intel's CPU runtime for OpenCL exists for Linux on x86-64 only" \
+      "install an OpenCL runtime that loads SPIR-V, and set OCL_ICD_VENDORS to the folder of its .icd file"
+  fi
+  mkdir -p "$home"
+  fetch_opencl "$home"
+}
+
+setup_all() {
+  setup_rust
+  setup_packages
+  setup_opencl
+}

@@ -2,6 +2,7 @@
 //!
 //! Kernels are compiled here by the LLVM tools alone, so that these tests stand without kassay's own front half.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -510,4 +511,49 @@ fn how_long_things_take() -> Test {
         );
     }
     Ok(())
+}
+
+#[test]
+#[ignore = "runs until it is killed; for the test below"]
+fn a_kernel_that_runs_for_a_minute() -> Test {
+    let source = "kernel void k(global volatile int *a) { while (a[0]) a[1]++; }";
+    let mut executor = executor()?;
+    let program = executor.load(&compile(source)?)?;
+    println!("running");
+    let launch = Launch { range: range([1]), args: vec![ints(&[1, 0])] };
+    executor.run(program, &launch, &once())?.map(|_| ()).map_err(|fault| format!("{fault:?}").into())
+}
+
+#[test]
+fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> Test {
+    let mut parent = Command::new(std::env::current_exe()?)
+        .args(["--ignored", "--exact", "--nocapture", "a_kernel_that_runs_for_a_minute"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()?;
+    let lines = BufReader::new(parent.stdout.take().ok_or("no stdout")?).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("running")), "it did not start");
+    std::thread::sleep(Duration::from_millis(100));
+    let workers = children_of(parent.id())?;
+    assert!(!workers.is_empty());
+    parent.kill()?;
+    parent.wait()?;
+    let alive = || workers.iter().any(|pid| parent_of(*pid).is_some());
+    let start = Instant::now();
+    while alive() && start.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!alive(), "{workers:?} still run");
+    Ok(())
+}
+
+/// A living process's parent; zombies do not live.
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    if fields.next() == Some("Z") { None } else { fields.next()?.parse().ok() }
+}
+
+fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
+    let pids = std::fs::read_dir("/proc")?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
+    Ok(pids.filter(|pid| parent_of(*pid) == Some(parent)).collect())
 }

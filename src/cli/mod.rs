@@ -1,5 +1,6 @@
 //! One file a command: flags to a request, result to a writer, errors to exit codes.
 
+mod devices;
 mod worker;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Devices(devices::DevicesArgs),
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
 }
@@ -22,6 +24,7 @@ enum Command {
 /// Runs the program and gives its exit code (`contract.md`, exit codes).
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Devices(args) => devices::run(&args),
         Command::Worker(args) => worker::run(&args),
     };
     match done {

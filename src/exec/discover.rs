@@ -72,7 +72,9 @@ impl Vendors {
             let icds = if Path::new(&value).is_dir() {
                 icds_in(Path::new(&value), Origin::User)
             } else {
-                value.split(':').filter(|v| !v.is_empty()).map(|v| icd(Path::new(v), Origin::User)).collect()
+                // Files or libraries; a library without a folder is sought by the system.
+                let there = |v: &&str| !v.is_empty() && (!v.contains('/') || Path::new(v).exists());
+                value.split(':').filter(there).map(|v| icd(Path::new(v), Origin::User)).collect()
             };
             return Vendors { icds, folders: Vec::new(), user: Some((name.to_owned(), value)) };
         }

@@ -519,7 +519,7 @@ fn a_kernel_that_runs_for_a_minute() -> Test {
     let source = "kernel void k(global volatile int *a) { while (a[0]) a[1]++; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    println!("running");
+    println!("launched");
     let launch = Launch { range: range([1]), args: vec![ints(&[1, 0])] };
     executor.run(program, &launch, &once())?.map(|_| ()).map_err(|fault| format!("{fault:?}").into())
 }
@@ -531,7 +531,7 @@ fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> Test {
         .stdout(std::process::Stdio::piped())
         .spawn()?;
     let lines = BufReader::new(parent.stdout.take().ok_or("no stdout")?).lines();
-    assert!(lines.map_while(Result::ok).any(|line| line.contains("running")), "it did not start");
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("launched")), "it did not start");
     std::thread::sleep(Duration::from_millis(100));
     let workers = children_of(parent.id())?;
     assert!(!workers.is_empty());

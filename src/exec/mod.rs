@@ -2,11 +2,20 @@
 //!
 //! Must never know: mutants, coverage.
 
+pub mod discover;
+mod memory;
+pub mod opencl;
+mod protocol;
+mod request;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
 use crate::suite::launch::Launch;
+
+pub use opencl::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use request::DeviceRequest;
 
 /// Code that an OpenCL device takes through its IL loader.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +104,11 @@ pub trait Executor: Send {
     /// `Internal` with the build log if the device refuses the module (it was valid when it left `lower`) or dies on it;
     /// `Environment` if no worker can be started.
     fn load(&mut self, code: &Code) -> Result<ProgramId>;
+
+    /// Forgets a program, so that many can be loaded one after the other. Its id is invalid afterwards.
+    fn unload(&mut self, program: ProgramId) {
+        let _ = program;
+    }
 
     /// Runs `launch`. The outer error is for the environment (no worker can be started, out of memory or disk); what
     /// the kernel did is the inner result. After a fault, loaded programs stay usable (they are loaded again as needed).

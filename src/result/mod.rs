@@ -3,6 +3,7 @@
 //! Must never know: how anything was computed.
 
 pub mod cover;
+pub mod devices;
 pub mod inspect;
 pub mod run;
 

@@ -1,0 +1,250 @@
+//! `kassay devices`: what can run kernels here, how it takes code, and what is missing.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::exec::discover::{Icd, Vendors};
+use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
+use crate::result::Device;
+use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
+
+/// Exit code where nothing can run a kernel (`contract.md`, exit codes: the environment).
+const NOTHING_RUNS: u8 = 3;
+
+const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime for the CPU without root";
+
+/// Lists the devices that kernels can run on, and what is missing for more.
+#[derive(Debug, clap::Args)]
+pub struct DevicesArgs {
+    /// What standard output gets
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Write the result as JSON to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Prints what is there. Exit code 0 if some device takes SPIR-V, 3 if none does.
+///
+/// # Errors
+/// `Environment` if the result cannot be written.
+pub fn run(args: &DevicesArgs) -> Result<u8> {
+    let start = Instant::now();
+    let vendors = Vendors::discover();
+    let (devices, broken) = match probe_devices(&WorkerOptions::default()) {
+        Ok(devices) => (devices, None),
+        // A broken driver is a finding here, not a failure of this command.
+        Err(Error::Environment(report)) => (Vec::new(), Some(*report)),
+        Err(e) => return Err(e),
+    };
+    let mut missing = Vec::new();
+    if let Some(report) = broken {
+        let what = match &report.details {
+            Some(details) => format!("{}: {details}", report.what),
+            None => report.what,
+        };
+        missing.push(Missing { what, mend: report.mend.unwrap_or_else(|| QUICKSTART.to_owned()) });
+    }
+    missing.extend(lacking(&vendors, &devices, missing.is_empty()));
+    let first = devices.iter().find(|d| !d.il_versions.is_empty());
+    let result = DevicesResult {
+        schema: "kassay.devices/1".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: None,
+        source: None,
+        device: first.map(|d| Device {
+            name: d.name.clone(),
+            driver: d.driver.clone(),
+            kind: d.kind.clone(),
+            il_versions: d.il_versions.clone(),
+        }),
+        seed: 0,
+        elapsed_s: start.elapsed().as_secs_f64(),
+        devices: devices.iter().map(found).collect(),
+        drivers: vendors.icds.iter().map(driver).collect(),
+        missing,
+    };
+    let json = serde_json::to_string_pretty(&result)
+        .map_err(|e| Error::internal(format!("the result does not become JSON: {e}")))?;
+    if let Some(file) = &args.output {
+        write_by_rename(file, &json)?;
+    }
+    let text = match args.format {
+        Format::Text => text(&result, &vendors),
+        Format::Json => json + "\n",
+    };
+    // A reader that has seen enough closes the pipe; that is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(if result.device.is_some() { 0 } else { NOTHING_RUNS })
+}
+
+fn found(device: &DeviceInfo) -> Found {
+    let code = if !device.il_versions.is_empty() {
+        CodePath::Spirv
+    } else if device.platform.contains("NVIDIA") {
+        CodePath::PtxLater
+    } else {
+        CodePath::None
+    };
+    Found {
+        id: device.index.map_or_else(|| device.kind.clone(), |(p, d)| format!("opencl:{p}.{d}")),
+        name: device.name.clone(),
+        platform: device.platform.clone(),
+        driver: device.driver.clone(),
+        kind: device.kind.clone(),
+        code,
+        il_versions: device.il_versions.clone(),
+        max_work_group_size: device.max_work_group_size,
+        max_work_item_sizes: device.max_work_item_sizes,
+        local_memory: device.local_memory,
+        global_memory: device.global_memory,
+        max_allocation: device.max_allocation,
+        fp16: device.fp16,
+        fp64: device.fp64,
+        images: device.images,
+    }
+}
+
+fn driver(icd: &Icd) -> Driver {
+    let library = Path::new(&icd.library);
+    Driver {
+        file: icd.file.display().to_string(),
+        library: icd.library.clone(),
+        origin: icd.origin.name().to_owned(),
+        present: library.is_absolute().then(|| library.exists()),
+    }
+}
+
+/// What keeps devices away; `general`: also say so if no cause is known.
+fn lacking(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    for icd in &vendors.icds {
+        if driver(icd).present == Some(false) {
+            missing.push(Missing {
+                what: format!("{} names {}, which is not there", icd.file.display(), icd.library),
+                mend: "install that driver again, or remove the file".into(),
+            });
+        }
+    }
+    if devices.iter().any(|d| !d.il_versions.is_empty()) || !general {
+        return missing;
+    }
+    let what = match &vendors.user {
+        Some((name, value)) if vendors.icds.is_empty() => format!("{name} ({value}) names no driver"),
+        _ if vendors.icds.is_empty() => "no OpenCL driver is installed".to_owned(),
+        _ if devices.is_empty() => "no OpenCL driver gives a device".to_owned(),
+        _ => "no OpenCL device takes SPIR-V".to_owned(),
+    };
+    let mend = match &vendors.user {
+        Some((name, _)) => format!("unset {name}, which alone decides about drivers now; or {QUICKSTART}"),
+        None => QUICKSTART.to_owned(),
+    };
+    missing.push(Missing { what, mend });
+    missing
+}
+
+fn text(result: &DevicesResult, vendors: &Vendors) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    line("devices".into());
+    for device in &result.devices {
+        line(format!("  {:<11} {} ({}), {} {}", device.id, device.name, device.kind, device.platform, device.driver));
+        line(match device.code {
+            CodePath::Spirv => format!("              takes {}", device.il_versions.join(" ")),
+            CodePath::PtxLater => "              takes no SPIR-V; PTX through binaries: later".into(),
+            CodePath::None => "              takes no SPIR-V: of no use here".into(),
+        });
+        line(format!(
+            "              {} in all, {} a buffer, {} local; work-groups up to {}; {}",
+            size(device.global_memory),
+            size(device.max_allocation),
+            size(device.local_memory),
+            device.max_work_group_size,
+            features(device)
+        ));
+    }
+    line("  sim         the simulator: later".into());
+    line("drivers".into());
+    for driver in &result.drivers {
+        let absent = if driver.present == Some(false) { " (not there)" } else { "" };
+        line(format!("  {:<11} {} -> {}{absent}", driver.origin, driver.file, driver.library));
+    }
+    if result.drivers.is_empty() {
+        match &vendors.user {
+            Some((name, value)) => line(format!("  none: {name}={value}")),
+            None => {
+                let folders: Vec<String> = vendors.folders.iter().map(|f| f.display().to_string()).collect();
+                line(format!("  none in {}", folders.join(", ")));
+            }
+        }
+    }
+    for missing in &result.missing {
+        line(format!("missing: {}\n  mend: {}", missing.what, missing.mend));
+    }
+    out
+}
+
+fn features(device: &Found) -> String {
+    let all = [(device.fp64, "double"), (device.fp16, "half"), (device.images, "images")];
+    let has: Vec<&str> = all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+    if has.is_empty() { "neither double, half nor images".to_owned() } else { has.join(", ") }
+}
+
+/// Bytes in the largest binary unit that keeps them at least 1.
+fn size(bytes: u64) -> String {
+    let (unit, shift) = match bytes {
+        b if b >= 1 << 30 => ("GiB", 30),
+        b if b >= 1 << 20 => ("MiB", 20),
+        _ => ("KiB", 10),
+    };
+    format!("{:.1} {unit}", bytes as f64 / f64::from(1_u32 << shift)).replace(".0 ", " ")
+}
+
+/// The file appears whole or not at all.
+fn write_by_rename(file: &Path, text: &str) -> Result<()> {
+    let broken = |e: std::io::Error| {
+        Error::environment(format!("cannot write {}: {e}", file.display())).mend("choose another -o")
+    };
+    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(broken)?;
+    whole.write_all(text.as_bytes()).and_then(|()| whole.write_all(b"\n")).map_err(broken)?;
+    whole.persist(file).map_err(|e| broken(e.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::discover::Origin;
+
+    #[test]
+    fn what_is_missing_comes_with_its_mend() {
+        let icd = |library: &str| Icd { file: "/x/a.icd".into(), library: library.into(), origin: Origin::Kassay };
+        let vendors = |icds, user| Vendors { icds, folders: Vec::new(), user };
+        let none = lacking(&vendors(Vec::new(), None), &[], true);
+        assert_eq!(none.len(), 1);
+        assert!(none[0].what.contains("no OpenCL driver is installed") && none[0].mend.contains("scripts/quickstart"));
+        let gone = lacking(&vendors(vec![icd("/nonexistent/lib.so")], None), &[], true);
+        assert!(gone[0].what.contains("/nonexistent/lib.so") && gone[1].what.contains("gives a device"));
+        let user = lacking(&vendors(Vec::new(), Some(("OCL_ICD_VENDORS".into(), "/x".into()))), &[], true);
+        assert!(user[0].what.contains("OCL_ICD_VENDORS (/x)") && user[0].mend.contains("unset OCL_ICD_VENDORS"));
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!(size(256 << 10), "256 KiB");
+        assert_eq!(size(3 << 29), "1.5 GiB");
+    }
+}

@@ -1,0 +1,162 @@
+//! Where OpenCL drivers are: the ICD files that kassay's set-up and the system installed.
+//!
+//! OpenCL's loader takes one folder of `.icd` files (`OCL_ICD_VENDORS`). kassay's set-up puts a runtime into a folder of
+//! its own, without root, so two folders have to appear as one. What the user sets by `OCL_ICD_VENDORS` (or
+//! `OPENCL_VENDOR_PATH`, `OCL_ICD_FILENAMES`) is respected alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::{Error, Result};
+
+/// Variables by which a user directs the loader.
+const USER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
+
+/// Whose setting or folder an ICD file came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's environment.
+    User,
+    /// kassay's set-up.
+    Kassay,
+    /// The system's folder.
+    System,
+}
+
+impl Origin {
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::User => "user",
+            Origin::Kassay => "kassay",
+            Origin::System => "system",
+        }
+    }
+}
+
+/// One installable client driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Icd {
+    pub file: PathBuf,
+    /// The library that the file names; empty if it cannot be read.
+    pub library: String,
+    pub origin: Origin,
+}
+
+/// What there is to load drivers from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vendors {
+    pub icds: Vec<Icd>,
+    /// The folders looked into; empty if the user's variables decide.
+    pub folders: Vec<PathBuf>,
+    /// The user's variable that decides, with its value.
+    pub user: Option<(String, String)>,
+}
+
+/// `$XDG_DATA_HOME/kassay/opencl/vendors`, by default under `$HOME/.local/share`.
+pub fn kassay_folder() -> Option<PathBuf> {
+    let data = match std::env::var_os("XDG_DATA_HOME") {
+        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
+        _ => PathBuf::from(std::env::var_os("HOME")?).join(".local/share"),
+    };
+    Some(data.join("kassay/opencl/vendors"))
+}
+
+impl Vendors {
+    /// Looks where drivers are; loads nothing.
+    pub fn discover() -> Vendors {
+        for name in USER_VARIABLES {
+            let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else { continue };
+            let value = value.to_string_lossy().into_owned();
+            let icds = if Path::new(&value).is_dir() {
+                icds_in(Path::new(&value), Origin::User)
+            } else {
+                // Files or libraries; a library without a folder is sought by the system.
+                let there = |v: &&str| !v.is_empty() && (!v.contains('/') || Path::new(v).exists());
+                value.split(':').filter(there).map(|v| icd(Path::new(v), Origin::User)).collect()
+            };
+            return Vendors { icds, folders: Vec::new(), user: Some((name.to_owned(), value)) };
+        }
+        let mut folders = Vec::new();
+        let mut icds = Vec::new();
+        if let Some(folder) = kassay_folder() {
+            icds.extend(icds_in(&folder, Origin::Kassay));
+            folders.push(folder);
+        }
+        let system = PathBuf::from("/etc/OpenCL/vendors");
+        icds.extend(icds_in(&system, Origin::System));
+        folders.push(system);
+        Vendors { icds, folders, user: None }
+    }
+
+    /// The one folder to name in `OCL_ICD_VENDORS` so that the loader sees all of them; `None`: leave the environment.
+    /// The folder may be temporary: keep the guard until the loader has listed its platforms.
+    ///
+    /// # Errors
+    /// `Environment` if a temporary folder is needed and cannot be made.
+    pub fn loader_folder(&self) -> Result<(Option<PathBuf>, Option<TempDir>)> {
+        if self.user.is_some() {
+            return Ok((None, None));
+        }
+        let of = |origin| self.icds.iter().filter(move |icd| icd.origin == origin);
+        if of(Origin::Kassay).next().is_none() {
+            return Ok((None, None));
+        }
+        if of(Origin::System).next().is_none() {
+            return Ok((kassay_folder(), None));
+        }
+        let broken = |e: std::io::Error| {
+            Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))
+                .mend("free some space in the temporary folder, or set TMPDIR")
+        };
+        let folder = tempfile::Builder::new().prefix("kassay-vendors-").tempdir().map_err(broken)?;
+        for (n, icd) in self.icds.iter().enumerate() {
+            let name = icd.file.file_name().unwrap_or_default().to_string_lossy();
+            let link = folder.path().join(format!("{n:02}-{name}"));
+            std::os::unix::fs::symlink(&icd.file, link).map_err(broken)?;
+        }
+        Ok((Some(folder.path().to_owned()), Some(folder)))
+    }
+}
+
+fn icds_in(folder: &Path, origin: Origin) -> Vec<Icd> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> =
+        entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "icd")).collect();
+    files.sort();
+    files.iter().map(|file| icd(file, origin)).collect()
+}
+
+fn icd(file: &Path, origin: Origin) -> Icd {
+    let library = if file.extension().is_some_and(|e| e == "icd") {
+        fs::read_to_string(file).map(|t| t.lines().next().unwrap_or_default().trim().to_owned()).unwrap_or_default()
+    } else {
+        file.to_string_lossy().into_owned()
+    };
+    Icd { file: file.to_owned(), library, origin }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_folders_appear_as_one() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let mut icds = Vec::new();
+        for (folder, origin) in [("a", Origin::Kassay), ("b", Origin::System)] {
+            let folder = root.path().join(folder);
+            fs::create_dir(&folder)?;
+            fs::write(folder.join("same.icd"), format!("lib{}.so\n", origin.name()))?;
+            fs::write(folder.join("notes.txt"), "no driver")?;
+            icds.extend(icds_in(&folder, origin));
+        }
+        assert_eq!(icds.iter().map(|i| i.library.as_str()).collect::<Vec<_>>(), ["libkassay.so", "libsystem.so"]);
+        let (folder, guard) = Vendors { icds, folders: Vec::new(), user: None }.loader_folder()?;
+        let merged = icds_in(&folder.ok_or("no folder")?, Origin::User);
+        assert_eq!(merged.len(), 2);
+        assert!(guard.is_some());
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! Memory shared with a worker process, and files in memory that take what a worker prints.
+//!
+//! Both are anonymous files (`memfd_create`): nothing reaches the disk, and nothing is left behind when a process dies.
+
+use std::fs::File;
+use std::io::{Error as IoError, ErrorKind};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt;
+
+use memmap2::{MmapMut, MmapOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// A piece of the shared memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub start: u64,
+    pub len: u64,
+}
+
+impl Span {
+    /// The bytes of this span; `None` if it does not lie inside `memory`.
+    pub fn of(self, memory: &[u8]) -> Option<&[u8]> {
+        memory.get(usize::try_from(self.start).ok()?..usize::try_from(self.start.checked_add(self.len)?).ok()?)
+    }
+
+    /// As [`Span::of`].
+    pub fn of_mut(self, memory: &mut [u8]) -> Option<&mut [u8]> {
+        memory.get_mut(usize::try_from(self.start).ok()?..usize::try_from(self.start.checked_add(self.len)?).ok()?)
+    }
+}
+
+/// Hands out pieces of the shared memory, one after the other, each aligned to 128 bytes (the largest OpenCL type).
+#[derive(Debug, Default)]
+pub struct Plan {
+    len: u64,
+}
+
+impl Plan {
+    pub fn place(&mut self, len: u64) -> Span {
+        let start = self.len.next_multiple_of(128);
+        self.len = start.saturating_add(len);
+        Span { start, len }
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// A file in memory.
+///
+/// # Errors
+/// What the system says.
+pub fn memory_file(name: &std::ffi::CStr) -> std::io::Result<File> {
+    // SAFETY: `name` is a C string; the call touches nothing else.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(IoError::last_os_error());
+    }
+    // SAFETY: the call above made this descriptor, and nobody else owns it.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+/// Memory that a parent and its worker both map.
+#[derive(Debug)]
+pub struct Shared {
+    file: File,
+    map: Option<MmapMut>,
+}
+
+/// Memory above this size is given back after each use.
+const KEEP: u64 = 256 << 20;
+
+impl Shared {
+    pub fn new(file: File) -> Shared {
+        Shared { file, map: None }
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The mapped bytes; empty before the first [`Shared::reserve`] or [`Shared::follow`].
+    pub fn bytes(&mut self) -> &mut [u8] {
+        self.map.as_deref_mut().unwrap_or_default()
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> u64 {
+        self.map.as_ref().map_or(0, |map| map.len() as u64)
+    }
+
+    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here.
+    ///
+    /// # Errors
+    /// `Environment` if there is not so much memory.
+    pub fn reserve(&mut self, len: u64) -> Result<()> {
+        if len <= self.len() {
+            return Ok(());
+        }
+        let lacking = |e: IoError| {
+            Error::environment(format!("cannot share {len} bytes of memory with the worker: {e}"))
+                .mend("give the launch smaller buffers, or free some memory")
+        };
+        let len = len.next_multiple_of(1 << 20);
+        if let Some(available) = available_memory()
+            && len - self.len() > available
+        {
+            return Err(lacking(IoError::from(ErrorKind::OutOfMemory)).details(format!("available: {available} bytes")));
+        }
+        let size = libc::off_t::try_from(len).map_err(|_| lacking(IoError::from(ErrorKind::OutOfMemory)))?;
+        self.map = None;
+        // Allocating now gives an error; without it, the first write to a page that cannot be had would be a SIGBUS.
+        // SAFETY: the descriptor is open for as long as `self.file` lives.
+        let status = unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, size) };
+        if status != 0 {
+            return Err(lacking(IoError::from_raw_os_error(status)));
+        }
+        self.map(len).map_err(lacking)
+    }
+
+    /// Maps what the other side reserved (worker's side).
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn follow(&mut self, len: u64) -> std::io::Result<()> {
+        if len == self.len() { Ok(()) } else { self.map(len) }
+    }
+
+    /// Gives large memory back to the system (parent's side).
+    pub fn relax(&mut self) {
+        if self.len() > KEEP {
+            self.map = None;
+            // A failure leaves the memory as it was, which the next `reserve` copes with.
+            let _ = self.file.set_len(0);
+        }
+    }
+
+    fn map(&mut self, len: u64) -> std::io::Result<()> {
+        self.map = None;
+        if len > 0 {
+            let len = usize::try_from(len).map_err(|_| IoError::from(ErrorKind::OutOfMemory))?;
+            // SAFETY: the file is anonymous; only the parent and its one worker hold it. They take turns: one writes
+            // only while the other waits for its message, and the file shrinks only while no span of it is in use.
+            self.map = Some(unsafe { MmapOptions::new().len(len).map_mut(&self.file)? });
+        }
+        Ok(())
+    }
+}
+
+/// What the system could still give, from `/proc/meminfo`, in bytes.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// A file in memory that takes a worker's standard output or error.
+#[derive(Debug)]
+pub struct Capture {
+    file: File,
+}
+
+impl Capture {
+    /// # Errors
+    /// What the system says.
+    pub fn new(name: &std::ffi::CStr) -> std::io::Result<Capture> {
+        let file = memory_file(name)?;
+        // Appending, so that truncating the file also moves the place of the next write.
+        // SAFETY: a plain flag on a descriptor that we own.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } < 0 {
+            return Err(IoError::last_os_error());
+        }
+        Ok(Capture { file })
+    }
+
+    /// A second handle for the child.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn for_child(&self) -> std::io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Everything written since the last call.
+    pub fn take(&self) -> String {
+        let len = self.file.metadata().map_or(0, |m| m.len());
+        if len == 0 {
+            return String::new();
+        }
+        let text = self.read(0, len);
+        let _ = self.file.set_len(0);
+        text
+    }
+
+    /// The last `most` bytes written.
+    pub fn tail(&self, most: u64) -> String {
+        let len = self.file.metadata().map_or(0, |m| m.len());
+        self.read(len.saturating_sub(most), len.min(most))
+    }
+
+    fn read(&self, from: u64, len: u64) -> String {
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        match self.file.read_exact_at(&mut bytes, from) {
+            Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(_) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_span_outside_the_memory_is_none() {
+        let memory = [1_u8, 2, 3];
+        assert_eq!(Span { start: 1, len: 2 }.of(&memory), Some(&memory[1..]));
+        assert_eq!(Span { start: 2, len: 2 }.of(&memory), None);
+        assert_eq!(Span { start: u64::MAX, len: 2 }.of(&memory), None);
+    }
+
+    #[test]
+    fn two_mappings_see_the_same_bytes() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let mut parent = Shared::new(memory_file(c"test")?);
+        let mut child = Shared::new(parent.file().try_clone()?);
+        parent.reserve(5000)?;
+        child.follow(parent.len())?;
+        parent.bytes()[4999] = 42;
+        assert_eq!(child.bytes()[4999], 42);
+        assert!(parent.reserve(u64::MAX / 2).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn captured_text_is_taken_once() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let capture = Capture::new(c"test")?;
+        let mut child = capture.for_child()?;
+        child.write_all(b"one")?;
+        assert_eq!(capture.take(), "one");
+        child.write_all(b"two")?;
+        assert_eq!(capture.tail(2), "wo");
+        assert_eq!(capture.take(), "two");
+        assert_eq!(capture.take(), "");
+        Ok(())
+    }
+}

@@ -1,0 +1,408 @@
+//! The executor for OpenCL devices: keeps one worker process alive, and what it has loaded.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::limits;
+use super::process::{Death, Process, Silence};
+use crate::error::{Error, Result};
+use crate::exec::memory::{Plan, Span};
+use crate::exec::protocol::{Arg, Reply, Request};
+use crate::exec::{Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
+use crate::suite::launch::{ArgValue, Launch};
+
+/// How workers are started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerOptions {
+    /// The kassay program; `None`: this process's own.
+    pub exe: Option<PathBuf>,
+    /// How long a worker may take to open its device.
+    pub start_timeout: Duration,
+    /// How long a device may take to build a program.
+    pub load_timeout: Duration,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        WorkerOptions { exe: None, start_timeout: Duration::from_secs(60), load_timeout: Duration::from_secs(300) }
+    }
+}
+
+impl WorkerOptions {
+    fn start(&self, first: &Request) -> Result<Process> {
+        // The link, not its target: it leads to the running program even if its file was replaced meanwhile.
+        let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+        Process::start(&exe, first)
+    }
+}
+
+/// A worker that is starting; its some 100 ms pass while the caller does other things.
+#[derive(Debug)]
+pub struct Starting {
+    request: DeviceRequest,
+    options: WorkerOptions,
+    process: Process,
+    since: Instant,
+}
+
+/// Runs launches on one OpenCL device, in a worker process that is replaced when a kernel takes it down.
+#[derive(Debug)]
+pub struct OpenClExecutor {
+    request: DeviceRequest,
+    options: WorkerOptions,
+    device: DeviceInfo,
+    worker: Worker,
+    /// By number; what a new worker has to load again.
+    programs: HashMap<u32, Code>,
+    next: u32,
+}
+
+/// The executor's worker, in one of its states.
+#[derive(Debug)]
+enum Worker {
+    /// Nothing runs.
+    None,
+    /// Started, the device not yet open.
+    Starting(Process, Instant),
+    /// With the numbers of the programs it has loaded.
+    Ready(Process, Vec<u32>),
+}
+
+impl OpenClExecutor {
+    /// Starts a worker for the device asked for, without waiting for it.
+    ///
+    /// # Errors
+    /// `Environment` if the simulator is asked for, or the system gives no process.
+    pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<Starting> {
+        if request == DeviceRequest::Simulator {
+            return Err(Error::environment("the simulator is not built yet")
+                .mend("use an OpenCL device; `kassay devices` lists them"));
+        }
+        let process = options.start(&Request::Open(request.clone()))?;
+        Ok(Starting { request, options, process, since: Instant::now() })
+    }
+
+    /// [`OpenClExecutor::spawn`] and [`Starting::ready`] in one.
+    ///
+    /// # Errors
+    /// As these two.
+    pub fn start(request: DeviceRequest, options: WorkerOptions) -> Result<OpenClExecutor> {
+        OpenClExecutor::spawn(request, options)?.ready()
+    }
+
+    /// A worker with an open device and, if asked for, this program.
+    fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
+        let worker = std::mem::replace(&mut self.worker, Worker::None);
+        let (mut process, mut loaded) = match worker {
+            Worker::Ready(process, loaded) => (process, loaded),
+            Worker::Starting(mut process, since) => {
+                opened(&mut process, &self.request, since + self.options.start_timeout)?;
+                (process, Vec::new())
+            }
+            Worker::None => {
+                let mut process = self.options.start(&Request::Open(self.request.clone()))?;
+                opened(&mut process, &self.request, Instant::now() + self.options.start_timeout)?;
+                (process, Vec::new())
+            }
+        };
+        if let Some(program) = program
+            && !loaded.contains(&program)
+        {
+            let code = self.programs.get(&program).ok_or_else(|| no_such(program))?;
+            match load(&mut process, program, code, &self.options) {
+                Ok(()) => loaded.push(program),
+                Err(Unloadable::Refused(e)) => {
+                    self.worker = Worker::Ready(process, loaded);
+                    return Err(e);
+                }
+                Err(Unloadable::Died(e)) => {
+                    self.restart();
+                    return Err(e);
+                }
+            }
+        }
+        self.worker = Worker::Ready(process, loaded);
+        match &mut self.worker {
+            Worker::Ready(process, _) => Ok(process),
+            Worker::None | Worker::Starting(..) => Err(Error::internal("the worker was lost")),
+        }
+    }
+
+    /// Starts a new worker in place of a dead one, so that it gets ready while the caller does other things.
+    fn restart(&mut self) {
+        self.worker = match self.options.start(&Request::Open(self.request.clone())) {
+            Ok(process) => Worker::Starting(process, Instant::now()),
+            // The next call tries again, and reports.
+            Err(_) => Worker::None,
+        };
+    }
+}
+
+impl Starting {
+    /// Waits until the device is open.
+    ///
+    /// # Errors
+    /// `Environment`: no device answers the request (the message lists what is there), it takes no IL, OpenCL is not
+    /// installed, or its driver dies.
+    pub fn ready(mut self) -> Result<OpenClExecutor> {
+        let device = opened(&mut self.process, &self.request, self.since + self.options.start_timeout)?;
+        // The same device for every later worker, whatever the request was.
+        let request = match device.index {
+            Some((platform, device)) => DeviceRequest::Opencl { platform, device },
+            None => self.request,
+        };
+        Ok(OpenClExecutor {
+            request,
+            options: self.options,
+            device,
+            worker: Worker::Ready(self.process, Vec::new()),
+            programs: HashMap::new(),
+            next: 0,
+        })
+    }
+}
+
+impl Executor for OpenClExecutor {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn load(&mut self, code: &Code) -> Result<ProgramId> {
+        let id = self.next;
+        self.next += 1;
+        self.programs.insert(id, code.clone());
+        match self.ready(Some(id)) {
+            Ok(_) => Ok(ProgramId(id)),
+            Err(e) => {
+                self.programs.remove(&id);
+                Err(e)
+            }
+        }
+    }
+
+    fn unload(&mut self, program: ProgramId) {
+        self.programs.remove(&program.0);
+        if let Worker::Ready(process, loaded) = &mut self.worker
+            && let Some(at) = loaded.iter().position(|id| *id == program.0)
+        {
+            loaded.remove(at);
+            let deadline = Instant::now() + self.options.load_timeout;
+            if process.ask(&Request::Unload { program: program.0 }, deadline).is_err() {
+                self.restart();
+            }
+        }
+    }
+
+    fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
+        if let Some(fault) = limits::refuse(&self.device, launch, options) {
+            return Ok(Err(fault));
+        }
+        let process = self.ready(Some(program.0))?;
+        let deadline = Instant::now() + options.timeout;
+        let (order, places) = order(process, program.0, launch, options)?;
+        // What an earlier launch printed after its end is nobody's.
+        drop(process.printed());
+        let result = match process.ask(&order, deadline) {
+            Ok(Reply::Done { kernel_times, outputs }) => {
+                let mut observation = Observation {
+                    outputs: Vec::with_capacity(outputs.len()),
+                    probe: Vec::new(),
+                    kernel_times: kernel_times.into_iter().map(Duration::from_nanos).collect(),
+                    printf: process.printed(),
+                };
+                let memory = process.shared.bytes();
+                for position in outputs {
+                    let span = places.args.get(position as usize).copied().flatten();
+                    let bytes = span.and_then(|s| s.of(memory)).ok_or_else(nonsense)?;
+                    observation.outputs.push((position, bytes.to_vec()));
+                }
+                if let Some(span) = places.probe {
+                    let (words, _) = span.of(memory).ok_or_else(nonsense)?.as_chunks::<4>();
+                    observation.probe = words.iter().map(|w| u32::from_le_bytes(*w)).collect();
+                }
+                Ok(observation)
+            }
+            Ok(Reply::Rejected { error, explanation }) => Err(Fault::Rejected { error, explanation }),
+            Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
+            Ok(_) => return Err(nonsense()),
+            Err(Silence::Timeout) => {
+                self.restart();
+                return Ok(Err(Fault::Timeout { limit: options.timeout }));
+            }
+            Err(Silence::Dead(Death { signal, exit_code, stderr })) => {
+                self.restart();
+                return Ok(Err(Fault::Crash { signal, exit_code, stderr }));
+            }
+        };
+        process.shared.relax();
+        Ok(result)
+    }
+}
+
+/// Where a launch's data lies in the shared memory: by argument (buffers and images only), and the probe buffer.
+struct Places {
+    args: Vec<Option<Span>>,
+    probe: Option<Span>,
+}
+
+/// Lays a launch out in the shared memory and words the request.
+fn order(process: &mut Process, program: u32, launch: &Launch, options: &RunOptions) -> Result<(Request, Places)> {
+    let mut plan = Plan::default();
+    let mut args = Vec::with_capacity(launch.args.len());
+    let mut contents: Vec<(Span, &[u8])> = Vec::new();
+    let mut places = Places { args: Vec::with_capacity(launch.args.len()), probe: None };
+    for value in &launch.args {
+        let mut place = |bytes: &'_ [u8]| plan.place(bytes.len() as u64);
+        let (arg, span, bytes): (Arg, Option<Span>, &[u8]) = match value {
+            ArgValue::Value(bytes) => (Arg::Value(place(bytes)), None, bytes),
+            ArgValue::Buffer(bytes) => {
+                let span = place(bytes);
+                (Arg::Buffer(span), Some(span), bytes)
+            }
+            ArgValue::Local(len) => (Arg::Local(*len), None, &[]),
+            ArgValue::Image { shape, format, texels } => {
+                let span = place(texels);
+                (Arg::Image { shape: shape.clone(), format: format.clone(), texels: span }, Some(span), texels)
+            }
+            ArgValue::Sampler { addressing, filter, normalized } => {
+                (Arg::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }, None, &[])
+            }
+        };
+        if let Arg::Value(span) | Arg::Buffer(span) | Arg::Image { texels: span, .. } = &arg {
+            contents.push((*span, bytes));
+        }
+        args.push(arg);
+        places.args.push(span);
+    }
+    places.probe = options.probe_words.map(|words| plan.place(words.saturating_mul(4)));
+    process.shared.reserve(plan.len())?;
+    let memory = process.shared.bytes();
+    for (span, bytes) in contents {
+        span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
+    }
+    let request = Request::Run {
+        program,
+        memory: process.shared.len(),
+        range: launch.range.clone(),
+        args,
+        repeats: options.repeats.max(1),
+        probe: places.probe,
+        outputs: options.outputs,
+    };
+    Ok((request, places))
+}
+
+/// Why a program is not loaded.
+enum Unloadable {
+    /// The worker said no, and lives.
+    Refused(Error),
+    /// The worker is dead.
+    Died(Error),
+}
+
+fn load(
+    process: &mut Process,
+    program: u32,
+    code: &Code,
+    options: &WorkerOptions,
+) -> std::result::Result<(), Unloadable> {
+    let spirv = Plan::default().place(code.spirv.len() as u64);
+    process.shared.reserve(spirv.len).map_err(Unloadable::Refused)?;
+    let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| Unloadable::Refused(nonsense()))?;
+    to.copy_from_slice(&code.spirv);
+    let request = Request::Load {
+        program,
+        memory: process.shared.len(),
+        spirv,
+        entry: code.entry.clone(),
+        options: code.build_options.clone(),
+    };
+    match process.ask(&request, Instant::now() + options.load_timeout) {
+        Ok(Reply::Loaded) => Ok(()),
+        Ok(Reply::BuildFailed { error, log }) => Err(Unloadable::Refused(
+            Error::internal(format!("the device refuses kernel `{}`: {error}", code.entry)).details(log),
+        )),
+        Ok(_) => Err(Unloadable::Refused(nonsense())),
+        Err(Silence::Timeout) => Err(Unloadable::Died(Error::internal(format!(
+            "the device's compiler did not finish kernel `{}` in {} s",
+            code.entry,
+            options.load_timeout.as_secs()
+        )))),
+        Err(Silence::Dead(death)) => Err(Unloadable::Died(
+            Error::internal(format!("the device's compiler died of kernel `{}` ({})", code.entry, death.how()))
+                .details(death.stderr),
+        )),
+    }
+}
+
+/// Waits for the device to be open.
+fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> Result<DeviceInfo> {
+    match process.answer(deadline) {
+        Ok(Reply::Opened(info)) => Ok(info),
+        Ok(Reply::NoDevice(there)) => {
+            let what = match request {
+                DeviceRequest::Any if there.is_empty() => "there is no OpenCL device".to_owned(),
+                DeviceRequest::Any => "no OpenCL device takes SPIR-V".to_owned(),
+                other => format!("there is no device `{other}`"),
+            };
+            let mend = match request {
+                DeviceRequest::Any => "run scripts/quickstart, which installs an OpenCL runtime without root",
+                _ => "name one of these, or leave --device away",
+            };
+            Err(Error::environment(what).details(listing(&there)).mend(mend))
+        }
+        Ok(Reply::NoIl(info)) => Err(Error::environment(format!("the device {} takes no SPIR-V", info.name))
+            .mend("choose a device that does; `kassay devices` lists them")),
+        Ok(Reply::Broken { what, mend }) => Err(Error::environment(what).mend(mend)),
+        Ok(_) => Err(nonsense()),
+        Err(silence) => Err(dead_on_start(silence)),
+    }
+}
+
+fn dead_on_start(silence: Silence) -> Error {
+    match silence {
+        Silence::Timeout => Error::environment("the OpenCL runtime does not start in time"),
+        Silence::Dead(death) => {
+            Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()))
+                .details(death.stderr)
+        }
+    }
+    .mend("`clinfo` may tell which driver fails; OCL_ICD_VENDORS can name a folder without it")
+}
+
+/// One device a line, for messages.
+fn listing(devices: &[DeviceInfo]) -> String {
+    let line = |d: &DeviceInfo| {
+        let index = d.index.map_or(String::new(), |(p, d)| format!("opencl:{p}.{d} "));
+        let il = if d.il_versions.is_empty() { "takes no SPIR-V".to_owned() } else { d.il_versions.join(" ") };
+        format!("  {index}{} ({il})", d.name)
+    };
+    if devices.is_empty() {
+        "  there is none".to_owned()
+    } else {
+        devices.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn no_such(program: u32) -> Error {
+    Error::internal(format!("program {program} was not loaded by this executor"))
+}
+
+fn nonsense() -> Error {
+    Error::internal("the worker process answered nonsense")
+}
+
+/// Every OpenCL device, also those without IL; found in a worker, so that a broken driver takes down only that.
+///
+/// # Errors
+/// `Environment`: OpenCL's loader is missing, or a driver dies or hangs.
+pub fn probe_devices(options: &WorkerOptions) -> Result<Vec<DeviceInfo>> {
+    let mut process = options.start(&Request::List)?;
+    match process.answer(Instant::now() + options.start_timeout) {
+        Ok(Reply::Devices(devices)) => Ok(devices),
+        Ok(Reply::Broken { what, mend }) => Err(Error::environment(what).mend(mend)),
+        Ok(_) => Err(nonsense()),
+        Err(silence) => Err(dead_on_start(silence)),
+    }
+}

@@ -1,0 +1,11 @@
+//! Launches on OpenCL devices. The process that asks never loads OpenCL itself: worker processes do.
+
+mod errors;
+mod executor;
+mod formats;
+mod limits;
+mod process;
+mod worker;
+
+pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use worker::serve;

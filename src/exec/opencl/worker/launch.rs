@@ -1,0 +1,266 @@
+//! One launch on the device: arguments, repeats, times, outputs.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use opencl3::command_queue as queue;
+use opencl3::context::Context;
+use opencl3::event::{self, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START};
+use opencl3::kernel::{
+    self, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+    CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+};
+use opencl3::memory::{
+    CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT,
+    CL_FILTER_LINEAR, CL_FILTER_NEAREST, Sampler,
+};
+use opencl3::types::{cl_bool, cl_command_queue, cl_int};
+
+use super::super::errors;
+use super::handles::{Event, Memory};
+use super::memory::{Object, empty_buffer};
+use super::program::Loaded;
+use crate::exec::memory::Span;
+use crate::exec::protocol::{Arg, Reply};
+use crate::suite::launch::{Addressing, Filter, NdRange};
+
+/// Why the device does not run a launch.
+#[derive(Debug)]
+pub struct Refusal {
+    error: String,
+    explanation: String,
+}
+
+impl Refusal {
+    pub fn new(error: &str, explanation: String) -> Refusal {
+        Refusal { error: error.to_owned(), explanation }
+    }
+
+    /// A driver's code while doing something.
+    pub fn driver(doing: &str, code: cl_int) -> Refusal {
+        Refusal { error: errors::name(code), explanation: format!("{doing}: {}", errors::explain(code)) }
+    }
+
+    pub fn reply(self) -> Reply {
+        Reply::Rejected { error: self.error, explanation: self.explanation }
+    }
+}
+
+/// What a launch has to say.
+#[derive(Debug)]
+pub struct Order<'a> {
+    pub range: &'a NdRange,
+    pub args: &'a [Arg],
+    pub repeats: u32,
+    pub probe: Option<Span>,
+    pub outputs: bool,
+}
+
+/// What an argument keeps alive until the launch is over.
+#[derive(Debug)]
+enum Held {
+    Nothing,
+    Object(Object, Span),
+    /// Held for its `Drop` only.
+    Sampler(#[expect(dead_code, reason = "released when dropped")] Sampler),
+}
+
+/// Runs `order` on a queue that keeps order and times; inputs lie in `memory`, and outputs are written over them.
+pub fn run(
+    context: &Context,
+    queue: cl_command_queue,
+    loaded: &Loaded,
+    order: &Order,
+    memory: &mut [u8],
+) -> Result<Reply, Refusal> {
+    let given = order.args.len() + usize::from(order.probe.is_some());
+    if given != loaded.args as usize {
+        let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
+        return Err(Refusal::new("CL_INVALID_KERNEL_ARGS", explanation));
+    }
+    let mut held = Vec::with_capacity(order.args.len());
+    for (position, arg) in (0..).zip(order.args) {
+        held.push(set(context, loaded, position, arg, order.repeats > 1, memory)?);
+    }
+    let probe = match order.probe {
+        Some(span) => {
+            let buffer = empty_buffer(context, length(span)?)?;
+            set_memory(loaded, loaded.args - 1, &buffer)?;
+            Some((buffer, span))
+        }
+        None => None,
+    };
+
+    let mut events = Vec::with_capacity(order.repeats as usize);
+    for repeat in 0..order.repeats {
+        if repeat > 0 {
+            for one in &held {
+                if let Held::Object(object, span) = one {
+                    object.reset(queue, length(*span)?)?;
+                }
+            }
+        }
+        if let Some((buffer, span)) = &probe {
+            zero(queue, buffer, length(*span)?)?;
+        }
+        events.push(enqueue(queue, loaded, order.range)?);
+    }
+    queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+    let mut kernel_times = Vec::with_capacity(events.len());
+    for event in &events {
+        kernel_times.push(time(event)?);
+    }
+
+    let mut outputs = Vec::new();
+    if order.outputs {
+        for (position, one) in (0..).zip(&held) {
+            if let Held::Object(object, span) = one
+                && writable(loaded, position)
+            {
+                object.read(queue, bytes_mut(memory, *span)?)?;
+                outputs.push(position);
+            }
+        }
+    }
+    if let Some((buffer, span)) = &probe {
+        let into = bytes_mut(memory, *span)?;
+        if !into.is_empty() {
+            let to = into.as_mut_ptr().cast::<c_void>();
+            // SAFETY: the buffer has at least as many bytes as `into`, and the call returns only when it is filled.
+            unsafe { queue::enqueue_read_buffer(queue, buffer.0, 1, 0, into.len(), to, 0, ptr::null()) }
+                .map(|raw| drop(Event(raw)))
+                .map_err(|code| Refusal::driver("reading the probe buffer", code))?;
+        }
+    }
+    Ok(Reply::Done { kernel_times, outputs })
+}
+
+/// Makes what an argument needs and sets it.
+fn set(
+    context: &Context,
+    loaded: &Loaded,
+    position: u32,
+    arg: &Arg,
+    repeats: bool,
+    memory: &[u8],
+) -> Result<Held, Refusal> {
+    match arg {
+        Arg::Value(span) => {
+            let value = bytes(memory, *span)?;
+            set_raw(loaded, position, value.len(), value.as_ptr().cast())?;
+            Ok(Held::Nothing)
+        }
+        Arg::Local(len) => {
+            // OpenCL refuses 0 bytes of local memory.
+            set_raw(loaded, position, usize::try_from(*len).unwrap_or(usize::MAX).max(1), ptr::null())?;
+            Ok(Held::Nothing)
+        }
+        Arg::Buffer(span) => {
+            let object = Object::buffer(context, bytes(memory, *span)?, repeats)?;
+            set_memory(loaded, position, &object.work)?;
+            Ok(Held::Object(object, *span))
+        }
+        Arg::Image { shape, format, texels } => {
+            let object = Object::image(context, shape, format, bytes(memory, *texels)?, repeats)
+                .map_err(|r| Refusal { explanation: format!("argument {position}: {}", r.explanation), ..r })?;
+            set_memory(loaded, position, &object.work)?;
+            Ok(Held::Object(object, *texels))
+        }
+        Arg::Sampler { addressing, filter, normalized } => {
+            let addressing = match addressing {
+                Addressing::None => CL_ADDRESS_NONE,
+                Addressing::ClampToEdge => CL_ADDRESS_CLAMP_TO_EDGE,
+                Addressing::Clamp => CL_ADDRESS_CLAMP,
+                Addressing::Repeat => CL_ADDRESS_REPEAT,
+                Addressing::MirroredRepeat => CL_ADDRESS_MIRRORED_REPEAT,
+            };
+            let filter = match filter {
+                Filter::Nearest => CL_FILTER_NEAREST,
+                Filter::Linear => CL_FILTER_LINEAR,
+            };
+            #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
+            let sampler = Sampler::create(context, cl_bool::from(*normalized), addressing, filter)
+                .map_err(|e| Refusal::driver(&format!("making the sampler of argument {position}"), e.0))?;
+            let raw = sampler.get();
+            set_raw(loaded, position, size_of_val(&raw), (&raw const raw).cast())?;
+            Ok(Held::Sampler(sampler))
+        }
+    }
+}
+
+fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
+    set_raw(loaded, position, size_of_val(&object.0), (&raw const object.0).cast())
+}
+
+fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
+    // SAFETY: `value` points to `size` bytes, or is null for local memory; the driver copies them.
+    unsafe { kernel::set_kernel_arg(loaded.kernel.0, position, size, value) }
+        .map_err(|code| Refusal::driver(&format!("setting argument {position} ({size} bytes)"), code))
+}
+
+fn zero(queue: cl_command_queue, buffer: &Memory, len: usize) -> Result<(), Refusal> {
+    let len = len.next_multiple_of(4);
+    if len == 0 {
+        return Ok(());
+    }
+    let pattern = 0_u32;
+    // SAFETY: the buffer has at least `len` bytes; the driver copies the pattern.
+    unsafe { queue::enqueue_fill_buffer(queue, buffer.0, (&raw const pattern).cast(), 4, 0, len, 0, ptr::null()) }
+        .map(|raw| drop(Event(raw)))
+        .map_err(|code| Refusal::driver("zeroing the probe buffer", code))
+}
+
+fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<Event, Refusal> {
+    let sizes = |of: &[u64; 3]| of.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (global, offset, local) = (sizes(&range.global), sizes(&range.offset), range.local.as_ref().map(sizes));
+    let local_ptr = local.as_ref().map_or(ptr::null(), |l| l.as_ptr());
+    let dims = range.dims;
+    if !(1..=3).contains(&dims) {
+        return Err(Refusal::driver(&format!("{dims} dimensions"), -53));
+    }
+    // SAFETY: the arrays hold three sizes each and `dims` is at most 3; all arguments of the kernel are set.
+    unsafe {
+        let (kernel, offset, global) = (loaded.kernel.0, offset.as_ptr(), global.as_ptr());
+        queue::enqueue_nd_range_kernel(queue, kernel, dims, offset, global, local_ptr, 0, ptr::null())
+    }
+    .map(Event)
+    .map_err(|code| {
+        let show = |of: &[u64; 3]| format!("{:?}", &of[..dims as usize]);
+        let local = range.local.as_ref().map_or("left to the driver".into(), show);
+        Refusal::driver(&format!("global size {}, local size {local}", show(&range.global)), code)
+    })
+}
+
+/// Nanoseconds of a finished kernel.
+fn time(event: &Event) -> Result<u64, Refusal> {
+    let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
+    if status < 0 {
+        return Err(Refusal::driver("running the kernel", status));
+    }
+    let at = |what| event::get_event_profiling_info(event.0, what).map_or(0, |t| t.to_ulong());
+    Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))
+}
+
+/// Whether the kernel can write to an argument; yes where the driver does not tell.
+fn writable(loaded: &Loaded, position: u32) -> bool {
+    let is =
+        |what, value| kernel::get_kernel_arg_info(loaded.kernel.0, position, what).is_ok_and(|v| v.to_uint() == value);
+    !is(CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT)
+        && !is(CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY)
+}
+
+fn length(span: Span) -> Result<usize, Refusal> {
+    usize::try_from(span.len).map_err(|_| outside())
+}
+
+fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
+    span.of(memory).ok_or_else(outside)
+}
+
+fn bytes_mut(memory: &mut [u8], span: Span) -> Result<&mut [u8], Refusal> {
+    span.of_mut(memory).ok_or_else(outside)
+}
+
+fn outside() -> Refusal {
+    Refusal::new("CL_INVALID_VALUE", "the launch names memory that is not shared".into())
+}

@@ -1,0 +1,206 @@
+//! Buffers and images of a launch: made from their pristine contents, reset between repeats, read back.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use opencl3::command_queue as queue;
+use opencl3::context::Context;
+use opencl3::memory::{
+    self, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER,
+    CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_WRITE_ONLY,
+};
+use opencl3::types::{CL_TRUE, cl_command_queue, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags};
+
+use super::super::{errors, formats};
+use super::handles::{Event, Memory};
+use super::launch::Refusal;
+use crate::suite::launch::{ImageFormat, ImageShape};
+
+/// A buffer or image that a launch may change.
+#[derive(Debug)]
+pub struct Object {
+    /// What the kernel gets: the buffer or the image.
+    pub work: Memory,
+    /// Its pristine contents, kept if they are needed again.
+    pristine: Option<Memory>,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Buffer,
+    /// The region of the whole image.
+    Image([usize; 3]),
+    /// An image over a buffer: contents are those of the buffer.
+    ImageBuffer(Memory),
+}
+
+/// OpenCL refuses buffers of 0 bytes; this many stand in, and none of them is returned.
+const LEAST: usize = 16;
+
+impl Object {
+    /// A buffer with these contents.
+    pub fn buffer(context: &Context, bytes: &[u8], repeats: bool) -> Result<Object, Refusal> {
+        let work = buffer(context, bytes, CL_MEM_READ_WRITE)?;
+        let pristine = if repeats { Some(buffer(context, bytes, CL_MEM_READ_WRITE)?) } else { None };
+        Ok(Object { work, pristine, content: Content::Buffer })
+    }
+
+    /// An image with these texels, row by row without padding.
+    pub fn image(
+        context: &Context,
+        shape: &ImageShape,
+        format: &ImageFormat,
+        texels: &[u8],
+        repeats: bool,
+    ) -> Result<Object, Refusal> {
+        let coded = formats::coded(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
+        if formats::size(shape, coded.texel) != Some(texels.len() as u64) {
+            return Err(Refusal::new("CL_INVALID_IMAGE_SIZE", "the texels do not fill the image".into()));
+        }
+        if let ImageShape::D1Buffer { .. } = shape {
+            let base = buffer(context, texels, CL_MEM_READ_WRITE)?;
+            let pristine = if repeats { Some(buffer(context, texels, CL_MEM_READ_WRITE)?) } else { None };
+            let work = image(context, shape, coded, &[], base.0)?;
+            return Ok(Object { work, pristine, content: Content::ImageBuffer(base) });
+        }
+        let work = image(context, shape, coded, texels, ptr::null_mut())?;
+        let pristine = if repeats { Some(image(context, shape, coded, texels, ptr::null_mut())?) } else { None };
+        let region = formats::region(shape).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        Ok(Object { work, pristine, content: Content::Image(region) })
+    }
+
+    /// Puts the pristine contents back (enqueued, not waited for).
+    pub fn reset(&self, queue: cl_command_queue, len: usize) -> Result<(), Refusal> {
+        let Some(Memory(from)) = self.pristine else { return Ok(()) };
+        // SAFETY: both objects were made above with the same size and format, and live until the queue is finished.
+        let event = unsafe {
+            match &self.content {
+                Content::Image(region) => {
+                    let origin = [0_usize; 3];
+                    let (origin, region) = (origin.as_ptr(), region.as_ptr());
+                    queue::enqueue_copy_image(queue, from, self.work.0, origin, origin, region, 0, ptr::null())
+                }
+                Content::Buffer => copy(queue, from, self.work.0, len),
+                Content::ImageBuffer(base) => copy(queue, from, base.0, len),
+            }
+        };
+        event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
+    }
+
+    /// Reads the contents back; waits for them.
+    pub fn read(&self, queue: cl_command_queue, into: &mut [u8]) -> Result<(), Refusal> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        let to = into.as_mut_ptr().cast::<c_void>();
+        // SAFETY: `into` has exactly the size of the contents, as the parent's span for the input says, and the call
+        // returns only when it is filled.
+        let event = unsafe {
+            match &self.content {
+                Content::Image(region) => {
+                    let origin = [0_usize; 3];
+                    let (origin, region) = (origin.as_ptr(), region.as_ptr());
+                    queue::enqueue_read_image(queue, self.work.0, CL_TRUE, origin, region, 0, 0, to, 0, ptr::null())
+                }
+                Content::Buffer => {
+                    queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
+                }
+                Content::ImageBuffer(base) => {
+                    queue::enqueue_read_buffer(queue, base.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
+                }
+            }
+        };
+        event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("reading an argument back", code))
+    }
+}
+
+/// # Safety
+/// Both buffers have `len` bytes and live until the queue is finished.
+unsafe fn copy(
+    queue: cl_command_queue,
+    from: cl_mem,
+    to: cl_mem,
+    len: usize,
+) -> Result<opencl3::types::cl_event, cl_int> {
+    // SAFETY: as above; a buffer has `LEAST` bytes where it would have none.
+    unsafe { queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { LEAST } else { len }, 0, ptr::null()) }
+}
+
+/// A buffer of `bytes`, or of `LEAST` bytes where there are none.
+fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory, Refusal> {
+    let bytes = if bytes.is_empty() { &[0; LEAST][..] } else { bytes };
+    let from = bytes.as_ptr().cast_mut().cast::<c_void>();
+    // SAFETY: the driver copies `bytes` during the call and does not write to them.
+    unsafe { memory::create_buffer(context.get(), flags | CL_MEM_COPY_HOST_PTR, bytes.len(), from) }
+        .map(Memory)
+        .map_err(|code| Refusal::driver(&format!("making a buffer of {} bytes", bytes.len()), code))
+}
+
+/// A buffer of so many bytes without contents.
+pub fn empty_buffer(context: &Context, len: usize) -> Result<Memory, Refusal> {
+    // SAFETY: no host memory is given.
+    unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(LEAST), ptr::null_mut()) }
+        .map(Memory)
+        .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))
+}
+
+/// An image with these texels, or over `base` if that is not null.
+fn image(
+    context: &Context,
+    shape: &ImageShape,
+    coded: formats::Coded,
+    texels: &[u8],
+    base: cl_mem,
+) -> Result<Memory, Refusal> {
+    let format = cl_image_format { image_channel_order: coded.order, image_channel_data_type: coded.ty };
+    let [width, height, depth] = formats::region(shape).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (kind, height, depth, layers) = match shape {
+        ImageShape::D1 { .. } => (CL_MEM_OBJECT_IMAGE1D, 0, 0, 0),
+        ImageShape::D1Buffer { .. } => (CL_MEM_OBJECT_IMAGE1D_BUFFER, 0, 0, 0),
+        ImageShape::D1Array { .. } => (CL_MEM_OBJECT_IMAGE1D_ARRAY, 0, 0, height),
+        ImageShape::D2 { .. } => (CL_MEM_OBJECT_IMAGE2D, height, 0, 0),
+        ImageShape::D2Array { .. } => (CL_MEM_OBJECT_IMAGE2D_ARRAY, height, 0, depth),
+        ImageShape::D3 { .. } => (CL_MEM_OBJECT_IMAGE3D, height, depth, 0),
+    };
+    let description = cl_image_desc {
+        image_type: kind,
+        image_width: width,
+        image_height: height,
+        image_depth: depth,
+        image_array_size: layers,
+        image_row_pitch: 0,
+        image_slice_pitch: 0,
+        num_mip_levels: 0,
+        num_samples: 0,
+        buffer: base,
+    };
+    let (extra, from) = match base.is_null() {
+        true => (CL_MEM_COPY_HOST_PTR, texels.as_ptr().cast_mut().cast::<c_void>()),
+        false => (0, ptr::null_mut()),
+    };
+    let mut refused = 0;
+    // Some devices take some formats only for reading or only for writing.
+    for access in [CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY] {
+        // SAFETY: format and description live through the call; the texels fill the image, as the caller checked, and
+        // are only read.
+        match unsafe {
+            memory::create_image(context.get(), access | extra, &raw const format, &raw const description, from)
+        } {
+            Ok(raw) => return Ok(Memory(raw)),
+            Err(code) => refused = code,
+        }
+        if !matches!(refused, -10 | -39) {
+            break;
+        }
+    }
+    if matches!(refused, -10 | -39) {
+        let supported = memory::get_supported_image_formats(context.get(), CL_MEM_READ_WRITE, kind).unwrap_or_default();
+        let names: Vec<String> =
+            supported.iter().filter_map(|f| formats::name(f.image_channel_order, f.image_channel_data_type)).collect();
+        let explanation = format!("{}; it takes {}", errors::explain(-10), names.join(", "));
+        return Err(Refusal::new(&errors::name(refused), explanation));
+    }
+    Err(Refusal::driver("making an image", refused))
+}

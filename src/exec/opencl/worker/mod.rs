@@ -1,0 +1,195 @@
+//! The worker process: holds the device, loads programs and runs launches for its parent, one message at a time.
+//!
+//! It is the part that may die: of truncated code, wild accesses, endless loops. It must never know what the launches
+//! are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
+
+mod devices;
+mod handles;
+mod launch;
+mod memory;
+mod program;
+mod warm;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use opencl3::command_queue::{self as queue, CL_QUEUE_PROFILING_ENABLE};
+use opencl3::context::{Context, context};
+use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
+
+use super::errors;
+use crate::error::{Error, Result};
+use crate::exec::discover::Vendors;
+use crate::exec::memory::{Shared, Span};
+use crate::exec::protocol::{Line, Reply, Request};
+
+/// More than this a kernel cannot print, in bytes.
+pub const MOST_OUTPUT: u64 = 64 << 20;
+
+/// A device, opened.
+struct Open {
+    platform: cl_platform_id,
+    device: cl_device_id,
+    context: Context,
+    queue: cl_command_queue,
+    programs: HashMap<u32, program::Loaded>,
+}
+
+/// Serves the parent behind descriptor `socket`, with `memory` shared, until it hangs up.
+///
+/// # Errors
+/// `Internal` if these descriptors are not what a parent gives.
+pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
+    for fd in [socket, memory] {
+        // SAFETY: only asks about a number.
+        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            return Err(Error::internal("`kassay worker` is started by kassay itself, not by hand"));
+        }
+    }
+    limit();
+    // SAFETY: the parent gave both descriptors to this process for this use, and nothing else here knows them.
+    let (stream, memory) = unsafe { (UnixStream::from_raw_fd(socket), File::from(OwnedFd::from_raw_fd(memory))) };
+    let vendors = Vendors::discover().loader_folder()?;
+    if let Some(folder) = &vendors.0 {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var("OCL_ICD_VENDORS", folder) };
+    }
+    leave_with_parent(&stream);
+    let mut line = Line::new(stream);
+    let mut shared = Shared::new(memory);
+    let mut open = None;
+    let mut guard = vendors.1;
+    loop {
+        let request = match line.receive(None) {
+            Ok(request) => request,
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => leave(),
+            Err(e) => return Err(Error::internal(format!("the worker did not understand its parent: {e}"))),
+        };
+        let first = open.is_none();
+        let reply = answer(request, &mut open, &mut shared);
+        // The loader has read the folder by now.
+        drop(guard.take());
+        // The kernels' printf is in the C library's buffers; the parent reads it after this reply.
+        // SAFETY: flushes all of them; no pointer is passed.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+        if let Err(e) = line.send(&reply) {
+            return Err(Error::internal(format!("the worker lost its parent: {e}")));
+        }
+        if first && let Some(open) = &open {
+            warm::up(open);
+        }
+    }
+}
+
+fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Reply {
+    match request {
+        Request::List => match devices::all() {
+            Ok(found) => Reply::Devices(found.into_iter().map(devices::describe).collect()),
+            Err(reply) => *reply,
+        },
+        Request::Open(request) => {
+            let (found, info) = match devices::choose(&request) {
+                Ok(chosen) => chosen,
+                Err(reply) => return *reply,
+            };
+            match Open::new(found) {
+                Ok(device) => {
+                    *open = Some(device);
+                    Reply::Opened(info)
+                }
+                Err(code) => Reply::Broken {
+                    what: format!("the device {} cannot be opened: {}", info.name, errors::name(code)),
+                    mend: "choose another with --device; `kassay devices` lists them".into(),
+                },
+            }
+        }
+        Request::Load { program, memory, spirv, entry, options } => {
+            let (Some(open), Some(code)) = (open, mapped(shared, memory, spirv)) else { return confused() };
+            match program::load(&open.context, open.platform, open.device, code, &entry, &options) {
+                Ok(loaded) => {
+                    open.programs.insert(program, loaded);
+                    Reply::Loaded
+                }
+                Err(refused) => Reply::BuildFailed { error: refused.error, log: refused.log },
+            }
+        }
+        Request::Unload { program } => {
+            if let Some(open) = open {
+                open.programs.remove(&program);
+            }
+            Reply::Unloaded
+        }
+        Request::Run { program, memory, range, args, repeats, probe, outputs } => {
+            let Some(open) = open else { return confused() };
+            let Some(loaded) = open.programs.get(&program) else { return confused() };
+            if shared.follow(memory).is_err() {
+                return confused();
+            }
+            let order = launch::Order { range: &range, args: &args, repeats, probe, outputs };
+            launch::run(&open.context, open.queue, loaded, &order, shared.bytes())
+                .unwrap_or_else(launch::Refusal::reply)
+        }
+    }
+}
+
+/// The parent asked for what it had not prepared.
+fn confused() -> Reply {
+    Reply::Broken { what: "the worker was asked for something it does not have".into(), mend: String::new() }
+}
+
+fn mapped(shared: &mut Shared, memory: u64, span: Span) -> Option<&[u8]> {
+    shared.follow(memory).ok()?;
+    span.of(shared.bytes())
+}
+
+impl Open {
+    fn new(found: devices::Found) -> std::result::Result<Open, i32> {
+        let devices::Found { platform, device, .. } = found;
+        let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
+        let context = Context::new(raw, &[device]);
+        // SAFETY: the device belongs to the context.
+        #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
+        let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
+        Ok(Open { platform, device, context, queue, programs: HashMap::new() })
+    }
+}
+
+/// Limits what a kernel can do to the machine: no core dumps, no endless printing.
+fn limit() {
+    let set = |what, most: u64| {
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: plain data; a refusal leaves the limits as they were.
+        unsafe { libc::setrlimit(what, &raw const limit) };
+    };
+    // 1, not 0: that also keeps the kernel from starting a dump handler.
+    set(libc::RLIMIT_CORE, 1);
+    set(libc::RLIMIT_FSIZE, MOST_OUTPUT);
+    // Writes past the limit then fail instead of killing.
+    // SAFETY: installs no handler, only ignores.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Ends this process when the parent is gone, also in the middle of an endless kernel. (`PR_SET_PDEATHSIG` would do so
+/// when the *thread* that started the worker ends.)
+fn leave_with_parent(stream: &UnixStream) {
+    let fd = stream.as_raw_fd();
+    std::thread::spawn(move || {
+        let mut poll = libc::pollfd { fd, events: 0, revents: 0 };
+        loop {
+            // SAFETY: one valid entry; the descriptor is never closed while the process lives.
+            let n = unsafe { libc::poll(&raw mut poll, 1, -1) };
+            if n > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0 {
+                leave();
+            }
+        }
+    });
+}
+
+/// Ends the process at once, without the drivers' exit handlers.
+fn leave() -> ! {
+    // SAFETY: nothing here needs unwinding or flushing: the parent is gone.
+    unsafe { libc::_exit(0) }
+}

@@ -1,0 +1,168 @@
+//! What kassay and its worker processes say to each other: length-prefixed JSON over a socket pair.
+//!
+//! Bulk data (code, buffers, texels, probe words) is not in the messages: it lies in memory that both map, see
+//! [`super::memory`]. The parent asks, the worker answers, one at a time.
+
+use std::io::{Error as IoError, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::memory::Span;
+use super::{DeviceInfo, DeviceRequest};
+use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
+
+/// No honest message is longer, in bytes.
+const LONGEST: u32 = 64 << 20;
+
+/// Parent to worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Open a device: the first message of an executor's worker.
+    Open(DeviceRequest),
+    /// List every device: the only message of `probe_devices`.
+    List,
+    Load {
+        program: u32,
+        /// The shared memory's size in bytes, here and below.
+        memory: u64,
+        spirv: Span,
+        entry: String,
+        options: String,
+    },
+    Unload {
+        program: u32,
+    },
+    Run {
+        program: u32,
+        memory: u64,
+        range: NdRange,
+        args: Vec<Arg>,
+        repeats: u32,
+        probe: Option<Span>,
+        /// Whether to write outputs over the inputs in the shared memory.
+        outputs: bool,
+    },
+}
+
+/// An argument of a launch, its bytes in the shared memory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Arg {
+    Value(Span),
+    Buffer(Span),
+    Local(u64),
+    Image { shape: ImageShape, format: ImageFormat, texels: Span },
+    Sampler { addressing: Addressing, filter: Filter, normalized: bool },
+}
+
+/// Worker to parent.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    Opened(DeviceInfo),
+    /// No device answers the request; what there is instead.
+    NoDevice(Vec<DeviceInfo>),
+    /// The device asked for takes no IL.
+    NoIl(DeviceInfo),
+    /// OpenCL itself does not work: the loader is missing, or a driver refuses everything.
+    Broken {
+        what: String,
+        mend: String,
+    },
+    Devices(Vec<DeviceInfo>),
+    Loaded,
+    /// The device refused the module.
+    BuildFailed {
+        error: String,
+        log: String,
+    },
+    Unloaded,
+    Done {
+        /// Nanoseconds, one entry per repeat.
+        kernel_times: Vec<u64>,
+        /// Positions of the arguments whose memory now holds outputs.
+        outputs: Vec<u32>,
+    },
+    /// The device refused the launch.
+    Rejected {
+        error: String,
+        explanation: String,
+    },
+}
+
+/// One end of the line.
+#[derive(Debug)]
+pub struct Line {
+    stream: UnixStream,
+}
+
+impl Line {
+    pub fn new(stream: UnixStream) -> Line {
+        Line { stream }
+    }
+
+    /// # Errors
+    /// What the system says; `BrokenPipe` if the other side is gone.
+    pub fn send<T: Serialize>(&mut self, message: &T) -> std::io::Result<()> {
+        let mut bytes = vec![0; 4];
+        serde_json::to_writer(&mut bytes, message)?;
+        let len = u32::try_from(bytes.len() - 4).ok().filter(|len| *len <= LONGEST).ok_or(ErrorKind::InvalidData)?;
+        bytes[..4].copy_from_slice(&len.to_le_bytes());
+        self.stream.write_all(&bytes)
+    }
+
+    /// Waits for a message.
+    ///
+    /// # Errors
+    /// `TimedOut` after `deadline`, `UnexpectedEof` if the other side is gone, `InvalidData` if it talks nonsense.
+    pub fn receive<T: DeserializeOwned>(&mut self, deadline: Option<Instant>) -> std::io::Result<T> {
+        let mut head = [0; 4];
+        self.fill(&mut head, deadline)?;
+        let len = u32::from_le_bytes(head);
+        if len > LONGEST {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        let mut body = vec![0; len as usize];
+        self.fill(&mut body, deadline)?;
+        serde_json::from_slice(&body).map_err(|e| IoError::new(ErrorKind::InvalidData, e))
+    }
+
+    fn fill(&mut self, mut into: &mut [u8], deadline: Option<Instant>) -> std::io::Result<()> {
+        while !into.is_empty() {
+            if let Some(deadline) = deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+                self.stream.set_read_timeout(Some(left.max(Duration::from_micros(1))))?;
+            }
+            match self.stream.read(into) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(n) => into = &mut into[n..],
+                Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_arrive_whole_or_not_at_all() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let (a, b) = UnixStream::pair()?;
+        let (mut a, mut b) = (Line::new(a), Line::new(b));
+        a.send(&Request::Unload { program: 7 })?;
+        assert!(matches!(b.receive(None)?, Request::Unload { program: 7 }));
+        let soon = Some(Instant::now() + Duration::from_millis(20));
+        assert_eq!(b.receive::<Request>(soon).map_err(|e| e.kind()).err(), Some(ErrorKind::TimedOut));
+        a.stream.write_all(&[9, 0, 0, 0, b'x'])?;
+        drop(a);
+        assert_eq!(b.receive::<Request>(None).map_err(|e| e.kind()).err(), Some(ErrorKind::UnexpectedEof));
+        Ok(())
+    }
+}

@@ -1,6 +1,6 @@
 // One time step of n bodies that attract one another: positions (w: mass) and velocities in, the same a step later out.
 //
-// Fixture: buffers of float4, a struct passed by value, a buffer of structs, a helper on vectors, floating-point results
+// Fixture: buffers of float4, a struct with an array passed by value, a helper on vectors, floating-point results
 // that need a tolerance (rsqrt).
 
 typedef struct {
@@ -9,11 +9,6 @@ typedef struct {
     int count;
     float box[2];
 } step_t;
-
-typedef struct {
-    int neighbours;
-    float nearest;
-} report_t;
 
 static float4 pull(const float4 on, const float4 by, const float softening)
 {
@@ -24,8 +19,8 @@ static float4 pull(const float4 on, const float4 by, const float softening)
 }
 
 __kernel void nbody_step(__global const float4 *position, __global const float4 *velocity,
-                         __global float4 *new_position, __global float4 *new_velocity, __global report_t *report,
-                         const step_t step)
+                         __global float4 *new_position, __global float4 *new_velocity, __global int *near,
+                         __global float *nearest, const step_t step)
 {
     const int i = get_global_id(0);
 
@@ -34,7 +29,7 @@ __kernel void nbody_step(__global const float4 *position, __global const float4 
 
     const float4 here = position[i];
     float4 force = (float4)(0.0f);
-    float nearest = MAXFLOAT;
+    float closest = MAXFLOAT;
     int neighbours = 0;
 
     for (int j = 0; j < step.count; ++j) {
@@ -42,7 +37,7 @@ __kernel void nbody_step(__global const float4 *position, __global const float4 
             continue;
         const float away = distance(here.xyz, position[j].xyz);
         force += pull(here, position[j], step.softening);
-        nearest = fmin(nearest, away);
+        closest = fmin(closest, away);
         neighbours += away < step.box[1] ? 1 : 0;
     }
 
@@ -55,6 +50,6 @@ __kernel void nbody_step(__global const float4 *position, __global const float4 
     }
     new_velocity[i] = v;
     new_position[i] = p;
-    report[i].neighbours = neighbours;
-    report[i].nearest = nearest;
+    near[i] = neighbours;
+    nearest[i] = closest;
 }

@@ -297,7 +297,7 @@ impl Builder {
         if statement.starts_region {
             self.add(SiteKind::Region, "region", f, function, location.clone(), place, outcome());
         }
-        self.add(SiteKind::Statement, &statement.construct, f, function, location, place, outcome());
+        self.add(SiteKind::Statement, statement.construct, f, function, location, place, outcome());
     }
 }
 

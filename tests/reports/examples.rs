@@ -1,37 +1,11 @@
-//! What results look like: as text, as lcov, as files and as published schemas.
-//!
-//! Snapshots are in `tests/snapshots/`; `BLESS=1` accepts what comes out now.
+//! Results written by hand, of every shape that the reports tell apart.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
-use kassay::error::{Error, Place};
-use kassay::report::text::{self, CoverOptions};
-use kassay::report::{self, Style, lcov};
 use kassay::result::cover::*;
 use kassay::result::inspect::{self, InspectResult};
 use kassay::result::run::{self, RunResult};
-use kassay::result::store::{self, AnyResult};
-use kassay::result::{Device, Location, Ratio, schema};
-
-const PLAIN: Style = Style { color: false, width: 100 };
-
-/// Compares with a committed file, or rewrites it under `BLESS=1`.
-fn expect_file(path: &str, actual: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("BLESS").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, actual).unwrap();
-        return;
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        expected == actual,
-        "{} is stale (BLESS=1 accepts what comes out now):\n{actual}\ninstead of:\n{expected}",
-        path.display()
-    );
-}
+use kassay::result::{Device, Location, Ratio};
 
 fn device() -> Device {
     Device {
@@ -42,7 +16,7 @@ fn device() -> Device {
     }
 }
 
-const SOURCE: &str = "\
+pub const SOURCE: &str = "\
 // Sums each work-group's part of x, clamped.
 float clamp_to(float v, float limit) {
 \treturn v > limit ? limit : v;
@@ -105,7 +79,7 @@ impl Sites {
     }
 }
 
-fn cover_result() -> CoverResult {
+pub fn cover_result() -> CoverResult {
     let mut s = Sites(Vec::new());
     s.add("line", "line", "clamp_to", (3, 1), &[("executed", 1, 1)]);
     s.add("branch", "?:", "clamp_to", (3, 9), &[("true", 0, 0), ("false", 1, 1)]);
@@ -190,7 +164,7 @@ fn cover_result() -> CoverResult {
 }
 
 /// Numbers of work-items instead of 0 and 1, a barrier that only a part reaches, and sites without a place or a text.
-fn counted_result() -> CoverResult {
+pub fn counted_result() -> CoverResult {
     let mut r = cover_result();
     for site in &mut r.sites {
         for (test, hits) in &mut site.hits_by_test {
@@ -223,59 +197,11 @@ fn counted_result() -> CoverResult {
     r
 }
 
-fn sources(file: &str) -> Option<String> {
+pub fn sources(file: &str) -> Option<String> {
     (file == "kernels/sum.cl").then(|| SOURCE.to_owned())
 }
 
-#[test]
-fn cover_text_points_at_what_is_not_covered() {
-    let text = text::cover(&cover_result(), CoverOptions::default(), &sources, &PLAIN);
-    expect_file("tests/snapshots/cover.txt", &text);
-}
-
-#[test]
-fn cover_text_with_counts_shows_work_items_and_files_without_text() {
-    let text = text::cover(&counted_result(), CoverOptions::default(), &sources, &PLAIN);
-    expect_file("tests/snapshots/cover-counts.txt", &text);
-}
-
-#[test]
-fn cover_text_says_when_the_source_has_changed() {
-    let short = |_: &str| Some(SOURCE.lines().take(12).map(|l| format!("{l}\n")).collect());
-    let text = text::cover(&cover_result(), CoverOptions::default(), &short, &PLAIN);
-    assert!(text.contains("not executed: 14-15"), "{text}");
-    assert!(text.contains("13:9: branch `if`: `true` not covered"), "{text}");
-    assert!(text.contains("fewer lines"), "{text}");
-}
-
-#[test]
-fn cover_text_in_short_leaves_the_source_out() {
-    let mut result = cover_result();
-    result.coverage.condition = Ratio::default();
-    let text = text::cover(&result, CoverOptions { summary_only: true }, &sources, &PLAIN);
-    expect_file("tests/snapshots/cover-summary.txt", &text);
-}
-
-#[test]
-fn colour_adds_escapes_and_nothing_else() {
-    let result = counted_result();
-    let options = CoverOptions::default();
-    let colored = text::cover(&result, options, &sources, &Style { color: true, ..PLAIN });
-    let plain = text::cover(&result, options, &sources, &PLAIN);
-    assert!(!plain.contains('\x1b'));
-    let mut stripped = String::new();
-    let mut rest = colored.as_str();
-    while let Some((before, after)) = rest.split_once('\x1b') {
-        stripped.push_str(before);
-        rest = after.split_once('m').unwrap().1;
-    }
-    stripped.push_str(rest);
-    let trimmed = |s: &str| s.lines().map(|l| l.trim_end().to_owned()).collect::<Vec<_>>();
-    assert_eq!(trimmed(&stripped), trimmed(&plain));
-    assert!(colored.contains("\x1b[31m") && colored.contains("\x1b[32m"));
-}
-
-fn run_result() -> RunResult {
+pub fn run_result() -> RunResult {
     let test = |name: &str, status: &str| run::Test {
         name: name.into(),
         status: status.into(),
@@ -334,12 +260,7 @@ fn run_result() -> RunResult {
     }
 }
 
-#[test]
-fn run_text_has_a_line_per_test_and_the_first_mismatches() {
-    expect_file("tests/snapshots/run.txt", &text::run(&run_result(), &PLAIN));
-}
-
-fn inspect_result() -> InspectResult {
+pub fn inspect_result() -> InspectResult {
     let arg = |position, name: Option<&str>, type_name: &str, space: &str, access: &str| inspect::Arg {
         name: name.map(str::to_owned),
         position,
@@ -439,183 +360,5 @@ fn inspect_result() -> InspectResult {
         elapsed_s: 0.07,
         kernels: vec![full, bare],
         notes: vec!["the module has no names".into()],
-    }
-}
-
-#[test]
-fn inspect_text_shows_the_interface_and_the_sites() {
-    expect_file("tests/snapshots/inspect.txt", &text::inspect(&inspect_result(), &PLAIN));
-}
-
-/// By (test, file): what lcov would read.
-#[derive(Debug, Default, PartialEq)]
-struct Section {
-    lines: BTreeMap<u32, u64>,
-    /// By line, block, branch.
-    branches: BTreeMap<(u32, u32, u32), Option<u64>>,
-    functions: BTreeMap<String, (u32, u64)>,
-    totals: BTreeMap<String, u64>,
-}
-
-fn parse_lcov(text: &str) -> BTreeMap<(String, String), Section> {
-    let mut sections = BTreeMap::new();
-    let (mut test, mut file, mut section) = (String::new(), String::new(), Section::default());
-    for line in text.lines() {
-        if line == "end_of_record" {
-            sections.insert((test.clone(), file.clone()), std::mem::take(&mut section));
-            continue;
-        }
-        let (key, value) = line.split_once(':').unwrap();
-        let fields: Vec<&str> = value.split(',').collect();
-        let number = |i: usize| fields[i].parse::<u32>().unwrap();
-        match key {
-            "TN" => test = value.to_owned(),
-            "SF" => file = value.to_owned(),
-            "DA" => assert_eq!(section.lines.insert(number(0), fields[1].parse().unwrap()), None),
-            "BRDA" => {
-                let taken = (fields[3] != "-").then(|| fields[3].parse().unwrap());
-                assert_eq!(section.branches.insert((number(0), number(1), number(2)), taken), None);
-            }
-            "FN" => assert_eq!(section.functions.insert(fields[1].to_owned(), (number(0), 0)), None),
-            "FNDA" => section.functions.get_mut(fields[1]).unwrap().1 = fields[0].parse().unwrap(),
-            _ => assert_eq!(section.totals.insert(key.to_owned(), value.parse().unwrap()), None),
-        }
-    }
-    assert_eq!(section, Section::default(), "the last section has no end");
-    sections
-}
-
-#[test]
-fn lcov_has_a_section_per_test_and_file() {
-    let sections = parse_lcov(&lcov::tracefile(&[&counted_result()]));
-    let keys: Vec<_> = sections.keys().map(|(t, f)| format!("{t} {f}")).collect();
-    assert_eq!(
-        keys,
-        ["even kernels/clip.h", "even kernels/sum.cl", "odd_length kernels/clip.h", "odd_length kernels/sum.cl"]
-    );
-    let sum = &sections[&("odd_length".to_owned(), "kernels/sum.cl".to_owned())];
-    assert_eq!(sum.lines.len(), 11);
-    assert_eq!((sum.lines[&3], sum.lines[&14]), (1024, 0));
-    assert_eq!(sum.branches[&(13, 0, 0)], Some(0));
-    assert_eq!(sum.branches[&(13, 0, 1)], Some(1024));
-    assert_eq!(sum.functions["clamp_to"], (3, 1024));
-    assert_eq!(sum.functions["sum"], (8, 1024));
-    for (key, total) in [("LF", 11), ("LH", 9), ("BRF", 6), ("BRH", 4), ("FNF", 2), ("FNH", 2)] {
-        assert_eq!(sum.totals[key], total, "{key}");
-    }
-    let clip = &sections[&("odd_length".to_owned(), "kernels/clip.h".to_owned())];
-    assert_eq!(clip.branches.values().collect::<Vec<_>>(), [&None, &None, &None]);
-    assert_eq!(clip.functions["clip"], (4, 0));
-}
-
-#[test]
-fn lcov_keeps_tests_apart_whose_names_lcov_cannot_tell_apart() {
-    let mut result = cover_result();
-    for site in &mut result.sites {
-        let hits = site.hits_by_test["odd length"];
-        site.hits_by_test.insert("odd-length".into(), hits);
-    }
-    result.tests[2].name = "odd-length".into();
-    let sections = parse_lcov(&lcov::tracefile(&[&result, &cover_result()]));
-    let tests: Vec<&str> = sections.keys().map(|(t, _)| t.as_str()).collect();
-    assert_eq!(tests, ["endless", "even", "even_2", "odd_length", "odd_length_2", "odd_length_3"]);
-}
-
-#[test]
-fn lcov_without_hits_by_test_has_one_section_without_a_name() {
-    let mut result = cover_result();
-    result.sites.iter_mut().for_each(|s| s.hits_by_test.clear());
-    let sections = parse_lcov(&lcov::tracefile(&[&result]));
-    assert_eq!(sections.len(), 1);
-    let section = &sections[&(String::new(), "kernels/sum.cl".to_owned())];
-    assert_eq!((section.totals["LH"], section.totals["BRH"]), (9, 4));
-}
-
-#[test]
-fn convert_goes_by_the_output_name() {
-    let dir = tempfile::tempdir().unwrap();
-    let (cover, run) = (dir.path().join("cover.json"), dir.path().join("run.json"));
-    store::write(&cover_result(), &cover).unwrap();
-    store::write(&run_result(), &run).unwrap();
-
-    let out = dir.path().join("all.lcov");
-    report::convert(std::slice::from_ref(&cover), &out).unwrap();
-    assert_eq!(fs::read_to_string(&out).unwrap(), lcov::tracefile(&[&cover_result()]));
-
-    let message = |results: &[PathBuf], name: &str| {
-        let error = report::convert(results, &dir.path().join(name)).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
-        assert!(!dir.path().join(name).exists());
-        error.to_string()
-    };
-    assert!(
-        message(std::slice::from_ref(&cover), "x.stryker.json").contains("`.stryker.json` files are not built yet")
-    );
-    assert!(message(std::slice::from_ref(&cover), "x.junit.xml").contains("`.junit.xml`"));
-    assert!(message(std::slice::from_ref(&cover), "x.pdf").contains("`.lcov`"));
-    assert!(message(&[], "y.info").contains("no result"));
-    assert!(message(&[cover, run], "y.info").contains("result of `kassay run`"));
-}
-
-#[test]
-fn results_come_back_as_they_were_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("r.json");
-    store::write(&counted_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Cover(Box::new(counted_result())));
-    store::write(&run_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Run(Box::new(run_result())));
-    store::write(&inspect_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Inspect(Box::new(inspect_result())));
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file was left");
-}
-
-#[test]
-fn a_link_to_a_result_stays_a_link() {
-    let dir = tempfile::tempdir().unwrap();
-    let (file, link) = (dir.path().join("file.json"), dir.path().join("link.json"));
-    store::write_text("old", &file).unwrap();
-    std::os::unix::fs::symlink(&file, &link).unwrap();
-    store::write_text("new", &link).unwrap();
-    assert!(link.is_symlink());
-    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-}
-
-#[test]
-fn a_result_that_cannot_be_written_says_whose_fault_it_is() {
-    let dir = tempfile::tempdir().unwrap();
-    let missing = store::write_text("x", &dir.path().join("no/such/r.json")).unwrap_err();
-    assert!(matches!(missing, Error::Caller(_)) && missing.to_string().contains("mkdir -p"), "{missing}");
-    assert!(matches!(store::write_text("x", dir.path()), Err(Error::Caller(_))));
-    fs::write(dir.path().join("file"), "").unwrap();
-    assert!(matches!(store::write_text("x", &dir.path().join("file/r.json")), Err(Error::Caller(_))));
-    // A device that is always full.
-    let full = store::write_text("x", Path::new("/dev/full")).unwrap_err();
-    assert!(matches!(full, Error::Environment(_)) && full.to_string().contains("mend: free some space"), "{full}");
-}
-
-#[test]
-fn what_is_no_result_is_refused() {
-    let refuse = |text: &str, needle: &str| {
-        let error = store::parse(text, Path::new("r.json")).unwrap_err();
-        assert!(matches!(error, Error::Caller(_)));
-        assert!(error.to_string().contains(needle), "{error}");
-        error
-    };
-    refuse("{\"schema\": \"kassay.cover/2\"}", "newer kassay");
-    refuse("{\"schema\": \"kassay.tea/1\"}", "unknown schema `kassay.tea/1`");
-    refuse("{}", "no `schema`");
-    refuse("[1]", "not a result");
-    refuse("{\"schema\": \"kassay.run/1\"}", "missing field `version`");
-    let broken = refuse("{\n  \"schema\": oops\n}", "r.json:2:");
-    assert!(matches!(&broken.report().place, Some(Place { text: Some(line), .. }) if line.contains("oops")));
-    assert!(matches!(store::read(Path::new("/no/such/result.json")), Err(Error::Caller(_))));
-}
-
-#[test]
-fn published_schemas_are_current() {
-    for (name, schema) in schema::schemas() {
-        let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
-        expect_file(&format!("docs/schema/{name}"), &text);
     }
 }

@@ -7,15 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Device, Location, Ratio};
 
+/// What `kassay cover` found: how much of a kernel its tests cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
     /// `kassay.cover/1`
     pub schema: String,
+    /// Of kassay.
     pub version: String,
+    /// The entry's name.
     pub kernel: String,
+    /// Path as given.
     pub source: String,
+    /// What ran the kernel.
     pub device: Option<Device>,
     pub seed: u64,
+    /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub coverage: Coverage,
     /// One entry per outcome of each site, in order of file, line, column.
@@ -23,9 +29,16 @@ pub struct CoverResult {
     pub tests: Vec<TestOutcome>,
     /// Kernel time, instrumented / original: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
+    /// What the reader should know besides, a sentence each.
     pub notes: Vec<String>,
 }
 
+impl CoverResult {
+    /// What `schema` says.
+    pub const SCHEMA: &'static str = "kassay.cover/1";
+}
+
+/// Coverage by metric, all tests together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub branch: Ratio,
@@ -52,6 +65,7 @@ pub struct LoopCoverage {
     pub applicable: LoopApplicable,
 }
 
+/// Loops that have the class at all: `zero` a do-while has not, `boundary` a `for (;;)` has not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopApplicable {
     pub zero: u64,
@@ -68,19 +82,23 @@ impl LoopCoverage {
     }
 }
 
+/// One outcome of one site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteOutcome {
     /// The site's stable id, shared by its outcomes.
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`.
     pub kind: String,
+    /// The source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` where the IR does not tell.
     pub construct: String,
+    /// The function it stands in.
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
     /// Branches and conditions: `true`, `false`, `case N`, `default`; loops: `zero`, `one`, `many`, `boundary`; barriers:
     /// `all`; lines, statements and regions: `executed`.
     pub outcome: String,
+    /// Whether some work-item of some test took it.
     pub covered: bool,
     /// By test name: 0 or 1; with `--counts` the number of work-items that covered it.
     pub hits_by_test: BTreeMap<String, u64>,
@@ -90,6 +108,7 @@ pub struct SiteOutcome {
     pub divergent_groups: Option<u64>,
 }
 
+/// How one test went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
@@ -104,5 +123,6 @@ pub struct TestOutcome {
     pub original_s: Option<f64>,
     pub instrumented_s: Option<f64>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// What the kernel printed.
     pub printf: String,
 }

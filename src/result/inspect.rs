@@ -7,26 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use super::Location;
 
+/// What `kassay inspect` found: the interface of the kernels of a file and the sites in them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
     /// `kassay.inspect/1`
     pub schema: String,
+    /// Of kassay.
     pub version: String,
     /// The entry asked for; all kernels' names joined by commas if none was.
     pub kernel: String,
+    /// Path as given.
     pub source: String,
     /// Always null: nothing is run.
     pub device: Option<super::Device>,
     pub seed: u64,
+    /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub kernels: Vec<Kernel>,
+    /// What the reader should know besides, a sentence each.
     pub notes: Vec<String>,
 }
 
+impl InspectResult {
+    /// What `schema` says.
+    pub const SCHEMA: &'static str = "kassay.inspect/1";
+}
+
+/// A kernel, with all that it reaches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
     pub name: String,
     pub args: Vec<Arg>,
+    /// `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
     pub local_variables: Vec<LocalVariable>,
     /// Functions whose sites count: the kernel and every helper it reaches.
@@ -37,20 +49,26 @@ pub struct Kernel {
     pub sites: Vec<Site>,
 }
 
+/// An argument of a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arg {
     /// Null where the IR has no names.
     pub name: Option<String>,
+    /// From 0.
     pub position: u32,
+    /// As the source writes it, with typedefs resolved.
     #[serde(rename = "type")]
     pub type_name: String,
+    /// `private`, `global`, `constant`, `local`, `generic`.
     pub address_space: String,
+    /// Of images: `read_only`, `write_only`, `read_write`; else `none`.
     pub access: String,
     /// For structs (by value or behind a pointer): the fields with their offsets in bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
 }
 
+/// A field of a struct or union; `offset` from its start and `size` in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Field {
     pub name: String,
@@ -62,12 +80,14 @@ pub struct Field {
     pub fields: Vec<Field>,
 }
 
+/// A `__local` variable of a kernel; `size` in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalVariable {
     pub name: String,
     pub size: u64,
 }
 
+/// How many of what there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Decisions that are branches: `if`, `switch`, `?:`.
@@ -97,5 +117,6 @@ pub struct Site {
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
+    /// What can be covered at it.
     pub outcomes: Vec<String>,
 }

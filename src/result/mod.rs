@@ -6,6 +6,8 @@ pub mod cover;
 pub mod devices;
 pub mod inspect;
 pub mod run;
+pub mod schema;
+pub mod store;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,13 @@ pub struct Device {
 pub struct Ratio {
     pub covered: u64,
     pub total: u64,
+}
+
+impl Ratio {
+    /// In percent; `None` if there is nothing to cover.
+    pub fn percent(self) -> Option<f64> {
+        (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
+    }
 }
 
 /// A place in the source. `line` 0: unknown.

@@ -5,21 +5,34 @@ use serde::{Deserialize, Serialize};
 
 use super::Device;
 
+/// What `kassay run` found: which tests give what they expect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// `kassay.run/1`
     pub schema: String,
+    /// Of kassay.
     pub version: String,
+    /// The entry's name.
     pub kernel: String,
+    /// Path as given.
     pub source: String,
+    /// What ran the kernel.
     pub device: Option<Device>,
     pub seed: u64,
+    /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub tests: Vec<Test>,
     pub summary: Summary,
+    /// What the reader should know besides, a sentence each.
     pub notes: Vec<String>,
 }
 
+impl RunResult {
+    /// What `schema` says.
+    pub const SCHEMA: &'static str = "kassay.run/1";
+}
+
+/// Tests by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub total: u64,
@@ -31,22 +44,28 @@ pub struct Summary {
     pub broken: u64,
 }
 
+/// How one test went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub name: String,
     /// `passed`, `failed`, `unchecked`, `timeout`, `crashed`, `rejected`.
     pub status: String,
+    /// What happened, if neither `passed` nor `unchecked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// One per argument with an expectation.
     pub outputs: Vec<Output>,
+    /// Seconds on the device, the median of the repeats.
     pub kernel_s: Option<f64>,
+    /// What the kernel printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printf: String,
 }
 
+/// An argument's contents against what the test expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {
+    /// The argument's name, or its position.
     pub arg: String,
     pub passed: bool,
     /// Elements that differ by more than the tolerance.
@@ -54,9 +73,11 @@ pub struct Output {
     pub elements: u64,
     /// The first of them: flat index (with the field's path for structs), expected and actual value as text.
     pub first: Option<Mismatch>,
+    /// Over all elements; null for outputs that are not numbers.
     pub largest_absolute_error: Option<f64>,
 }
 
+/// An element that differs from what the test expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mismatch {
     pub index: u64,

@@ -1,0 +1,138 @@
+//! Coverage results as an lcov tracefile, for `genhtml`, editors and coverage services.
+//!
+//! The records are those of geninfo(1) of lcov 1.16. Lines, functions and branches are carried over; loops, conditions and
+//! barriers have no record there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::Loaded;
+use super::by_file::{self, File};
+use crate::error::{Error, Result};
+use crate::result::cover::{CoverResult, SiteOutcome};
+use crate::result::store::AnyResult;
+
+/// The tracefile of loaded results.
+pub(super) fn convert(results: &[Loaded]) -> Result<String> {
+    let covers = results
+        .iter()
+        .map(|(path, result)| match result {
+            AnyResult::Cover(cover) => Ok(cover.as_ref()),
+            other => Err(Error::caller(format!(
+                "{} is a result of `kassay {}`: lcov tracefiles show coverage",
+                path.display(),
+                other.command()
+            ))
+            .mend("name results of `kassay cover`")),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(tracefile(&covers))
+}
+
+/// The tracefile of `results`: one section per test and source file. A count is 1 for "hit by this test", or the number of
+/// work-items in results that have it. Paths are as in the results: `genhtml` reads them from where kassay was run.
+pub fn tracefile(results: &[&CoverResult]) -> String {
+    let mut out = String::new();
+    let mut names = BTreeSet::new();
+    for result in results {
+        let files = by_file::files(result);
+        let tests = tests(result);
+        for test in &tests {
+            let name = test.map(|t| test_name(t, &mut names)).unwrap_or_default();
+            // What has no place in a file has none here either.
+            for file in files.iter().filter(|f| !f.name.is_empty() && !f.functions.is_empty()) {
+                section(&mut out, &name, *test, file);
+            }
+        }
+    }
+    out
+}
+
+/// The tests to give sections of their own; `[None]` if the result does not tell which test hit what.
+fn tests(result: &CoverResult) -> Vec<Option<&str>> {
+    let names: BTreeSet<&str> = result.tests.iter().map(|t| t.name.as_str()).collect();
+    let told = |site: &SiteOutcome| {
+        !site.covered || site.hits_by_test.iter().any(|(test, &n)| n > 0 && names.contains(test.as_str()))
+    };
+    if names.is_empty() || !result.sites.iter().all(told) {
+        return vec![None];
+    }
+    result.tests.iter().map(|t| Some(t.name.as_str())).collect()
+}
+
+/// A name that lcov takes (letters, digits, underscores), given to no other test before.
+fn test_name(test: &str, taken: &mut BTreeSet<String>) -> String {
+    let plain: String = test.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let mut name = plain.clone();
+    let mut n = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{plain}_{n}");
+        n += 1;
+    }
+    name
+}
+
+fn hits(outcome: &SiteOutcome, test: Option<&str>) -> u64 {
+    match test {
+        Some(test) => outcome.hits_by_test.get(test).copied().unwrap_or(0),
+        None => u64::from(outcome.covered),
+    }
+}
+
+/// One section: `file` under `test`. (`fmt::Write` to a `String` cannot fail.)
+fn section(out: &mut String, name: &str, test: Option<&str>, file: &File<'_>) {
+    let line_hits: BTreeMap<u32, u64> = file
+        .lines
+        .iter()
+        .map(|(&number, line)| {
+            let n = match test {
+                Some(test) => line.hits.get(test).copied().unwrap_or(0),
+                None => u64::from(line.covered),
+            };
+            (number, n)
+        })
+        .collect();
+    let _ = writeln!(out, "TN:{name}\nSF:{}", file.name);
+    functions(out, test, file);
+    branches(out, test, file);
+    for (line, n) in &line_hits {
+        let _ = writeln!(out, "DA:{line},{n}");
+    }
+    let hit = line_hits.values().filter(|n| **n > 0).count();
+    let _ = writeln!(out, "LF:{}\nLH:{hit}\nend_of_record", line_hits.len());
+}
+
+/// A function begins at its first line with a site, and is hit as often as what is hit most in it.
+fn functions(out: &mut String, test: Option<&str>, file: &File<'_>) {
+    for (name, function) in &file.functions {
+        let _ = writeln!(out, "FN:{},{name}", function.first_line);
+    }
+    let mut hit = 0;
+    for (name, function) in &file.functions {
+        let n = function.outcomes.iter().map(|o| hits(o, test)).max().unwrap_or(0);
+        hit += u64::from(n > 0);
+        let _ = writeln!(out, "FNDA:{n},{name}");
+    }
+    let _ = writeln!(out, "FNF:{}\nFNH:{hit}", file.functions.len());
+}
+
+/// Each branch is a block of its line, and its outcomes are the block's branches.
+fn branches(out: &mut String, test: Option<&str>, file: &File<'_>) {
+    let (mut found, mut hit) = (0, 0);
+    let mut last = (0, 0);
+    for site in file.sites.iter().filter(|s| s.is("branch") && s.what().location.line > 0) {
+        let line = site.what().location.line;
+        let block = if last.0 == line { last.1 + 1 } else { 0 };
+        last = (line, block);
+        let reached = site.outcomes.iter().any(|o| hits(o, test) > 0);
+        for (branch, outcome) in site.outcomes.iter().enumerate() {
+            let n = hits(outcome, test);
+            found += 1;
+            hit += u64::from(n > 0);
+            // "-": the decision was never evaluated.
+            let taken = if reached { n.to_string() } else { "-".to_owned() };
+            let _ = writeln!(out, "BRDA:{line},{block},{branch},{taken}");
+        }
+    }
+    let _ = writeln!(out, "BRF:{found}\nBRH:{hit}");
+}

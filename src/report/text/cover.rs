@@ -1,0 +1,125 @@
+//! What `kassay cover` prints: the metrics, the tests, and (from `source`) the source with what is not covered.
+
+use std::fmt::Write;
+
+use super::super::by_file;
+use super::super::style::{self, Paint, Style};
+use super::super::table::{Cell, Table};
+use super::run::paint;
+use super::{heading, notes, quote, source, title};
+use crate::result::Ratio;
+use crate::result::cover::{CoverResult, Coverage, TestOutcome};
+
+/// What to print besides the tables.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CoverOptions {
+    /// Leave the source out.
+    pub summary_only: bool,
+}
+
+/// The metrics, the tests, and the source with hits and what is not covered. `sources` gives the text of a file by its
+/// name in the result; what is not covered in files that it does not give is listed by place.
+pub fn cover(
+    result: &CoverResult,
+    options: CoverOptions,
+    sources: &dyn Fn(&str) -> Option<String>,
+    style: &Style,
+) -> String {
+    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    out.push('\n');
+    out.push_str(&metrics(&result.coverage, style));
+    out.push_str(&tests(&result.tests, style));
+    if let Some(overhead) = result.overhead {
+        let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
+    }
+    let _ = writeln!(out, "seed {}, {}", result.seed, style::seconds(result.elapsed_s));
+    if !options.summary_only {
+        let listing = source::Listing::new(result, style);
+        for file in by_file::files(result) {
+            out.push_str(&listing.file(&file, sources(file.name).as_deref()));
+        }
+    }
+    out.push_str(&notes(style, &result.notes));
+    out
+}
+
+fn metrics(coverage: &Coverage, style: &Style) -> String {
+    let mut table = Table::new(2, "lrrr");
+    table.head(&["metric", "covered", "total", "percent"]);
+    let loops = &coverage.loops;
+    let class = |covered, total| Ratio { covered, total };
+    let rows = [
+        ("branch", coverage.branch),
+        ("condition", coverage.condition),
+        ("loop", loops.classes()),
+        ("  zero", class(loops.zero, loops.applicable.zero)),
+        ("  one", class(loops.one, loops.total)),
+        ("  many", class(loops.many, loops.total)),
+        ("  boundary", class(loops.boundary, loops.applicable.boundary)),
+        ("barrier", coverage.barrier),
+        ("line", coverage.line),
+        ("statement", coverage.statement),
+        ("least branch", coverage.least_branch),
+    ];
+    for (name, ratio) in rows {
+        // Without loops their classes say nothing.
+        if name.starts_with(' ') && loops.total == 0 {
+            continue;
+        }
+        table.row([
+            Cell::new(name),
+            ratio.covered.to_string().into(),
+            ratio.total.to_string().into(),
+            percent(ratio.percent()),
+        ]);
+    }
+    if let Some(average) = coverage.average_statement {
+        table.row(["average statement".into(), "".into(), "".into(), percent(Some(average))]);
+    }
+    table.render(style)
+}
+
+fn percent(p: Option<f64>) -> Cell {
+    match p {
+        Some(p) => {
+            let paint = match p {
+                _ if p >= 100.0 => Paint::Good,
+                _ if p > 0.0 => Paint::Warn,
+                _ => Paint::Bad,
+            };
+            Cell::painted(paint, style::percent(p))
+        }
+        None => "-".into(),
+    }
+}
+
+fn tests(tests: &[TestOutcome], style: &Style) -> String {
+    if tests.is_empty() {
+        return String::new();
+    }
+    let mut out = heading(style, "tests");
+    let mut table = Table::new(2, "llrrrr");
+    table.head(&["name", "status", "work-items", "work-groups", "original", "instrumented"]);
+    let time = |t: Option<f64>| Cell::new(t.map_or("-".to_owned(), style::seconds));
+    for test in tests {
+        table.row([
+            Cell::new(&test.name),
+            Cell::painted(paint(&test.status), &test.status),
+            test.work_items.to_string().into(),
+            test.work_groups.to_string().into(),
+            time(test.original_s),
+            time(test.instrumented_s),
+        ]);
+    }
+    let text = table.render(style);
+    let mut lines = text.lines();
+    if let Some(head) = lines.next() {
+        let _ = writeln!(out, "{head}");
+    }
+    for (line, test) in lines.zip(tests) {
+        let _ = writeln!(out, "{line}");
+        out.push_str(&test.reason.as_deref().map(|r| quote(r, "      ")).unwrap_or_default());
+        out.push_str(&quote(&test.printf, "      | "));
+    }
+    out
+}

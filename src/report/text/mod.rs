@@ -1,0 +1,51 @@
+//! Results as text for people. Colour shows only what the words say too.
+
+mod cover;
+mod inspect;
+mod run;
+mod source;
+
+pub use cover::{CoverOptions, cover};
+pub use inspect::inspect;
+pub use run::run;
+
+use std::fmt::Write;
+
+use super::style::{Paint, Style, visible, wrap};
+use crate::result::Device;
+
+/// The first line of a report: what was looked at, and on what.
+fn title(style: &Style, kernel: &str, source: &str, device: Option<&Device>) -> String {
+    let mut line = format!("{} ({})", style.paint(Paint::Bold, visible(kernel)), visible(source));
+    if let Some(device) = device {
+        let _ = write!(line, " on {} ({}, driver {})", visible(&device.name), device.kind, visible(&device.driver));
+    }
+    line.push('\n');
+    line
+}
+
+/// A heading, after an empty line.
+fn heading(style: &Style, text: &str) -> String {
+    format!("\n{}\n", style.paint(Paint::Bold, text))
+}
+
+/// What is said besides, one paragraph each; nothing if there is nothing.
+fn notes(style: &Style, notes: &[String]) -> String {
+    let mut out = String::new();
+    for note in notes {
+        let lines = wrap(&visible(note), style.width.saturating_sub(6).max(20));
+        let _ = write!(out, "\n{} {}", style.paint(Paint::Warn, "note:"), lines.join("\n      "));
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// Lines as they are, each behind `prefix`; nothing for an empty text.
+fn quote(text: &str, prefix: &str) -> String {
+    text.lines().fold(String::new(), |mut out, line| {
+        let _ = writeln!(out, "{}", format!("{prefix}{}", visible(line)).trim_end());
+        out
+    })
+}

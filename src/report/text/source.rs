@@ -1,0 +1,192 @@
+//! The source with hits per line, and what is not covered pointed at below its line.
+
+use std::fmt::Write;
+
+use super::super::by_file::{File, Site};
+use super::super::style::{self, Paint, Style, visible};
+use super::heading;
+use crate::result::cover::CoverResult;
+
+/// How the files of one result are listed.
+pub(super) struct Listing<'a> {
+    style: &'a Style,
+    /// Whether hits are numbers of work-items; else numbers of tests.
+    counts: bool,
+    /// Work-groups launched by the tests that count, to set divergent ones against.
+    groups: u64,
+}
+
+/// What is to be said of one site.
+struct Remark {
+    paint: Paint,
+    text: String,
+}
+
+impl<'a> Listing<'a> {
+    pub(super) fn new(result: &CoverResult, style: &'a Style) -> Self {
+        // A test whose worker was killed counts nothing, and so has no divergent groups either.
+        let counted = |status: &str| matches!(status, "completed" | "output-differs");
+        let groups = result.tests.iter().filter(|t| counted(&t.status)).map(|t| t.work_groups).sum();
+        Listing { style, counts: result.coverage.average_statement.is_some(), groups }
+    }
+
+    /// One file with its heading; without `text` only what is not covered, by place.
+    pub(super) fn file(&self, file: &File<'_>, text: Option<&str>) -> String {
+        let name = if file.name.is_empty() { "(unknown file)" } else { file.name };
+        let mut out =
+            heading(self.style, &format!("{} ({} of {} lines)", visible(name), file.lines_covered(), file.lines.len()));
+        let lines: Vec<&str> = text.map(|t| t.lines().collect()).unwrap_or_default();
+        if text.is_some() {
+            out.push_str(&self.source(file, &lines));
+        }
+        out.push_str(&self.without_text(file, lines.len() as u32, text.is_some()));
+        out
+    }
+
+    fn source(&self, file: &File<'_>, lines: &[&str]) -> String {
+        let hits: Vec<Option<u64>> = (1..=lines.len() as u32)
+            .map(|n| {
+                let line = file.lines.get(&n)?;
+                let hits = line.hits.values();
+                Some(if self.counts { hits.sum() } else { hits.filter(|h| **h > 0).count() as u64 })
+            })
+            .collect();
+        let unit = if self.counts { "items" } else { "tests" };
+        let gutter = lines.len().to_string().len().max(4);
+        let width = hits.iter().flatten().max().map_or(0, |n| n.to_string().len()).max(unit.len());
+        let mut out = String::new();
+        let head = format!("  {:>gutter$}  {unit:>width$}", "line");
+        let _ = writeln!(out, "{}", self.style.paint(Paint::Dim, head));
+        let mut sites = file.sites.iter().filter(|s| s.what().location.line > 0).peekable();
+        for ((number, text), hits) in (1_u32..).zip(lines).zip(hits) {
+            let covered = file.lines.get(&number).is_none_or(|l| l.covered);
+            let mut remarks = Vec::new();
+            while let Some(site) = sites.next_if(|s| s.what().location.line == number) {
+                remarks.extend(self.remark(site, covered).map(|r| (site.what().location.column, r)));
+            }
+            let partly = remarks.iter().any(|(_, r)| r.paint == Paint::Bad);
+            let (mark, paint) = match hits {
+                _ if !covered => ("!", Paint::Bad),
+                Some(_) if partly => ("~", Paint::Warn),
+                Some(_) => (" ", Paint::Good),
+                None => (" ", Paint::Plain),
+            };
+            let hits = hits.map(|n| n.to_string()).unwrap_or_default();
+            let code = visible(text);
+            let code = if covered { code } else { self.style.paint(Paint::Bad, code) };
+            let line = format!(
+                "  {}  {} {} | {code}",
+                self.style.paint(Paint::Dim, format!("{number:>gutter$}")),
+                self.style.paint(paint, format!("{hits:>width$}")),
+                self.style.paint(paint, mark),
+            );
+            let _ = writeln!(out, "{}", line.trim_end());
+            for (column, remark) in remarks {
+                let pad = format!("  {:gutter$}  {:width$}   | {}", "", "", pad(text, column));
+                let _ = writeln!(out, "{pad}{}", self.style.paint(remark.paint, format!("^ {}", remark.text)));
+            }
+        }
+        let legend = if self.counts {
+            "items: work-items that executed the line, all tests together; ! not executed; ~ not fully covered"
+        } else {
+            "tests: how many executed the line; ! not executed; ~ not fully covered"
+        };
+        let _ = writeln!(out, "  {}", self.style.paint(Paint::Dim, legend));
+        out
+    }
+
+    /// What is not covered beyond line `shown`, or at no known line.
+    fn without_text(&self, file: &File<'_>, shown: u32, has_text: bool) -> String {
+        let mut out = String::new();
+        let unseen = file.lines.iter().filter(|(n, l)| **n > shown && !l.covered).map(|(n, _)| *n);
+        let unseen = style::ranges(unseen);
+        if !unseen.is_empty() {
+            let _ = writeln!(out, "  not executed: {unseen}");
+        }
+        for site in &file.sites {
+            let at = &site.what().location;
+            if at.line > 0 && at.line <= shown {
+                continue;
+            }
+            let place = if at.line == 0 { site.what().id.clone() } else { format!("{}:{}", at.line, at.column) };
+            let covered = file.lines.get(&at.line).is_none_or(|l| l.covered);
+            if let Some(remark) = self.remark(site, covered) {
+                let _ = writeln!(out, "  {}: {}", visible(&place), self.style.paint(remark.paint, remark.text));
+            }
+        }
+        let beyond = |line: u32| has_text && line > shown;
+        if file.lines.keys().any(|n| beyond(*n)) || file.sites.iter().any(|s| beyond(s.what().location.line)) {
+            out.push_str("  (the file has fewer lines now than when it was assayed)\n");
+        } else if !has_text && out.is_empty() {
+            out.push_str("  all covered\n");
+        } else if !has_text {
+            out.push_str("  (its text is not at hand)\n");
+        }
+        out
+    }
+
+    /// What a reader should know of `site`; `on_covered_line`: whether its line was executed.
+    fn remark(&self, site: &Site<'_>, on_covered_line: bool) -> Option<Remark> {
+        let what = site.what();
+        let kind = what.kind.as_str();
+        let missing = site.missing();
+        // A statement on a line that is not executed says nothing new, nor does a region: its branch says it.
+        if kind == "region" || kind == "statement" && !on_covered_line {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let bad = !missing.is_empty();
+        if bad {
+            parts.push(match kind {
+                "statement" => "not executed".to_owned(),
+                "barrier" => "in no work-group did every work-item arrive".to_owned(),
+                _ => {
+                    let outcomes: Vec<String> = missing.iter().map(|o| format!("`{o}`")).collect();
+                    format!("{} not covered", outcomes.join(", "))
+                }
+            });
+        }
+        let diverged = site.divergent_groups();
+        if diverged > 0 {
+            parts.push(if diverged <= self.groups {
+                format!("diverged in {diverged} of {}", style::count(self.groups, "work-group"))
+            } else {
+                format!("diverged in {}", style::count(diverged, "work-group"))
+            });
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let name = if what.construct.is_empty() || what.construct == what.kind {
+            kind.to_owned()
+        } else {
+            format!("{kind} `{}`", what.construct)
+        };
+        let text = visible(&format!("{name}: {}", parts.join("; "))).into_owned();
+        Some(Remark { paint: if bad { Paint::Bad } else { Paint::Warn }, text })
+    }
+}
+
+/// Blanks as wide as what stands before byte column `column` (from 1) of `text`; up to the first word if it is 0. Tabs stay
+/// tabs, so that the caret stands right whatever their width.
+fn pad(text: &str, column: u32) -> String {
+    let bytes = match column {
+        0 => text.len() - text.trim_start().len(),
+        _ => (column as usize - 1).min(text.len()),
+    };
+    let before = text.char_indices().take_while(|(at, _)| *at < bytes).map(|(_, c)| c).collect::<String>();
+    visible(&before).chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pad;
+
+    #[test]
+    fn the_caret_stands_below_its_byte_column() {
+        assert_eq!(pad("\tif (a)", 2), "\t");
+        assert_eq!(pad("/* é */ if", 10), " ".repeat(8));
+        assert_eq!(pad("  x", 0), "  ");
+        assert_eq!(pad("x", 40), " ");
+    }
+}

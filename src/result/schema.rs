@@ -1,0 +1,21 @@
+//! JSON Schemas of the results, generated from their types; `docs/schema/` holds them as published.
+
+use schemars::{JsonSchema, schema_for};
+
+use super::cover::CoverResult;
+use super::inspect::InspectResult;
+use super::run::RunResult;
+
+/// Every published schema, with the name of its file under `docs/schema/`.
+pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
+    vec![
+        ("inspect.schema.json", schema::<InspectResult>()),
+        ("run.schema.json", schema::<RunResult>()),
+        ("cover.schema.json", schema::<CoverResult>()),
+    ]
+}
+
+/// The schema of one type: JSON Schema 2020-12, descriptions from the doc comments.
+fn schema<T: JsonSchema>() -> serde_json::Value {
+    schema_for!(T).to_value()
+}

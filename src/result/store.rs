@@ -1,0 +1,181 @@
+//! Results as files: written by rename, read back by their `schema`.
+//!
+//! Not the journal, and not what is in a result.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::cover::CoverResult;
+use super::inspect::InspectResult;
+use super::run::RunResult;
+use crate::error::{Error, Place, Result};
+
+/// A result of any command.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyResult {
+    Inspect(Box<InspectResult>),
+    Run(Box<RunResult>),
+    Cover(Box<CoverResult>),
+}
+
+impl AnyResult {
+    /// The command that produces such results, as in `kassay cover`.
+    pub fn command(&self) -> &'static str {
+        match self {
+            AnyResult::Inspect(_) => "inspect",
+            AnyResult::Run(_) => "run",
+            AnyResult::Cover(_) => "cover",
+        }
+    }
+}
+
+/// Writes `result` as indented JSON, by [`write_text`].
+///
+/// # Errors
+/// Those of [`write_text`]; `Internal` if the value has no JSON form.
+pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
+    let mut json = serde_json::to_string_pretty(result)
+        .map_err(|e| Error::internal(format!("cannot turn the result into JSON: {e}")))?;
+    json.push('\n');
+    write_text(&json, path)
+}
+
+/// Writes `text` so that `path` at every moment holds either what it held before or all of `text`: into a temporary file
+/// of the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written to directly.
+///
+/// # Errors
+/// `Caller` if the folder does not exist or `path` is a folder; `Environment` if the disk is full, the folder is not
+/// writable, or the file system fails otherwise.
+pub fn write_text(text: &str, path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::caller(format!("cannot write {}: it is a folder", path.display())).mend("name a file in it"));
+    }
+    // Renaming over a name of a standard stream would replace the name, or unlink what a shell redirected to.
+    let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|p| path.starts_with(p));
+    if stream || path.metadata().is_ok_and(|m| !m.is_file()) {
+        return write_through(text, path).map_err(|e| write_error(path, path, &e));
+    }
+    // A link stays a link: what it points to is replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    write_by_rename(text, &target, &folder).map_err(|e| write_error(path, &folder, &e))
+}
+
+fn write_through(text: &str, path: &Path) -> io::Result<()> {
+    File::options().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn write_by_rename(text: &str, target: &Path, folder: &Path) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".kassay-")
+        .suffix(".tmp")
+        // Less the umask, as for any new file; the default (0600) would hide results from other users.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(target).map_err(|e| e.error)?;
+    // The rename itself is on disk only once the folder is; file systems that cannot sync a folder say so here.
+    let _ = File::open(folder).and_then(|f| f.sync_all());
+    Ok(())
+}
+
+fn write_error(path: &Path, folder: &Path, error: &io::Error) -> Error {
+    let what = format!("cannot write {}", path.display());
+    match error.kind() {
+        ErrorKind::NotFound => Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
+            .mend(format!("create it first: mkdir -p {}", folder.display())),
+        ErrorKind::NotADirectory => Error::caller(format!("{what}: {} is not a folder", folder.display()))
+            .mend("name a file in an existing folder"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::environment(format!("{what}: {error}"))
+            .mend("free some space, or write to another file system with -o"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::environment(format!("{what}: {error}"))
+            .mend(format!("make {} writable, or write elsewhere with -o", folder.display())),
+        _ => Error::environment(format!("{what}: {error}")).mend("write elsewhere with -o"),
+    }
+}
+
+/// Reads a result of any command back.
+///
+/// # Errors
+/// `Caller` if there is no such file, if it is not a result, or if its schema is unknown or newer than this kassay;
+/// `Environment` if it cannot be read.
+pub fn read(path: &Path) -> Result<AnyResult> {
+    let text = fs::read_to_string(path).map_err(|e| {
+        let what = format!("cannot read {}: {e}", path.display());
+        match e.kind() {
+            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory | ErrorKind::InvalidData => {
+                Error::caller(what).mend("name a result file that a command wrote with -o")
+            }
+            _ => Error::environment(what).mend("make the file readable"),
+        }
+    })?;
+    parse(&text, path)
+}
+
+/// Only what tells results apart.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    schema: Option<serde_json::Value>,
+}
+
+/// Reads a result from its text; `path` is for messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
+    let head: Head = from_json(text, path, "this is not a result of kassay")?;
+    let Some(schema) = head.schema.as_ref().and_then(|s| s.as_str()) else {
+        return Err(Error::caller(format!("{} is not a result of kassay: it has no `schema`", path.display()))
+            .mend("name a result file that a command wrote with -o"));
+    };
+    let wrong = format!("this is not a valid `{schema}` result");
+    match schema {
+        InspectResult::SCHEMA => Ok(AnyResult::Inspect(Box::new(from_json(text, path, &wrong)?))),
+        RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
+        CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
+        other => Err(unknown_schema(other, path)),
+    }
+}
+
+fn unknown_schema(schema: &str, path: &Path) -> Error {
+    let known = [InspectResult::SCHEMA, RunResult::SCHEMA, CoverResult::SCHEMA];
+    let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
+    let newer = version(schema).is_some_and(|(name, v)| {
+        known.iter().filter_map(|k| version(k)).any(|(known_name, known_v)| name == known_name && v > known_v)
+    });
+    if newer {
+        Error::caller(format!("{} was written by a newer kassay: its schema is `{schema}`", path.display()))
+            .mend(format!("update kassay; this one ({}) reads {}", env!("CARGO_PKG_VERSION"), list(&known)))
+    } else {
+        Error::caller(format!("{} has the unknown schema `{schema}`", path.display()))
+            .mend(format!("this kassay reads {}", list(&known)))
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn from_json<T: DeserializeOwned>(text: &str, path: &Path, what: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|e| {
+        let line = u32::try_from(e.line()).unwrap_or(u32::MAX);
+        let column = u32::try_from(e.column()).unwrap_or(u32::MAX);
+        // Only short lines are shown: a result on one line would be all of it.
+        let shown = text.lines().nth(e.line().saturating_sub(1)).filter(|l| l.len() <= 200).map(str::to_owned);
+        let message = e.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message);
+        Error::caller(format!("{what}: {message}"))
+            .at(Place { file: path.to_owned(), line: line.max(1), column: column.max(1), text: shown })
+            .mend("name a result file that a command wrote with -o")
+    })
+}

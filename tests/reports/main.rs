@@ -1,0 +1,27 @@
+//! What results look like: as text, as lcov, as files and as published schemas.
+//!
+//! Snapshots are in `tests/snapshots/`; `BLESS=1` accepts what comes out now.
+
+mod examples;
+mod files;
+mod lcov;
+mod text;
+
+use std::fs;
+use std::path::Path;
+
+/// Compares with a committed file, or rewrites it under `BLESS=1`.
+fn expect_file(path: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, actual).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{} is stale (BLESS=1 accepts what comes out now):\n{actual}\ninstead of:\n{expected}",
+        path.display()
+    );
+}

@@ -1,0 +1,123 @@
+//! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+
+use crate::cfg::sites::Sites;
+use crate::error::Result;
+use crate::exec::Code;
+use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::layout::Slots;
+use crate::kernel::compile::{Format, Loaded};
+use crate::kernel::interface::Interface;
+use crate::kernel::source::Sources;
+use crate::kernel::{canonical, module, signature};
+use crate::lower::spirv;
+
+/// One kernel of a loaded file, in canonical form.
+pub struct Assay<'c> {
+    module: Module<'c>,
+    machine: TargetMachine,
+    pub entry: String,
+    pub interface: Interface,
+    pub sites: Sites,
+}
+
+/// Parses a loaded file once; kernels are taken from clones.
+pub struct File<'c> {
+    module: Module<'c>,
+    machine: TargetMachine,
+    pub kernels: Vec<String>,
+}
+
+impl<'c> File<'c> {
+    /// # Errors
+    /// `Caller` if the file holds no usable module or no kernel; `Environment` if LLVM lacks its SPIR-V backend.
+    pub fn parse(context: &'c Context, loaded: &Loaded) -> Result<File<'c>> {
+        let machine = spirv::machine()?;
+        let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
+        let kernels = module::kernels(&module);
+        Ok(File { module, machine, kernels })
+    }
+
+    /// The kernel to work on: the one named, or the only one.
+    ///
+    /// # Errors
+    /// `Caller` if there is no such kernel, or several and none was named.
+    pub fn choose(&self, entry: Option<&str>) -> Result<String> {
+        match (entry, &self.kernels[..]) {
+            (Some(name), all) if all.iter().any(|k| k == name) => Ok(name.to_owned()),
+            (Some(name), all) => Err(canonical::no_such_kernel(name, all)),
+            (None, [only]) => Ok(only.clone()),
+            (None, all) => Err(crate::error::Error::caller(format!("the file has {} kernels", all.len()))
+                .mend(format!("name one with --entry: {}", all.join(", ")))),
+        }
+    }
+
+    /// Brings a kernel into canonical form and reads its interface and sites.
+    ///
+    /// # Errors
+    /// As of the canonical form and the interface.
+    pub fn assay(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
+        let module = self.module.clone();
+        let interface = signature::interface(&module, entry)?;
+        canonical::canonicalise(&module, entry, &self.machine)?;
+        let from_spirv = loaded.format == Format::SpirV;
+        let sites = Sites::read(&module, entry, from_spirv, loaded.ast.as_ref(), sources);
+        Ok(Assay { module, machine: spirv::machine()?, entry: entry.to_owned(), interface, sites })
+    }
+}
+
+impl Assay<'_> {
+    fn code(&self, module: &Module<'_>) -> Result<Code> {
+        spirv::prepare(module, &self.entry, &self.machine)?;
+        let spirv = spirv::emit(module, &self.machine)?;
+        Ok(Code { spirv: Arc::new(spirv), entry: self.entry.clone(), build_options: String::new() })
+    }
+
+    /// The kernel as it is.
+    ///
+    /// # Errors
+    /// `Internal` if it cannot be lowered.
+    pub fn plain(&self) -> Result<Code> {
+        self.code(&self.module.clone())
+    }
+
+    /// The kernel with coverage probes.
+    ///
+    /// # Errors
+    /// `Internal` if it cannot be woven or lowered.
+    pub fn instrumented(&self, slots: Slots) -> Result<(Code, CoveragePlan)> {
+        let module = self.module.clone();
+        let plan = CoveragePlan::new(&self.sites, slots);
+        plan.weave(&module, &self.sites)?;
+        Ok((self.code(&module)?, plan))
+    }
+
+    /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
+    ///
+    /// # Errors
+    /// As [`Assay::instrumented`].
+    pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
+        let module = self.module.clone();
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        if prepared {
+            spirv::prepare(&module, &self.entry, &self.machine)?;
+        }
+        Ok(module.print_to_string().to_string())
+    }
+
+    /// The text of the canonical form.
+    pub fn canonical_text(&self) -> String {
+        self.module.print_to_string().to_string()
+    }
+}
+
+/// Where the sources of a kernel file are looked up.
+pub fn sources_of(file: &Path) -> Sources {
+    Sources::beside(file)
+}

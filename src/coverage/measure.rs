@@ -1,0 +1,171 @@
+//! Running the tests of a suite on an executor, plain and with probes.
+
+use std::time::Duration;
+
+use super::summary::TestTally;
+use super::tally::{self, Probe};
+use crate::cfg::sites::Sites;
+use crate::error::{Error, Result};
+use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions};
+use crate::instrument::coverage::CoveragePlan;
+use crate::kernel::interface::{ArgKind, Interface};
+use crate::result::cover::TestOutcome;
+use crate::suite::compare::{self, Tolerance};
+use crate::suite::launch::{ArgValue, Launch};
+
+/// A test to measure.
+#[derive(Debug, Clone)]
+pub struct Test {
+    pub name: String,
+    /// With its local size decided, so that the number of work-groups is known.
+    pub launch: Launch,
+    pub tolerance: Tolerance,
+}
+
+#[derive(Debug, Clone)]
+pub struct MeasureOptions {
+    pub timeout: Duration,
+    /// How often each version of the kernel is run, for the ratio of times.
+    pub repeats: u32,
+}
+
+/// A loaded kernel, plain and with probes.
+pub struct Programs<'a> {
+    pub plain: ProgramId,
+    pub instrumented: ProgramId,
+    pub plan: &'a CoveragePlan,
+    pub sites: &'a Sites,
+    pub interface: &'a Interface,
+}
+
+/// What one test gave: its row for the result, and its tally if the run with probes completed.
+#[derive(Debug)]
+pub struct Measured {
+    pub outcome: TestOutcome,
+    pub tally: Option<TestTally>,
+    /// Instrumented / original kernel time.
+    pub ratio: Option<f64>,
+}
+
+/// Runs one test on both versions.
+///
+/// # Errors
+/// Of the environment only; what the kernel does wrong is in the result.
+pub fn test(
+    executor: &mut dyn Executor,
+    programs: &Programs<'_>,
+    test: &Test,
+    options: &MeasureOptions,
+) -> Result<Measured> {
+    let range = &test.launch.range;
+    let local = range.local.unwrap_or([1; 3]);
+    let groups: u64 = (0..3).map(|d| range.global[d] / local[d].max(1)).product();
+    let words = programs
+        .plan
+        .layout
+        .buffer_words(groups, range.items())
+        .ok_or_else(|| Error::caller(format!("test `{}`: the launch is too large for the probe buffer", test.name)))?;
+    let mut outcome = TestOutcome {
+        name: test.name.clone(),
+        status: "completed".into(),
+        reason: None,
+        work_items: range.items(),
+        work_groups: groups,
+        original_s: None,
+        instrumented_s: None,
+        printf: String::new(),
+    };
+    let run = |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
+    let plain = match executor.run(programs.plain, &test.launch, &run(None))? {
+        Ok(observation) => observation,
+        Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
+    };
+    outcome.original_s = median(&plain.kernel_times);
+    outcome.printf.clone_from(&plain.printf);
+    let woven = match executor.run(programs.instrumented, &test.launch, &run(Some(words)))? {
+        Ok(observation) => observation,
+        Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
+    };
+    outcome.instrumented_s = median(&woven.kernel_times);
+    if let Some(difference) = difference(programs.interface, &test.launch, test.tolerance, &plain, &woven) {
+        outcome.status = "output-differs".into();
+        outcome.reason = Some(difference);
+    }
+    let probe = Probe { words: &woven.probe, groups, group_size: local.iter().product() };
+    let sites = tally::tally(programs.sites, programs.plan, probe);
+    let ratio = match (outcome.original_s, outcome.instrumented_s) {
+        (Some(original), Some(instrumented)) if original > 0.0 => Some(instrumented / original),
+        _ => None,
+    };
+    let tally = TestTally { name: test.name.clone(), sites, items: range.items() };
+    Ok(Measured { outcome, tally: Some(tally), ratio })
+}
+
+fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
+    let (status, reason) = describe(fault);
+    outcome.status = status.into();
+    outcome.reason = Some(format!("{which} {reason}"));
+    Measured { outcome, tally: None, ratio: None }
+}
+
+/// A fault's status in results, and what happened.
+pub fn describe(fault: &Fault) -> (&'static str, String) {
+    match fault {
+        Fault::Timeout { limit } => ("timeout", format!("was not done after {} s and was ended", limit.as_secs_f64())),
+        Fault::Crash { signal, exit_code, stderr } => {
+            let how = match (signal, exit_code) {
+                (Some(11), _) => "accessed memory that is not its own (signal 11)".to_owned(),
+                (Some(s), _) => format!("ended the process with signal {s}"),
+                (None, Some(code)) => format!("ended the process with exit code {code}"),
+                (None, None) => "ended the process".to_owned(),
+            };
+            let stderr = stderr.trim();
+            ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
+        }
+        Fault::Rejected { error, explanation } => ("rejected", format!("was refused by the driver: {error}: {explanation}")),
+    }
+}
+
+/// The first output in which two runs differ beyond the test's tolerance.
+fn difference(
+    interface: &Interface,
+    launch: &Launch,
+    tolerance: Tolerance,
+    plain: &Observation,
+    woven: &Observation,
+) -> Option<String> {
+    plain.outputs.iter().zip(&woven.outputs).find_map(|((position, a), (_, b))| {
+        let arg = &interface.args[*position as usize];
+        let element = match (&arg.kind, &launch.args[*position as usize]) {
+            (ArgKind::Buffer { element, .. }, _) => element.clone(),
+            (_, ArgValue::Image { format, .. }) => compare::texel_type(format),
+            _ => None,
+        };
+        let comparison = compare::compare(a, b, element.as_ref(), tolerance);
+        let first = comparison.first?;
+        Some(format!(
+            "argument `{}` differs from the original's at {}: {} instead of {}",
+            arg.label(),
+            first.index,
+            first.actual,
+            first.expected
+        ))
+    })
+}
+
+fn median(times: &[Duration]) -> Option<f64> {
+    let mut seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds.get(seconds.len() / 2).copied()
+}
+
+/// The median of ratios.
+pub fn median_ratio(mut ratios: Vec<f64>) -> Option<f64> {
+    ratios.sort_by(f64::total_cmp);
+    let n = ratios.len();
+    match n {
+        0 => None,
+        _ if n % 2 == 1 => Some(ratios[n / 2]),
+        _ => Some((ratios[n / 2 - 1] + ratios[n / 2]) / 2.0),
+    }
+}

@@ -1,0 +1,112 @@
+//! Probe data to covered outcomes: a pure function, tested without a device.
+
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::layout::{HEADER_WORDS, Slots};
+
+/// One launch's probe data.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe<'a> {
+    /// The probe buffer after the launch, header included.
+    pub words: &'a [u32],
+    pub groups: u64,
+    /// Work-items of a group.
+    pub group_size: u64,
+}
+
+/// What one launch showed of one site.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SiteTally {
+    /// By outcome: 0 or 1, or with slots per work-item the number of items that covered it.
+    pub hits: Vec<u64>,
+    /// Branches: work-groups in which more than one outcome was taken. Barriers: work-groups of which only a part arrived.
+    pub divergent_groups: u64,
+}
+
+/// What shows an outcome, as masks over a slot's words.
+struct Seen {
+    always: bool,
+    masks: Vec<(usize, u32)>,
+}
+
+impl Seen {
+    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> Seen {
+        let mut always = false;
+        let mut masks: Vec<(usize, u32)> = Vec::new();
+        for (f, fact) in &sites.sites[site].outcomes[outcome].facts {
+            let evidence = plan.evidence(sites, *f, *fact);
+            always |= evidence.always && *f == 0;
+            for bit in evidence.bits {
+                let (word, mask) = ((bit / 32) as usize, 1 << (bit % 32));
+                match masks.iter_mut().find(|(w, _)| *w == word) {
+                    Some((_, m)) => *m |= mask,
+                    None => masks.push((word, mask)),
+                }
+            }
+        }
+        Seen { always, masks }
+    }
+
+    fn holds(&self, slot: &[u32]) -> bool {
+        self.always || self.masks.iter().any(|(w, m)| slot[*w] & m != 0)
+    }
+
+    /// For barriers: whether some item of the slot's group did not set the bit.
+    fn missed(&self, plan: &CoveragePlan, slot: &[u32]) -> bool {
+        let first = plan.layout.words as usize;
+        !self.always && self.masks.iter().any(|(w, m)| slot.get(first + w).is_some_and(|word| word & m != 0))
+    }
+}
+
+/// What a launch showed, by site.
+pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTally> {
+    let stride = plan.layout.stride() as usize;
+    let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
+    let per_group = match plan.layout.slots {
+        Slots::Groups => 1,
+        Slots::Items => probe.group_size as usize,
+    };
+    (0..sites.sites.len())
+        .map(|s| {
+            let site = &sites.sites[s];
+            let seen: Vec<Seen> = (0..site.outcomes.len()).map(|o| Seen::of(plan, sites, s, o)).collect();
+            let mut result = SiteTally { hits: vec![0; seen.len()], divergent_groups: 0 };
+            for group in slots.chunks_exact(stride * per_group).take(probe.groups as usize) {
+                if site.kind == SiteKind::Barrier {
+                    barrier(plan, &seen[0], group, stride, &mut result);
+                } else {
+                    outcomes(&seen, group, stride, &mut result);
+                }
+            }
+            if plan.layout.slots == Slots::Groups {
+                result.hits.iter_mut().for_each(|h| *h = (*h).min(1));
+            }
+            result
+        })
+        .collect()
+}
+
+fn outcomes(seen: &[Seen], group: &[u32], stride: usize, result: &mut SiteTally) {
+    let mut taken = 0;
+    for (hits, outcome) in result.hits.iter_mut().zip(seen) {
+        let items = group.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
+        *hits += items;
+        taken += u64::from(items > 0);
+    }
+    result.divergent_groups += u64::from(taken > 1);
+}
+
+/// A barrier is hit by the items of groups in which all arrived.
+fn barrier(plan: &CoveragePlan, seen: &Seen, group: &[u32], stride: usize, result: &mut SiteTally) {
+    let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
+    let arrived = slots.iter().filter(|s| seen.holds(s)).count();
+    let missed = match plan.layout.slots {
+        Slots::Groups => slots.iter().any(|s| seen.missed(plan, s)),
+        Slots::Items => arrived < slots.len(),
+    };
+    if arrived > 0 && missed {
+        result.divergent_groups += 1;
+    } else if arrived > 0 {
+        result.hits[0] += arrived as u64;
+    }
+}

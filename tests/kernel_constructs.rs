@@ -221,6 +221,27 @@ fn statements_that_clang_drops_are_marked() {
 fn deep_expressions_do_not_overflow_the_stack() {
     let deep = format!("o[0] = {}a{};", "(".repeat(200), ")".repeat(200));
     assert_eq!(in_kernel(&deep).counts(), Counts::default());
-    let sum = format!("o[0] = a{};", " + a".repeat(900));
-    assert_eq!(in_kernel(&sum).counts(), Counts::default());
+    let sum = |terms| format!("__kernel void k(__global int *o, int a) {{ o[0] = a{}; }}", " + a".repeat(terms));
+    let ast = ast(&sum(950));
+    assert_eq!(constructs::of(&ast, &ast.functions[0]).counts(), Counts::default());
+    assert_eq!(statements::of(&ast, &ast.functions[0]).statements.len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    fs::write(&path, sum(1500)).unwrap();
+    let loaded = load(&path, &KernelOptions::default(), true).unwrap();
+    assert_eq!(loaded.ast, None, "the kernel is loaded without its tree");
+}
+
+#[test]
+fn thousands_of_declarations_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    fs::write(&path, "__kernel void k(__global int *o) {\n  if (o[0]) barrier(CLK_LOCAL_MEM_FENCE);\n}\n").unwrap();
+    let arguments = ["-cl-no-stdinc", "-include", "opencl-c-base.h", "-include", "opencl-c.h"];
+    let options = KernelOptions { clang_args: arguments.map(str::to_owned).to_vec(), ..KernelOptions::default() };
+    let ast = load(&path, &options, true).unwrap().ast.unwrap();
+    let k = constructs::of(&ast, ast.function("k").unwrap());
+    assert_eq!(k.counts(), Counts { ifs: 1, barriers: 1, ..Counts::default() });
+    assert_eq!(places(&k), [(2, 3), (2, 13)]);
+    assert!(k.constructs[0].range.begin.expansion.file.ends_with("k.cl"));
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::ast::{Ast, Function, Loc, Node, Position, Range};
 
@@ -23,9 +23,14 @@ pub(super) fn read(json: impl Read) -> serde_json::Result<Ast> {
     Ok(state.into_inner().ast)
 }
 
+/// Deeper trees are refused: clang indents them, so that they grow with the square of their depth, and whoever walks one
+/// would need a large stack.
+const MAX_DEPTH: u32 = 1_000;
+
 /// What runs through the document.
 #[derive(Default)]
 struct State {
+    depth: u32,
     file: Arc<str>,
     line: u32,
     strings: HashSet<Arc<str>>,
@@ -193,6 +198,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Declaration, A::Error> {
         let intern = |text: String| self.0.borrow_mut().intern(&text);
+        self.0.borrow_mut().depth += 1;
+        if self.0.borrow().depth > MAX_DEPTH {
+            return Err(A::Error::custom("the tree is too deep"));
+        }
         let mut this = Declaration::default();
         let node = &mut this.node;
         let mut children = Vec::new();
@@ -249,6 +258,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         if node.is("CallExpr") {
             node.name = node.children.first().and_then(callee);
         }
+        self.0.borrow_mut().depth -= 1;
         Ok(this)
     }
 }

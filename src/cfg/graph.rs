@@ -190,10 +190,9 @@ fn read_terminator(inst: Inst) -> Terminator {
         LLVMOpcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
         LLVMOpcode::LLVMBr => Terminator::Goto,
         LLVMOpcode::LLVMSwitch => {
-            let operands = inst.operands();
-            // SAFETY: alive. Case values are the integer constants among the operands after condition and default.
-            let value = |v| unsafe { (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v)) };
-            Terminator::Switch { cases: operands.into_iter().skip(1).filter_map(value).collect() }
+            // SAFETY: alive and a switch; successor 0 is the default, each other one has an integer constant.
+            let value = |i| unsafe { LLVMConstIntGetSExtValue(LLVMGetSwitchCaseValue(inst.0, i)) };
+            Terminator::Switch { cases: (1..inst.successors().len() as u32).map(value).collect() }
         }
         _ => Terminator::Unreachable,
     }

@@ -166,6 +166,18 @@ impl Sites {
         Sites { functions, sites, has_statements: ast.is_some() }
     }
 
+    /// What could not be read, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.has_statements {
+            notes.push("statements and regions need the source's syntax tree: there are none here".to_owned());
+        }
+        if self.sites.iter().all(|s| s.location.is_none()) && !self.sites.is_empty() {
+            notes.push("no debug information: sites say the block's number, and there are no lines".to_owned());
+        }
+        notes
+    }
+
     pub fn of_kind(&self, kind: SiteKind) -> impl Iterator<Item = &Site> {
         self.sites.iter().filter(move |s| s.kind == kind)
     }

@@ -1,22 +1,36 @@
 //! One file a command: flags to a request, result to a writer, errors to exit codes.
 
 mod devices;
+mod generated;
+mod inspect;
+mod lower;
+mod options;
+mod report;
 mod worker;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+/// Assays GPU kernels and their tests at the level of LLVM IR
 #[derive(Debug, Parser)]
-#[command(name = "kassay", version, about)]
+#[command(name = "kassay", version, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 nothing to complain about; 1 findings: a test failed, a threshold was missed; \
+                          2 the caller's mistake; 3 the environment lacks something; 4 a fault of kassay or of a tool it calls.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Devices(devices::DevicesArgs),
+    Inspect(inspect::InspectArgs),
+    Lower(lower::LowerArgs),
+    Report(report::ReportArgs),
+    Completions(generated::CompletionsArgs),
+    Man(generated::ManArgs),
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
 }
@@ -25,6 +39,11 @@ enum Command {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Devices(args) => devices::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Lower(args) => lower::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Completions(args) => generated::completions(&args, Cli::command()),
+        Command::Man(args) => generated::man(&args, Cli::command()),
         Command::Worker(args) => worker::run(&args),
     };
     match done {

@@ -1,0 +1,43 @@
+//! `kassay completions`, `kassay man`: made from the command line's own description.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use super::options::print;
+use crate::error::{Error, Result};
+
+/// Print the completion script of a shell
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    pub shell: Shell,
+}
+
+/// Print the manual page, of kassay or of one command
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    pub command: Option<String>,
+}
+
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "kassay", &mut text);
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(0)
+}
+
+pub fn man(args: &ManArgs, mut command: Command) -> Result<u8> {
+    command.build();
+    let page = match &args.command {
+        None => command,
+        Some(name) => command
+            .find_subcommand(name)
+            .cloned()
+            .ok_or_else(|| Error::caller(format!("there is no command `{name}`")).mend("see kassay --help"))?,
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page)
+        .render(&mut text)
+        .map_err(|e| Error::internal(format!("the manual page cannot be made: {e}")))?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(0)
+}

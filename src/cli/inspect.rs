@@ -1,0 +1,165 @@
+//! `kassay inspect`: interface, CFG figures, sites of every kind; the CFG as a drawing.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use inkwell::context::Context;
+
+use super::options::{KernelFlags, OutputFlags, note, shown};
+use crate::cfg::dot;
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::coverage::build::{self, Assay, File};
+use crate::error::{Error, Result};
+use crate::kernel::compile;
+use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::report::text;
+use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
+use crate::result::{Location, store};
+
+/// Show the interface, figures and sites of a file's kernels
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// A .cl, .ll, .bc or .spv file
+    pub kernel: PathBuf,
+    /// Draw the control-flow graph as Graphviz text
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    #[command(flatten)]
+    pub options: KernelFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+pub fn run(args: &InspectArgs) -> Result<u8> {
+    let begun = Instant::now();
+    let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
+    if !loaded.warnings.is_empty() && args.output.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let names = match &args.options.entry {
+        Some(entry) => vec![file.choose(Some(entry))?],
+        None => file.kernels.clone(),
+    };
+    if args.dot.is_some() && names.len() > 1 {
+        return Err(Error::caller(format!("--dot draws one kernel, and the file has {}", names.len()))
+            .mend(format!("name one with --entry: {}", names.join(", "))));
+    }
+    let sources = build::sources_of(&args.kernel);
+    let mut kernels = Vec::new();
+    let mut notes = Vec::new();
+    for name in &names {
+        let assay = file.assay(name, &loaded, &sources)?;
+        if let Some(path) = &args.dot {
+            store::write_text(&dot::draw(&assay.sites, &sources), path)?;
+        }
+        kernels.push(describe(&assay, &shown(&args.kernel)));
+        for text in assay.sites.notes() {
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+    }
+    if args.output.verbose {
+        notes.iter().for_each(|n| note(n));
+    }
+    let result = InspectResult {
+        schema: InspectResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: names.join(","),
+        source: shown(&args.kernel),
+        device: None,
+        seed: 0,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        kernels,
+        notes,
+    };
+    args.output.deliver(&result, |style| text::inspect(&result, style))?;
+    Ok(0)
+}
+
+fn describe(assay: &Assay<'_>, file: &str) -> Kernel {
+    let interface = &assay.interface;
+    Kernel {
+        name: interface.name.clone(),
+        args: arguments(interface),
+        required_local: interface.required_local,
+        local_variables: interface
+            .local_variables
+            .iter()
+            .map(|v| LocalVariable { name: v.name.clone(), size: v.size })
+            .collect(),
+        functions: assay.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
+        counts: counts(&assay.sites),
+        mutants_by_operator: Default::default(),
+        sites: assay.sites.sites.iter().map(|s| site(s, &assay.sites, file)).collect(),
+    }
+}
+
+fn arguments(interface: &Interface) -> Vec<Arg> {
+    interface
+        .args
+        .iter()
+        .map(|a| Arg {
+            name: a.name.clone(),
+            position: a.position,
+            type_name: a.type_name.clone(),
+            address_space: a.address_space().name().into(),
+            access: a.access.name().into(),
+            fields: match &a.kind {
+                ArgKind::Value(ty) => fields(ty),
+                ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } => fields(ty),
+                _ => Vec::new(),
+            },
+        })
+        .collect()
+}
+
+fn fields(ty: &Type) -> Vec<Field> {
+    match ty {
+        Type::Struct(s) => s
+            .fields
+            .iter()
+            .map(|f| Field {
+                name: f.name.clone(),
+                type_name: f.ty.name(),
+                offset: f.offset,
+                size: f.ty.size(),
+                fields: fields(&f.ty),
+            })
+            .collect(),
+        Type::Array(element, _) => fields(element),
+        _ => Vec::new(),
+    }
+}
+
+fn counts(sites: &Sites) -> Counts {
+    let count = |kind| sites.of_kind(kind).count() as u64;
+    Counts {
+        branches: count(SiteKind::Branch),
+        branch_outcomes: sites.of_kind(SiteKind::Branch).map(|s| s.outcomes.len() as u64).sum(),
+        conditions: count(SiteKind::Condition),
+        loops: count(SiteKind::Loop),
+        barriers: count(SiteKind::Barrier),
+        basic_blocks: sites.functions.iter().flat_map(|f| &f.cfg.reachable).filter(|r| **r).count() as u64,
+        lines: count(SiteKind::Line),
+        statements: count(SiteKind::Statement),
+        mutants: 0,
+    }
+}
+
+fn site(site: &crate::cfg::sites::Site, sites: &Sites, file: &str) -> Site {
+    Site {
+        id: site.id.clone(),
+        kind: site.kind.name().into(),
+        construct: site.construct.clone(),
+        function: sites.functions[site.function].cfg.function.clone(),
+        location: match &site.location {
+            Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
+            None => Location { file: file.into(), line: 0, column: 0 },
+        },
+        outcomes: site.outcomes.iter().map(|o| o.label.clone()).collect(),
+    }
+}

@@ -1,0 +1,68 @@
+//! `kassay lower`: the code that a device would get, for a look or for another tool.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use inkwell::context::Context;
+
+use super::options::{KernelFlags, print};
+use crate::coverage::build::{self, File};
+use crate::error::{Error, Result};
+use crate::instrument::layout::Slots;
+use crate::kernel::compile;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// The canonical form, as LLVM IR
+    Canonical,
+    /// With coverage probes woven in, as LLVM IR
+    Woven,
+    /// The same after inlining and promotion
+    Prepared,
+}
+
+/// Lower a kernel to SPIR-V 1.2, plain or with coverage probes
+#[derive(Debug, Args)]
+pub struct LowerArgs {
+    /// A .cl, .ll, .bc or .spv file
+    pub kernel: PathBuf,
+    /// The SPIR-V file to write
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Weave coverage probes in: the kernel gets one more, last argument, `global uint *`
+    #[arg(long)]
+    pub coverage: bool,
+    /// Print LLVM IR of a stage instead
+    #[arg(long, value_name = "STAGE", conflicts_with = "output")]
+    pub print: Option<Stage>,
+    #[command(flatten)]
+    pub options: KernelFlags,
+}
+
+pub fn run(args: &LowerArgs) -> Result<u8> {
+    let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let sources = build::sources_of(&args.kernel);
+    let names = match (&args.options.entry, &args.output) {
+        (None, None) if args.print.is_none() => file.kernels.clone(),
+        (entry, _) => vec![file.choose(entry.as_deref())?],
+    };
+    for name in names {
+        let assay = file.assay(&name, &loaded, &sources)?;
+        match args.print {
+            Some(Stage::Canonical) => print(&assay.canonical_text())?,
+            Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
+            None => {
+                let code = if args.coverage { assay.instrumented(Slots::Groups)?.0 } else { assay.plain()? };
+                match &args.output {
+                    Some(path) => std::fs::write(path, &*code.spirv).map_err(|e| {
+                        Error::environment(format!("{} cannot be written: {e}", path.display()))
+                    })?,
+                    None => print(&format!("{name}: {} bytes of SPIR-V\n", code.spirv.len()))?,
+                }
+            }
+        }
+    }
+    Ok(0)
+}

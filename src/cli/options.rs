@@ -1,0 +1,148 @@
+//! Flags that several commands share, and how results leave.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::exec::DeviceRequest;
+use crate::kernel::options::KernelOptions;
+use crate::report::Style;
+use crate::result::store;
+
+/// How the kernel is compiled.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Kernel options")]
+pub struct KernelFlags {
+    /// The kernel function; needed only if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VAL]")]
+    pub define: Vec<String>,
+    /// Add a folder to the include path
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// OpenCL C version, such as CL1.2, CL2.0 or CL3.0
+    #[arg(long, value_name = "VERSION")]
+    pub cl_std: Option<String>,
+    /// An argument for clang, as it is
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub clang_arg: Vec<String>,
+}
+
+impl KernelFlags {
+    pub fn kernel_options(&self, suite_options: Vec<String>) -> KernelOptions {
+        KernelOptions {
+            defines: self.define.clone(),
+            include_dirs: self.include.clone(),
+            cl_std: self.cl_std.clone(),
+            clang_args: self.clang_arg.clone(),
+            suite_options,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Where results go.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output options")]
+pub struct OutputFlags {
+    /// Write the result as JSON
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What standard output gets
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Print nothing on success
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: warnings, what was left out and why
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+}
+
+impl OutputFlags {
+    /// Writes the result file, if one is wanted, and prints the text or the JSON.
+    ///
+    /// # Errors
+    /// As of [`store::write`]; `Environment` if standard output cannot be written.
+    pub fn deliver<T: Serialize>(&self, result: &T, text: impl FnOnce(&Style) -> String) -> Result<()> {
+        if let Some(path) = &self.output {
+            store::write(result, path)?;
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        let printed = match self.format {
+            Format::Text => text(&style()),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(result);
+                json.map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))? + "\n"
+            }
+        };
+        print(&printed)
+    }
+}
+
+/// Prints to standard output; a reader that has gone (`| head`) is no error.
+pub fn print(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::environment(format!("standard output cannot be written: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How text looks: coloured on a terminal unless `NO_COLOR` is set.
+fn style() -> Style {
+    let terminal = std::io::stdout().is_terminal();
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|w| *w >= 40);
+    Style { color: terminal && !no_color, width: width.unwrap_or(Style::default().width) }
+}
+
+/// Which device runs the tests.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Execution options")]
+pub struct ExecutionFlags {
+    /// sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    pub device: DeviceRequest,
+    /// Seed of generated inputs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Worker processes
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: u32,
+    /// Seconds a launch may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    pub timeout: f64,
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s <= 86_400.0 => Ok(s),
+        Ok(_) => Err("not between 0 and 86400".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// A path as results show it.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Prints a note on standard error.
+pub fn note(text: &str) {
+    eprintln!("note: {text}");
+}

@@ -179,8 +179,8 @@ impl<'a> Loader<'a> {
         };
         let from_file = array.dtype.to_type();
         let ty = ty.unwrap_or(&from_file);
-        let (bytes, shape) = npy::convert(&array, ty).map_err(|(what, mend)| {
-            self.error(&name.span, format!("`{}` does not fit: {what}", name.value)).mend(mend)
+        let npy::Converted { bytes, shape } = npy::convert(&array, ty).map_err(|misfit| {
+            self.error(&name.span, format!("`{}` does not fit: {}", name.value, misfit.what)).mend(misfit.mend)
         })?;
         self.charge(&name.span, bytes.len() as u64, 1)?;
         Ok(Data { bytes, shape, ty: ty.clone() })

@@ -98,7 +98,7 @@ fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
 }
 
 /// The sizes of an image, outermost first, with the keys that give them.
-fn sizes<'a>(kind: ImageKind, spec: &'a ImageSpec) -> Vec<(&'static str, Option<&'a At<u64>>)> {
+fn sizes(kind: ImageKind, spec: &ImageSpec) -> Vec<(&'static str, Option<&At<u64>>)> {
     let width = ("width", spec.width.as_ref());
     let height = ("height", spec.height.as_ref());
     let layers = ("layers", spec.layers.as_ref());

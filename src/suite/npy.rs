@@ -146,26 +146,41 @@ fn inner_shapes(ty: &Type) -> (Vec<u64>, Vec<u64>) {
     }
 }
 
-/// The array as a buffer of `ty`: its bytes, and the shape counted in elements.
+/// An array as memory of a kernel's type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    pub bytes: Arc<Vec<u8>>,
+    /// In elements.
+    pub shape: Vec<u64>,
+}
+
+/// Why an array does not fit a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    pub what: String,
+    pub mend: String,
+}
+
+/// The array as a buffer of `ty`.
 ///
 /// # Errors
-/// What does not fit, and the mend.
-pub fn convert(array: &Array, ty: &Type) -> std::result::Result<(Arc<Vec<u8>>, Vec<u64>), (String, String)> {
+/// What does not fit.
+pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, Misfit> {
     let item = as_usize(array.dtype.size().unwrap_or(0));
     // Bytes of the struct's size, whatever they are.
     if let Type::Struct(Struct { size, .. }) | Type::Opaque { size, .. } = ty {
         let byte_rows = item == 1 && *size > 0 && array.shape.last() == Some(size);
         if byte_rows {
-            return Ok((Arc::clone(&array.data), outer(array, 1).1));
+            return Ok(Converted { bytes: Arc::clone(&array.data), shape: outer(array, 1).1 });
         }
     }
     let (shape, alternative) = inner_shapes(ty);
     let inner = [shape.clone(), alternative].into_iter().find(|s| array.shape.ends_with(s)).ok_or_else(|| {
         let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
-        (
-            format!("its shape is {}, which does not make elements of `{}`", shape_text(&array.shape), ty.name()),
-            format!("save it with the shape (…, {})", dims.join(", ")),
-        )
+        Misfit {
+            what: format!("its shape is {}, which does not make elements of `{}`", shape_text(&array.shape), ty.name()),
+            mend: format!("save it with the shape (…, {})", dims.join(", ")),
+        }
     })?;
     let field = RecordField { name: String::new(), dtype: array.dtype.clone(), shape: inner.clone() };
     let mut plan = Vec::new();
@@ -176,12 +191,12 @@ pub fn convert(array: &Array, ty: &Type) -> std::result::Result<(Arc<Vec<u8>>, V
             }
             _ => format!("save records with the fields of `{}`, or bytes of its size ({})", ty.name(), ty.size()),
         };
-        (what, mend)
+        Misfit { what, mend }
     })?;
     let (count, outer_shape) = outer(array, inner.len());
     let (from, to) = (as_usize(field.size().unwrap_or(0)), as_usize(ty.size()));
     if from == to && covers(&plan, from) {
-        return Ok((Arc::clone(&array.data), outer_shape));
+        return Ok(Converted { bytes: Arc::clone(&array.data), shape: outer_shape });
     }
     let mut out = vec![0; as_usize(count).saturating_mul(to)];
     if from > 0 {
@@ -191,7 +206,7 @@ pub fn convert(array: &Array, ty: &Type) -> std::result::Result<(Arc<Vec<u8>>, V
             }
         }
     }
-    Ok((Arc::new(out), outer_shape))
+    Ok(Converted { bytes: Arc::new(out), shape: outer_shape })
 }
 
 /// A shape as numpy writes it.

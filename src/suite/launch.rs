@@ -79,3 +79,24 @@ pub struct Launch {
     /// One per argument of the kernel's interface, in order.
     pub args: Vec<ArgValue>,
 }
+
+/// The most work-items that kassay puts in a work-group on its own account.
+const DEFAULT_GROUP: u64 = 64;
+
+impl NdRange {
+    /// The work-group size of a launch: the suite's; else the one the kernel requires; else a choice that follows from
+    /// `global` and `max_group` (the device's limit) alone, and for limits of 64 and more from `global` alone: in
+    /// dimension 0 the largest divisor of `global[0]` up to 64, then in dimensions 1 and 2 the largest divisors that
+    /// keep the product within 64.
+    pub fn local_or_default(&self, required: Option<[u64; 3]>, max_group: u64) -> [u64; 3] {
+        if let Some(local) = self.local.or(required) {
+            return local;
+        }
+        let mut room = DEFAULT_GROUP.min(max_group).max(1);
+        self.global.map(|n| {
+            let size = (1..=room).rev().find(|d| n % d == 0).unwrap_or(1);
+            room /= size;
+            size
+        })
+    }
+}

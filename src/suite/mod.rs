@@ -2,4 +2,21 @@
 //!
 //! Must never know: LLVM, devices.
 
+mod arguments;
+pub mod compare;
+mod data;
+mod de;
+mod document;
+mod dtype;
+pub mod format;
+mod image;
+mod json;
 pub mod launch;
+pub mod layout;
+pub mod npy;
+mod random;
+mod range;
+pub mod resolve;
+mod values;
+
+pub use arguments::Output;

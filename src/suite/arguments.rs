@@ -1,0 +1,255 @@
+//! One argument of one test: from its form in the suite and its kind in the kernel to a value, an expectation and an output.
+
+use std::sync::Arc;
+
+use super::compare::Tolerance;
+use super::data::{Data, Loader, Origin, Wanted};
+use super::de::At;
+use super::document::Span;
+use super::format::{AddressingName, BufferSpec, Expect, Form, ImageSpec, SamplerSpec, ToleranceSpec};
+use super::image;
+use super::launch::ArgValue;
+use super::values::Encoder;
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ImageKind, Type};
+
+/// What an argument should hold afterwards.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    /// Of the argument.
+    pub position: u32,
+    /// As long as the buffer or image.
+    pub bytes: Arc<Vec<u8>>,
+    /// Of an element (image: a texel).
+    pub ty: Type,
+    pub tolerance: Tolerance,
+}
+
+/// Something that the kernel may write to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// Of the argument.
+    pub position: u32,
+    /// The argument's name, or its position as text.
+    pub label: String,
+    /// Of an element (image: a texel).
+    pub ty: Type,
+    /// In elements; images: outermost first.
+    pub shape: Vec<u64>,
+    /// For comparisons with a reference where nothing is expected.
+    pub tolerance: Tolerance,
+}
+
+pub struct Resolved {
+    pub value: ArgValue,
+    pub expectation: Option<Expectation>,
+    pub output: Option<Output>,
+}
+
+/// Which argument of which test.
+pub struct Context<'a> {
+    pub arg: &'a Arg,
+    pub test: &'a str,
+    /// The key that gives it.
+    pub key: &'a At<String>,
+    /// The tolerances of test and suite.
+    pub outer: [&'a ToleranceSpec; 2],
+}
+
+/// What a test gives for an argument.
+///
+/// # Errors
+/// `Caller`, with its place.
+pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> Result<Resolved> {
+    let span = &context.key.span;
+    let only = |value| Resolved { value, expectation: None, output: None };
+    match (&context.arg.kind, form) {
+        (ArgKind::Value(ty), Form::Plain(node)) => by_value(loader, ty, node, false).map(only),
+        (ArgKind::Value(ty @ Type::Struct(_)), Form::Fields(spec)) => {
+            by_value(loader, ty, &spec.fields, spec.partial).map(only)
+        }
+        (ArgKind::Buffer { element, space }, Form::Plain(node)) if matches!(node.kind(), "a list") => {
+            let spec = BufferSpec {
+                npy: None,
+                values: Some(node.clone()),
+                fill: None,
+                len: None,
+                random: None,
+                arange: None,
+                expect: None,
+                tolerance: ToleranceSpec::default(),
+            };
+            buffer(loader, context, &spec, &node.span, element.as_ref(), *space)
+        }
+        (ArgKind::Buffer { element, space }, Form::Buffer(spec)) => {
+            buffer(loader, context, spec, span, element.as_ref(), *space)
+        }
+        (ArgKind::Local { .. }, Form::Local(spec)) if spec.local.value == 0 => {
+            Err(loader.error(&spec.local.span, "0 bytes of local memory").mend("give 1 or more"))
+        }
+        (ArgKind::Local { .. }, Form::Local(spec)) => Ok(only(ArgValue::Local(spec.local.value))),
+        (ArgKind::Image(kind), Form::Image(spec)) if *kind != ImageKind::Other => image(loader, context, spec, *kind),
+        (ArgKind::Sampler, Form::Sampler(form)) => sampler(loader, &form.sampler).map(only),
+        (ArgKind::Unsupported(name), _) => Err(unsupported(loader, context, name)),
+        (ArgKind::Image(ImageKind::Other), _) => Err(unsupported(loader, context, &context.arg.type_name)),
+        (kind, _) => Err(loader
+            .error(
+                span,
+                format!(
+                    "the argument `{}` is {}, but this is {}",
+                    context.arg.label(),
+                    describe(context.arg),
+                    form.name()
+                ),
+            )
+            .mend(example(&context.key.value, kind))),
+    }
+}
+
+fn unsupported(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {
+    loader
+        .error(&context.key.span, format!("no suite can give the argument `{}` of type `{name}`", context.arg.label()))
+        .mend("test a kernel without such arguments")
+}
+
+fn describe(arg: &Arg) -> String {
+    match &arg.kind {
+        ArgKind::Value(ty) => format!("`{}` by value", ty.name()),
+        ArgKind::Buffer { .. } => format!("a buffer (`{}`)", arg.type_name),
+        ArgKind::Local { .. } => format!("local memory (`{}`)", arg.type_name),
+        ArgKind::Image(_) | ArgKind::Sampler | ArgKind::Unsupported(_) => format!("`{}`", arg.type_name),
+    }
+}
+
+fn example(key: &str, kind: &ArgKind) -> String {
+    let form = match kind {
+        ArgKind::Value(Type::Scalar(_)) => "1".to_owned(),
+        ArgKind::Value(Type::Struct(s)) => {
+            let fields: Vec<String> = s.fields.iter().map(|f| format!("{} = …", f.name)).collect();
+            format!("{{ fields = {{ {} }} }}", fields.join(", "))
+        }
+        ArgKind::Value(_) => "[…]".to_owned(),
+        ArgKind::Buffer { .. } => "{ fill = 0, len = 64 }".to_owned(),
+        ArgKind::Local { .. } => "{ local = 256 }".to_owned(),
+        ArgKind::Image(kind) => {
+            format!(
+                "{{ {} = \"file.npy\", channel_order = \"RGBA\", channel_type = \"UNORM_INT8\" }}",
+                image::key(*kind)
+            )
+        }
+        ArgKind::Sampler => {
+            "{ sampler = { addressing = \"CLAMP_TO_EDGE\", filter = \"NEAREST\", normalized = false } }".to_owned()
+        }
+        ArgKind::Unsupported(_) => "…".to_owned(),
+    };
+    format!("write something like `{key} = {form}`")
+}
+
+fn by_value(loader: &Loader<'_>, ty: &Type, node: &super::document::Node, partial: bool) -> Result<ArgValue> {
+    let mut bytes = Vec::new();
+    Encoder { source: loader.source, partial, broadcast: false }.encode(node, ty, &mut bytes)?;
+    Ok(ArgValue::Value(bytes))
+}
+
+fn wanted<'a>(context: &Context<'a>, ty: Option<&'a Type>, label: &'a str) -> Wanted<'a> {
+    Wanted { ty, len: None, test: context.test, argument: label }
+}
+
+fn buffer(
+    loader: &mut Loader<'_>,
+    context: &Context<'_>,
+    spec: &BufferSpec,
+    span: &Span,
+    element: Option<&Type>,
+    space: AddressSpace,
+) -> Result<Resolved> {
+    let label = context.arg.label();
+    // Of pointers and other opaque things, only a file can tell what a test means.
+    let element = element.filter(|t| !matches!(t, Type::Opaque { .. }));
+    let wanted = wanted(context, element, &label);
+    let origin = Origin {
+        span,
+        npy: spec.npy.as_ref(),
+        values: spec.values.as_ref(),
+        fill: spec.fill.as_ref(),
+        random: spec.random.as_ref(),
+        arange: spec.arange.as_ref(),
+        len: spec.len.as_ref(),
+    };
+    let data = loader.load(origin, wanted)?;
+    if data.bytes.is_empty() {
+        return Err(loader
+            .error(span, format!("the buffer `{label}` is empty, which OpenCL does not allow"))
+            .mend("give it at least one element"));
+    }
+    let written = space != AddressSpace::Constant;
+    outcome(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)
+        .map(|(expectation, output)| Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), expectation, output })
+}
+
+fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind: ImageKind) -> Result<Resolved> {
+    let label = context.arg.label();
+    let image = image::resolve(loader, spec, kind, wanted(context, None, &label))?;
+    let written = context.arg.access != Access::ReadOnly;
+    let (expectation, output) = outcome(loader, context, &image.data, spec.expect.as_ref(), &spec.tolerance, written)?;
+    let value = ArgValue::Image { shape: image.shape, format: image.format, texels: image.data.bytes };
+    Ok(Resolved { value, expectation, output })
+}
+
+/// What is expected of data that the kernel may write to.
+fn outcome(
+    loader: &mut Loader<'_>,
+    context: &Context<'_>,
+    data: &Data,
+    expect: Option<&Expect>,
+    own: &ToleranceSpec,
+    written: bool,
+) -> Result<(Option<Expectation>, Option<Output>)> {
+    let [test, suite] = context.outer;
+    let (position, label) = (context.arg.position, context.arg.label());
+    let tolerance = loader.tolerance(&[own, test, suite])?;
+    let output = written.then(|| Output {
+        position,
+        label: label.clone(),
+        ty: data.ty.clone(),
+        shape: data.shape.clone(),
+        tolerance,
+    });
+    let Some(expect) = expect else { return Ok((None, output)) };
+    let span = &expect.node.span;
+    if !written {
+        return Err(loader
+            .error(span, format!("the kernel cannot write to `{label}`, so there is nothing to expect of it"))
+            .mend("leave `expect` out"));
+    }
+    let spec = expect.spec(loader.source)?;
+    let origin = Origin {
+        span,
+        npy: spec.npy.as_ref(),
+        values: spec.values.as_ref(),
+        fill: spec.fill.as_ref(),
+        random: None,
+        arange: spec.arange.as_ref(),
+        len: spec.len.as_ref(),
+    };
+    let wanted = Wanted { len: Some(data.len()), ..wanted(context, Some(&data.ty), &label) };
+    let expected = loader.load(origin, wanted)?;
+    if expected.bytes.len() != data.bytes.len() {
+        return Err(loader
+            .error(span, format!("`expect` has {} elements, but `{label}` has {}", expected.len(), data.len()))
+            .mend("give both the same number of elements"));
+    }
+    let nearest = ToleranceSpec { abs: spec.abs, rel: spec.rel };
+    let tolerance = loader.tolerance(&[&nearest, own, test, suite])?;
+    Ok((Some(Expectation { position, bytes: expected.bytes, ty: data.ty.clone(), tolerance }), output))
+}
+
+fn sampler(loader: &Loader<'_>, spec: &SamplerSpec) -> Result<ArgValue> {
+    let addressing = spec.addressing.value;
+    if matches!(addressing, AddressingName::Repeat | AddressingName::MirroredRepeat) && !spec.normalized {
+        return Err(loader
+            .error(&spec.addressing.span, "OpenCL defines this addressing for normalized coordinates only")
+            .mend("set `normalized = true`, or choose CLAMP_TO_EDGE"));
+    }
+    Ok(ArgValue::Sampler { addressing: addressing.into(), filter: spec.filter.into(), normalized: spec.normalized })
+}

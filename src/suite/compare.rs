@@ -1,0 +1,114 @@
+//! Whether outputs are what was expected.
+//!
+//! Integers have to be equal. Floats agree if their bits are equal, both are NaN (of any payload), or
+//! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees with itself only, and the zeros with each other.
+//! Padding does not count. Images are compared channel by channel.
+
+use super::layout::{self, Leaf, Number};
+use crate::kernel::interface::{Scalar, Type};
+
+/// How far a float may be from what is expected.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tolerance {
+    pub abs: f64,
+    pub rel: f64,
+}
+
+/// What a comparison found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// Elements compared; those that only one side has count too.
+    pub elements: u64,
+    /// Elements that differ by more than the tolerance.
+    pub mismatches: u64,
+    pub first: Option<Mismatch>,
+    /// The largest `|actual - expected|` of all scalars, within the tolerance or not; infinities and NaNs are left out.
+    /// `None` if there were no numbers to compare.
+    pub largest_absolute_error: Option<f64>,
+}
+
+impl Comparison {
+    pub fn passed(&self) -> bool {
+        self.mismatches == 0
+    }
+}
+
+/// The first scalar that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Of the element, from 0, all dimensions flattened.
+    pub index: u64,
+    /// The field's path, or a vector's lane (`s0`); `None` for scalars.
+    pub field: Option<String>,
+    pub expected: String,
+    pub actual: String,
+}
+
+/// Compares two arrays of `ty` (bytes, where no type is known).
+pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tolerance) -> Comparison {
+    let byte = Type::Scalar(Scalar::U8);
+    let ty = ty.filter(|t| t.size() > 0).unwrap_or(&byte);
+    let size = usize::try_from(ty.size()).unwrap_or(usize::MAX);
+    let elements = expected.len().max(actual.len()).div_ceil(size) as u64;
+    if expected == actual {
+        let largest_absolute_error = (elements > 0).then_some(0.0);
+        return Comparison { elements, largest_absolute_error, ..Comparison::default() };
+    }
+    let leaves = layout::leaves(ty);
+    let mut out = Comparison { elements, ..Comparison::default() };
+    let both = expected.len().min(actual.len()) / size;
+    for (index, (e, a)) in expected.chunks_exact(size).zip(actual.chunks_exact(size)).enumerate() {
+        let mut differs = false;
+        for leaf in &leaves {
+            let agree = agreement(leaf, e, a, tolerance, &mut out.largest_absolute_error);
+            if !agree && out.first.is_none() {
+                out.first = Some(Mismatch {
+                    index: index as u64,
+                    field: (!leaf.path.is_empty()).then(|| leaf.path.clone()),
+                    expected: text(leaf, e),
+                    actual: text(leaf, a),
+                });
+            }
+            differs |= !agree;
+        }
+        out.mismatches += u64::from(differs);
+    }
+    let missing = elements - both as u64;
+    if missing > 0 {
+        out.mismatches += missing;
+        out.first.get_or_insert_with(|| Mismatch {
+            index: both as u64,
+            field: None,
+            expected: format!("{} bytes in all", expected.len()),
+            actual: format!("{} bytes in all", actual.len()),
+        });
+    }
+    out
+}
+
+fn part<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
+    let start = usize::try_from(leaf.offset).unwrap_or(usize::MAX);
+    let end = start.saturating_add(usize::try_from(leaf.scalar.size()).unwrap_or(8));
+    element.get(start..end).unwrap_or(&[])
+}
+
+fn text(leaf: &Leaf, element: &[u8]) -> String {
+    layout::text(leaf.scalar, part(leaf, element))
+}
+
+fn agreement(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut Option<f64>) -> bool {
+    let (e, a) = (part(leaf, e), part(leaf, a));
+    let (error, agree) = match (layout::decode(leaf.scalar, e), layout::decode(leaf.scalar, a)) {
+        (Number::Float(x), Number::Float(y)) => {
+            let error = (y - x).abs();
+            let within = x.is_finite() && y.is_finite() && error <= tolerance.abs + tolerance.rel * x.abs();
+            (error, e == a || within || x == y || (x.is_nan() && y.is_nan()))
+        }
+        (Number::Integer(x), Number::Integer(y)) => (Number::Integer((y - x).abs()).as_f64(), x == y),
+        _ => (f64::NAN, false),
+    };
+    if error.is_finite() && largest.is_none_or(|l| error > l) {
+        *largest = Some(error);
+    }
+    agree
+}

@@ -1,0 +1,368 @@
+//! The contents of a buffer or an image, from whatever form the suite gives them in.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::de::At;
+use super::document::{Node, Source, Span, Value};
+use super::format::{ArangeSpec, RandomSpec, ToleranceSpec};
+use super::layout::{self, Number};
+use super::random::{self, Bounds, Stream};
+use super::values::Encoder;
+use super::{compare::Tolerance, npy};
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Scalar, Type};
+
+/// The most data that a suite may hold, in bytes: 16 GiB.
+pub const LIMIT: u64 = 16 << 30;
+
+/// One suite's data while it is resolved.
+pub struct Loader<'a> {
+    pub source: &'a Source,
+    /// What relative paths start from.
+    pub folder: &'a Path,
+    pub seed: u64,
+    files: HashMap<PathBuf, npy::Array>,
+    left: u64,
+}
+
+/// Where data comes from: exactly one of `npy`, `values`, `fill`, `random`, `arange`.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    pub span: &'a Span,
+    pub npy: Option<&'a At<String>>,
+    pub values: Option<&'a Node>,
+    pub fill: Option<&'a Node>,
+    pub random: Option<&'a RandomSpec>,
+    pub arange: Option<&'a ArangeSpec>,
+    pub len: Option<&'a At<u64>>,
+}
+
+/// Contents: `shape` counts elements of `ty`.
+#[derive(Debug, Clone)]
+pub struct Data {
+    pub bytes: Arc<Vec<u8>>,
+    pub shape: Vec<u64>,
+    pub ty: Type,
+}
+
+impl Data {
+    pub fn len(&self) -> u64 {
+        self.shape.iter().product()
+    }
+}
+
+/// What the data is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// `None`: the kernel does not tell.
+    pub ty: Option<&'a Type>,
+    /// Elements, if something else tells how many.
+    pub len: Option<u64>,
+    /// The names that seed random data.
+    pub test: &'a str,
+    pub argument: &'a str,
+}
+
+impl<'a> Loader<'a> {
+    pub fn new(source: &'a Source, folder: &'a Path, seed: u64) -> Self {
+        Loader { source, folder, seed, files: HashMap::new(), left: LIMIT }
+    }
+
+    pub fn error(&self, span: &Span, what: impl Into<String>) -> Error {
+        self.source.error(span, what)
+    }
+
+    /// Counts `len` elements of `size` bytes against the limit.
+    fn charge(&mut self, span: &Span, len: u64, size: u64) -> Result<()> {
+        let too_much = |figure: String| {
+            self.source
+                .error(span, format!("{figure} of data are more than a suite may hold (16 GiB in all)"))
+                .mend("give a smaller `len`, or split the suite")
+        };
+        let bytes = len.checked_mul(size).ok_or_else(|| too_much(format!("{len} elements of {size} bytes")))?;
+        if bytes > self.left {
+            let before = LIMIT - self.left;
+            return Err(too_much(match before {
+                0 => format!("{bytes} bytes"),
+                _ => format!("{bytes} bytes, after {before} bytes,"),
+            }));
+        }
+        self.left -= bytes;
+        Ok(())
+    }
+
+    /// Loads or generates data.
+    ///
+    /// # Errors
+    /// `Caller`, with its place.
+    pub fn load(&mut self, origin: Origin<'_>, wanted: Wanted<'_>) -> Result<Data> {
+        let given: Vec<&str> = [
+            ("npy", origin.npy.is_some()),
+            ("values", origin.values.is_some()),
+            ("fill", origin.fill.is_some()),
+            ("random", origin.random.is_some()),
+            ("arange", origin.arange.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, is_given)| is_given.then_some(key))
+        .collect();
+        if given.len() > 1 {
+            return Err(self
+                .error(origin.span, format!("`{}` are given together", given.join("` and `")))
+                .mend("give one of them"));
+        }
+        if let Some(path) = origin.npy {
+            let data = self.file(path, wanted.ty)?;
+            return self.with_len(data, origin.len);
+        }
+        let Some(ty) = wanted.ty else {
+            return Err(self
+                .error(origin.span, format!("the kernel does not tell the element type of `{}`", wanted.argument))
+                .mend("give the data as { npy = \"file.npy\" }, whose dtype tells it"));
+        };
+        let data = if let Some(values) = origin.values {
+            self.values(values, ty)?
+        } else if let Some(fill) = origin.fill {
+            self.fill(fill, self.count(origin, None, "fill", wanted)?, ty)?
+        } else if let Some(random) = origin.random {
+            let len = self.count(origin, random.len.as_ref(), "random", wanted)?;
+            self.random(origin.span, random, len, ty, wanted)?
+        } else if let Some(spec) = origin.arange {
+            let len = self.count(origin, spec.len.as_ref(), "arange", wanted)?;
+            self.arange(origin.span, spec, len, ty)?
+        } else {
+            return Err(self
+                .error(origin.span, "nothing here gives the data")
+                .mend("add one of `npy`, `values`, `fill`, `random`, `arange`"));
+        };
+        self.with_len(data, origin.len)
+    }
+
+    fn with_len(&self, data: Data, len: Option<&At<u64>>) -> Result<Data> {
+        match len {
+            Some(len) if len.value != data.len() => Err(self
+                .error(&len.span, format!("`len` is {}, but the data has {} elements", len.value, data.len()))
+                .mend("leave `len` out, or give the data that many elements")),
+            _ => Ok(data),
+        }
+    }
+
+    /// How many elements to generate.
+    fn count(&self, origin: Origin<'_>, own: Option<&At<u64>>, key: &str, wanted: Wanted<'_>) -> Result<u64> {
+        match (own.or(origin.len), wanted.len) {
+            (Some(len), Some(other)) if len.value != other => Err(self
+                .error(&len.span, format!("`len` is {}, but there are {other} elements", len.value))
+                .mend("leave `len` out here")),
+            (Some(len), _) => Ok(len.value),
+            (None, Some(len)) => Ok(len),
+            (None, None) => {
+                let mend = match key {
+                    "fill" => "add `len` beside `fill`".to_owned(),
+                    _ => format!("add `len` to `{key}`"),
+                };
+                Err(self.error(origin.span, format!("`{key}` does not say how many elements")).mend(mend))
+            }
+        }
+    }
+
+    fn file(&mut self, name: &At<String>, ty: Option<&Type>) -> Result<Data> {
+        let path = self.folder.join(&name.value);
+        if !self.files.contains_key(&path) {
+            let array = npy::read(&path, self.left).map_err(|e| e.at(self.source.place(&name.span)))?;
+            self.files.insert(path.clone(), array);
+        }
+        let array = match self.files.get(&path) {
+            Some(array) => array.clone(),
+            None => return Err(Error::internal(format!("`{}` was read but not kept", path.display()))),
+        };
+        let from_file = array.dtype.to_type();
+        let ty = ty.unwrap_or(&from_file);
+        let npy::Converted { bytes, shape } = npy::convert(&array, ty).map_err(|misfit| {
+            self.error(&name.span, format!("`{}` does not fit: {}", name.value, misfit.what)).mend(misfit.mend)
+        })?;
+        self.charge(&name.span, bytes.len() as u64, 1)?;
+        Ok(Data { bytes, shape, ty: ty.clone() })
+    }
+
+    /// Values in a list, which may be nested as the data is.
+    fn values(&mut self, node: &Node, ty: &Type) -> Result<Data> {
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let mut bytes = Vec::new();
+        let mut shape = Vec::new();
+        let inner = dimensions(ty);
+        // The first elements tell how deeply the list is nested; `rows` checks that all of it is.
+        let mut depth = 0;
+        let mut first = node;
+        while let Value::List(items) = &first.value {
+            shape.push(items.len() as u64);
+            depth += 1;
+            match items.first() {
+                Some(item) => first = item,
+                None => break,
+            }
+        }
+        if depth <= inner + 1 {
+            encoder.elements(node, ty, &mut bytes)?;
+            shape = vec![bytes.len() as u64 / ty.size().max(1)];
+        } else {
+            shape.truncate(depth - inner);
+            self.rows(node, &shape, &mut |row: &Node| encoder.elements(row, ty, &mut bytes))?;
+        }
+        self.charge(&node.span, bytes.len() as u64, 1)?;
+        Ok(Data { bytes: Arc::new(bytes), shape, ty: ty.clone() })
+    }
+
+    fn rows(&self, node: &Node, shape: &[u64], leaf: &mut dyn FnMut(&Node) -> Result<()>) -> Result<()> {
+        let rectangular = match &node.value {
+            Value::List(items) if Some(&(items.len() as u64)) == shape.first() => items,
+            _ => {
+                return Err(self
+                    .error(&node.span, "the rows of this list do not have the same length")
+                    .mend(format!("give every row the shape {}", npy::shape_text(shape))));
+            }
+        };
+        if shape.len() == 1 {
+            return leaf(node);
+        }
+        rectangular.iter().try_for_each(|row| self.rows(row, &shape[1..], leaf))
+    }
+
+    fn fill(&mut self, node: &Node, len: u64, ty: &Type) -> Result<Data> {
+        self.charge(&node.span, len, ty.size())?;
+        let mut one = Vec::new();
+        Encoder { source: self.source, partial: false, broadcast: true }.encode(node, ty, &mut one)?;
+        let bytes = one.repeat(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
+    }
+
+    fn random(&mut self, span: &Span, spec: &RandomSpec, len: u64, ty: &Type, wanted: Wanted<'_>) -> Result<Data> {
+        self.charge(spec.len.as_ref().map_or(span, |l| &l.span), len, ty.size())?;
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let mut bounds = Bounds::default();
+        for scalar in scalars(ty) {
+            bounds.min = spec.min.as_ref().map(|n| encoder.number(n, scalar)).transpose()?;
+            bounds.max = spec.max.as_ref().map(|n| encoder.number(n, scalar)).transpose()?;
+            let (least, greatest) = match layout::range(scalar) {
+                Some((least, greatest)) => (Number::Integer(least), Number::Integer(greatest)),
+                None => (Number::Float(0.0), Number::Float(1.0)),
+            };
+            let (min, max) = (bounds.min.unwrap_or(least), bounds.max.unwrap_or(greatest));
+            let place = spec.max.as_ref().or(spec.min.as_ref()).map_or(span, |n| &n.span);
+            let reversed = match (min, max) {
+                (Number::Integer(min), Number::Integer(max)) => min > max,
+                _ => min.as_f64() > max.as_f64(),
+            };
+            if reversed {
+                return Err(self
+                    .error(place, format!("`min` {} is more than `max` {}", text(min), text(max)))
+                    .mend("give both, `min` not above `max`"));
+            }
+            for bound in [min, max] {
+                let mut rounded = Vec::new();
+                if let Number::Float(x) = bound
+                    && (!x.is_finite() || !layout::push_float(scalar, x, &mut rounded))
+                {
+                    return Err(self
+                        .error(place, format!("{x:?} is no bound for random `{}`", scalar.name()))
+                        .mend("give finite values of the type"));
+                }
+            }
+        }
+        let mut stream = match spec.seed {
+            Some(seed) => Stream::of_seed(seed),
+            None => Stream::of_argument(self.seed, wanted.test, wanted.argument),
+        };
+        let mut bytes = Vec::new();
+        stream.fill(ty, len, &bounds, &mut bytes);
+        Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
+    }
+
+    fn arange(&mut self, span: &Span, spec: &ArangeSpec, len: u64, ty: &Type) -> Result<Data> {
+        self.charge(spec.len.as_ref().map_or(span, |l| &l.span), len, ty.size())?;
+        let (scalar, lanes) = match ty {
+            Type::Scalar(s) => (*s, 1),
+            Type::Vector(s, lanes) => (*s, u64::from(*lanes)),
+            _ => {
+                return Err(self
+                    .error(span, format!("`arange` cannot count in `{}`", ty.name()))
+                    .mend("give `values`, `random` or an .npy file"));
+            }
+        };
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let number = |node: Option<&Node>, default: i128| match node {
+            Some(node) if scalar.is_float() => encoder.number(node, scalar),
+            // A step may be negative where the type is not.
+            Some(node) => encoder.number(node, Scalar::I64),
+            None => Ok(Number::Integer(default)),
+        };
+        let start = match &spec.start {
+            Some(node) => encoder.number(node, scalar)?,
+            None => Number::Integer(0),
+        };
+        let step = number(spec.step.as_ref(), 1)?;
+        let mut flat = Vec::new();
+        random::arange(scalar, len * lanes, start, step, &mut flat).map_err(|n| {
+            self.error(span, format!("`arange` comes to {n}, which does not fit `{}`", scalar.name()))
+                .mend("give a smaller `len` or `step`")
+        })?;
+        let bytes = if lanes == 3 { pad_lanes(&flat, scalar) } else { flat };
+        Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
+    }
+
+    /// The tolerance, from the nearest to the farthest place that gives one.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, for one that is negative or NaN.
+    pub fn tolerance(&self, nearest_first: &[&ToleranceSpec]) -> Result<Tolerance> {
+        let pick = |values: Vec<&At<f64>>| match values.first() {
+            Some(x) if x.value.is_nan() || x.value < 0.0 => Err(self
+                .error(&x.span, format!("the tolerance {:?} is negative or NaN", x.value))
+                .mend("give 0 or more")),
+            Some(x) => Ok(x.value),
+            None => Ok(0.0),
+        };
+        Ok(Tolerance {
+            abs: pick(nearest_first.iter().filter_map(|t| t.abs.as_ref()).collect())?,
+            rel: pick(nearest_first.iter().filter_map(|t| t.rel.as_ref()).collect())?,
+        })
+    }
+}
+
+fn text(n: Number) -> String {
+    match n {
+        Number::Integer(n) => n.to_string(),
+        Number::Float(x) => format!("{x:?}"),
+    }
+}
+
+fn pad_lanes(flat: &[u8], scalar: Scalar) -> Vec<u8> {
+    let size = usize::try_from(scalar.size()).unwrap_or(8);
+    let mut out = Vec::with_capacity(flat.len() / 3 * 4);
+    for element in flat.chunks(size * 3) {
+        out.extend_from_slice(element);
+        out.resize(out.len() + size, 0);
+    }
+    out
+}
+
+/// The different scalar types in a type.
+fn scalars(ty: &Type) -> Vec<Scalar> {
+    let mut out: Vec<Scalar> = Vec::new();
+    for leaf in layout::leaves(ty) {
+        if !out.contains(&leaf.scalar) {
+            out.push(leaf.scalar);
+        }
+    }
+    out
+}
+
+/// How many list levels one value of a type has.
+fn dimensions(ty: &Type) -> usize {
+    match ty {
+        Type::Vector(..) => 1,
+        Type::Array(element, _) => 1 + dimensions(element),
+        _ => 0,
+    }
+}

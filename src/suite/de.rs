@@ -1,0 +1,409 @@
+//! From the tree of [`super::document`] to serde types, with a place for every error.
+//!
+//! Types say what keys there are (`super::format`); this says what is wrong with a file that does not fit them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::document::{Entry, Node, Source, Span, Value, suggestion};
+use crate::error::Result;
+
+/// A value that knows where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct At<T> {
+    pub span: Span,
+    pub value: T,
+}
+
+/// Reads `node` as a `T`.
+///
+/// # Errors
+/// `Caller`, with its place and a mend, if it does not have the shape of a `T`.
+pub fn read<T: DeserializeOwned>(source: &Source, node: &Node) -> Result<T> {
+    T::deserialize(Reader(node)).map_err(|e| {
+        let error = source.error(&e.span.unwrap_or_else(|| node.span.clone()), e.what);
+        match e.mend {
+            Some(mend) => error.mend(mend),
+            None => error,
+        }
+    })
+}
+
+/// What is wrong, before the text is known.
+#[derive(Debug)]
+pub struct Fault {
+    span: Option<Span>,
+    what: String,
+    mend: Option<String>,
+}
+
+impl Fault {
+    fn new(what: impl Into<String>) -> Self {
+        Fault { span: None, what: what.into(), mend: None }
+    }
+
+    /// Keeps the innermost place.
+    fn at(mut self, span: &Span) -> Self {
+        self.span.get_or_insert_with(|| span.clone());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+fn name_of(unexpected: &Unexpected<'_>) -> String {
+    match unexpected {
+        Unexpected::Bool(_) => "a boolean".to_owned(),
+        Unexpected::Unsigned(n) => format!("the integer {n}"),
+        Unexpected::Signed(n) => format!("the integer {n}"),
+        Unexpected::Float(_) => "a float".to_owned(),
+        Unexpected::Str(s) => format!("the string \"{s}\""),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Rust's names of what is expected, in the words of the file.
+fn wanted(expected: &dyn de::Expected) -> String {
+    match expected.to_string().as_str() {
+        "u64" | "u32" => "a whole number, 0 or more".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        other if other.starts_with("struct ") => "a table".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(msg: T) -> Self {
+        Fault::new(msg.to_string())
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Fault::new(format!("this is {}, but {} is wanted here", name_of(&unexpected), wanted(expected)))
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Fault::invalid_type(unexpected, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        let mend = Some(suggestion(variant, expected, "possible values"));
+        Fault { span: None, what: format!("unknown value \"{variant}\""), mend }
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        let mend = Some(suggestion(field, expected, "keys here"));
+        Fault { span: None, what: format!("unknown key `{field}`"), mend }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Fault { span: None, what: format!("the key `{field}` is missing here"), mend: Some(format!("add `{field}`")) }
+    }
+}
+
+/// Integers as the file may write them: also as text, which is how JSON can give large or hexadecimal ones.
+pub fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.replace('_', "");
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        Some("0o") => (8, &digits[2..]),
+        _ => (10, digits.as_str()),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let n = i128::from_str_radix(digits, radix).ok()?;
+    Some(if negative { -n } else { n })
+}
+
+/// Floats that JSON has to write as text.
+pub fn special_float(text: &str) -> Option<f64> {
+    match text.to_ascii_lowercase().as_str() {
+        "nan" | "+nan" | "-nan" => Some(f64::NAN),
+        "inf" | "+inf" | "infinity" => Some(f64::INFINITY),
+        "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+struct Reader<'a>(&'a Node);
+
+/// Calls the visitor's method for an integer of any width.
+fn visit_integer<'de, V: Visitor<'de>>(n: i128, visitor: V) -> std::result::Result<V::Value, Fault> {
+    if let Ok(n) = u64::try_from(n) {
+        visitor.visit_u64(n)
+    } else if let Ok(n) = i64::try_from(n) {
+        visitor.visit_i64(n)
+    } else {
+        visitor.visit_i128(n)
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn visit<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Bool(b) => visitor.visit_bool(*b),
+            Value::Integer(n) => visit_integer(*n, visitor),
+            Value::Float(x) => visitor.visit_f64(*x),
+            Value::Text(s) => visitor.visit_str(s),
+            Value::List(items) => visitor.visit_seq(Items(items.iter())),
+            Value::Table(entries) => visitor.visit_map(Entries { entries: entries.iter(), current: None }),
+        }
+    }
+
+    fn visit_number<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Text(s) => match (integer(s), special_float(s)) {
+                (Some(n), _) => visit_integer(n, visitor),
+                (None, Some(x)) => visitor.visit_f64(x),
+                (None, None) => visitor.visit_str(s),
+            },
+            _ => self.visit(visitor),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        self.visit(visitor).map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        self.visit_number(visitor).map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        self.visit_number(visitor).map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        if name == AT { visitor.visit_map(Spanned { node: self.0, next: 0 }) } else { self.deserialize_any(visitor) }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Text(s) => visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(s.as_str())),
+            _ => Err(Fault::new(format!("this is {}, but a string is wanted here", self.0.kind()))),
+        }
+        .map_err(|e| e.at(&self.0.span))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'a>(std::slice::Iter<'a, Node>);
+
+impl<'de> de::SeqAccess<'de> for Items<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: de::DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> std::result::Result<Option<T::Value>, Fault> {
+        self.0.next().map(|node| seed.deserialize(Reader(node))).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+struct Entries<'a> {
+    entries: std::slice::Iter<'a, Entry>,
+    current: Option<&'a Entry>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> std::result::Result<Option<K::Value>, Fault> {
+        self.current = self.entries.next();
+        let Some(entry) = self.current else { return Ok(None) };
+        let key = Node { span: entry.key_span.clone(), value: Value::Text(entry.key.clone()) };
+        seed.deserialize(Reader(&key)).map(Some).map_err(|e| e.at(&entry.key_span))
+    }
+
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, Fault> {
+        match self.current {
+            Some(entry) => seed.deserialize(Reader(&entry.node)),
+            None => Err(Fault::new("a value was asked for before its key")),
+        }
+    }
+}
+
+/// The name by which [`At`] asks the reader for its span; no file can contain it as a type.
+const AT: &str = "$kassay::At";
+
+/// Gives an [`At`] its start, end and value.
+struct Spanned<'a> {
+    node: &'a Node,
+    next: u8,
+}
+
+impl<'de> MapAccess<'de> for Spanned<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> std::result::Result<Option<K::Value>, Fault> {
+        self.next += 1;
+        if self.next > 3 { Ok(None) } else { seed.deserialize(u8::into_deserializer(self.next)).map(Some) }
+    }
+
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, Fault> {
+        match self.next {
+            1 => seed.deserialize(self.node.span.start.into_deserializer()),
+            2 => seed.deserialize(self.node.span.end.into_deserializer()),
+            _ => seed.deserialize(Reader(self.node)),
+        }
+    }
+}
+
+struct AtVisitor<T>(PhantomData<T>);
+
+impl<'de, T: de::Deserialize<'de>> Visitor<'de> for AtVisitor<T> {
+    type Value = At<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of a suite file")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<At<T>, A::Error> {
+        let start = map.next_entry::<u8, usize>()?;
+        let end = map.next_entry::<u8, usize>()?;
+        let value = map.next_entry::<u8, T>()?;
+        match (start, end, value) {
+            (Some((_, start)), Some((_, end)), Some((_, value))) => Ok(At { span: start..end, value }),
+            _ => Err(de::Error::custom("only a suite file's reader gives places")),
+        }
+    }
+}
+
+impl<'de, T: de::Deserialize<'de>> de::Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_struct(AT, &["start", "end", "value"], AtVisitor(PhantomData))
+    }
+}
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// The value alone, wherever it stands.
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, b: bool) -> std::result::Result<Value, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> std::result::Result<Value, E> {
+        Ok(Value::Integer(n.into()))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> std::result::Result<Value, E> {
+        Ok(Value::Integer(n.into()))
+    }
+
+    fn visit_i128<E>(self, n: i128) -> std::result::Result<Value, E> {
+        Ok(Value::Integer(n))
+    }
+
+    fn visit_f64<E>(self, x: f64) -> std::result::Result<Value, E> {
+        Ok(Value::Float(x))
+    }
+
+    fn visit_str<E>(self, s: &str) -> std::result::Result<Value, E> {
+        Ok(Value::Text(s.to_owned()))
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0));
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((key, node)) = map.next_entry::<At<String>, Node>()? {
+            entries.push(Entry { key: key.value, key_span: key.span, node });
+        }
+        Ok(Value::Table(entries))
+    }
+}
+
+impl<'de> de::Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+impl<'de> de::Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let At { span, value } = At::<Value>::deserialize(deserializer)?;
+        Ok(Node { span, value })
+    }
+}

@@ -1,0 +1,202 @@
+//! The text of a suite file as a tree that knows where each of its parts stands.
+//!
+//! TOML and JSON give the same tree, so that everything above sees one format and every message can name its place.
+//! What the keys mean is not decided here.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::json;
+use crate::error::{Error, Place, Result};
+
+/// Where something stands in the text, in bytes.
+pub type Span = Range<usize>;
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub span: Span,
+    pub value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Bool(bool),
+    /// Wide enough for every `long` and `ulong`.
+    Integer(i128),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    /// In the order of the file.
+    Table(Vec<Entry>),
+}
+
+/// One key of a table with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub node: Node,
+}
+
+/// A file's path and text: what turns a span into a place.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+impl Node {
+    /// What kind of value it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Bool(_) => "a boolean",
+            Value::Integer(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Text(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()?.iter().find(|e| e.key == key).map(|e| &e.node)
+    }
+
+    pub fn entries(&self) -> Option<&[Entry]> {
+        match &self.value {
+            Value::Table(entries) => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+impl Source {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// `Caller` if the file cannot be read or is not UTF-8.
+    pub fn read(path: &Path) -> Result<Source> {
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            Error::caller(format!("cannot read the suite `{}`: {e}", path.display()))
+                .mend("give the path of a suite file (TOML or JSON)")
+        })?;
+        Ok(Source { path: path.to_owned(), text })
+    }
+
+    /// The tree of the text: JSON if the file's name ends in `.json`, else TOML.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if the text is not well-formed.
+    pub fn parse(&self) -> Result<Node> {
+        if self.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+            json::parse(self)
+        } else {
+            let root = DeTable::parse(&self.text).map_err(|e| {
+                // The parser may point behind the last character.
+                let span = e.span().unwrap_or(0..0);
+                self.error(&span, format!("not valid TOML: {}", e.message().trim()))
+            })?;
+            let span = root.span();
+            self.table(root.get_ref(), span)
+        }
+    }
+
+    fn table(&self, table: &DeTable<'_>, span: Span) -> Result<Node> {
+        let mut entries = table
+            .iter()
+            .map(|(key, value)| {
+                let node = self.node(value)?;
+                Ok(Entry { key: key.get_ref().clone().into_owned(), key_span: key.span(), node })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        entries.sort_by_key(|e| e.key_span.start);
+        Ok(Node { span, value: Value::Table(entries) })
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> Result<Node> {
+        let span = value.span();
+        let value = match value.get_ref() {
+            DeValue::String(s) => Value::Text(s.clone().into_owned()),
+            DeValue::Integer(i) => Value::Integer(
+                i128::from_str_radix(i.as_str(), i.radix())
+                    .map_err(|_| self.error(&span, format!("the integer {i} is too large")))?,
+            ),
+            DeValue::Float(f) => {
+                Value::Float(f.as_str().parse().map_err(|_| self.error(&span, format!("cannot read the float {f}")))?)
+            }
+            DeValue::Boolean(b) => Value::Bool(*b),
+            DeValue::Datetime(_) => {
+                return Err(self.error(&span, "a date means nothing in a suite").mend("put a string in quotes"));
+            }
+            DeValue::Array(items) => Value::List(items.iter().map(|i| self.node(i)).collect::<Result<_>>()?),
+            DeValue::Table(table) => return self.table(table, span),
+        };
+        Ok(Node { span, value })
+    }
+
+    /// The place of a span's start.
+    pub fn place(&self, span: &Span) -> Place {
+        let mut at = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let start = self.text[..at].rfind('\n').map_or(0, |i| i + 1);
+        let end = self.text[at..].find('\n').map_or(self.text.len(), |i| at + i);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Place {
+            file: self.path.clone(),
+            line: count(self.text[..at].matches('\n').count() + 1),
+            column: count(at - start + 1),
+            text: Some(self.text[start..end].trim_end_matches('\r').to_owned()),
+        }
+    }
+
+    /// A caller's mistake at that place.
+    pub fn error(&self, span: &Span, what: impl Into<String>) -> Error {
+        Error::caller(what).at(self.place(span))
+    }
+}
+
+/// The member of `known` that `given` was probably meant to be: at most a third of it (and at least one letter) mistyped,
+/// by optimal-string-alignment distance.
+pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (given.chars().count() / 3).max(1);
+    known
+        .into_iter()
+        .map(|k| (distance(&given.to_lowercase(), &k.to_lowercase()), k))
+        .filter(|(d, k)| *d <= limit && *d < k.chars().count().max(2))
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
+}
+
+/// "did you mean `x`?" if something is close, and in any case the list.
+pub fn suggestion(given: &str, known: &[&str], list: &str) -> String {
+    let all = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+    match closest(given, known.iter().copied()) {
+        Some(k) => format!("did you mean `{k}`? {list}: {all}"),
+        None => format!("{list}: {all}"),
+    }
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substituted = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substituted.min(previous[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut previous, row);
+    }
+    previous[b.len()]
+}

@@ -1,0 +1,128 @@
+//! NDRanges as a suite writes them, checked as OpenCL 1.2 (section 5.8, clEnqueueNDRangeKernel) has it.
+
+use super::de::At;
+use super::document::Source;
+use super::format::TestEntry;
+use super::launch::NdRange;
+use crate::error::Result;
+
+type Sizes = At<Vec<At<u64>>>;
+
+fn dims(source: &Source, key: &str, sizes: &Sizes, least: u64, rest: u64) -> Result<(u32, [u64; 3])> {
+    let count = sizes.value.len();
+    if count == 0 || count > 3 {
+        return Err(source
+            .error(&sizes.span, format!("`{key}` has {count} dimensions"))
+            .mend("give one, two or three, such as [1024]"));
+    }
+    let mut out = [rest; 3];
+    for (to, size) in out.iter_mut().zip(&sizes.value) {
+        if size.value < least {
+            return Err(source
+                .error(&size.span, format!("`{key}` has a dimension of {}", size.value))
+                .mend(format!("give {least} or more")));
+        }
+        *to = size.value;
+    }
+    Ok((u32::try_from(count).unwrap_or(3), out))
+}
+
+fn same_dims(source: &Source, key: &str, sizes: &Sizes, global: u32) -> Result<()> {
+    if sizes.value.len() as u64 == u64::from(global) {
+        return Ok(());
+    }
+    Err(source
+        .error(&sizes.span, format!("`{key}` has {} dimensions, but `global` has {global}", sizes.value.len()))
+        .mend("give both the same number of dimensions"))
+}
+
+/// The divisors of `n` nearest to `near`, below and above.
+fn divisors_near(n: u64, near: u64) -> String {
+    let mut divisors: Vec<u64> = Vec::new();
+    let mut d = 1u64;
+    // Past this, a work-group size is of no use anyway.
+    while d <= 1 << 16 && d.checked_mul(d).is_some_and(|sq| sq <= n) {
+        if n.is_multiple_of(d) {
+            divisors.extend([d, n / d]);
+        }
+        d += 1;
+    }
+    let below = divisors.iter().filter(|d| **d < near).max();
+    let above = divisors.iter().filter(|d| **d > near).min();
+    match (below, above) {
+        (Some(b), Some(a)) => format!("{b} and {a}"),
+        (Some(d), None) | (None, Some(d)) => d.to_string(),
+        (None, None) => "1".to_owned(),
+    }
+}
+
+/// The NDRange of a test, without what the kernel requires.
+///
+/// # Errors
+/// `Caller`, with its place.
+pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
+    let (count, global) = dims(source, "global", &test.global, 1, 1)?;
+    if global.iter().try_fold(1u64, |a, b| a.checked_mul(*b)).is_none() {
+        return Err(source
+            .error(&test.global.span, "`global` has more than 2^64 work-items")
+            .mend("give smaller dimensions"));
+    }
+    let mut range = NdRange { dims: count, global, local: None, offset: [0; 3] };
+    if let Some(offset) = &test.offset {
+        range.offset = dims(source, "offset", offset, 0, 0)?.1;
+        same_dims(source, "offset", offset, count)?;
+        if range.offset.iter().zip(global).any(|(o, g)| o.checked_add(g).is_none()) {
+            return Err(source.error(&offset.span, "`offset` + `global` is more than 2^64").mend("give less"));
+        }
+    }
+    if let Some(local) = &test.local {
+        let sizes = dims(source, "local", local, 1, 1)?.1;
+        same_dims(source, "local", local, count)?;
+        for (i, size) in local.value.iter().enumerate() {
+            if !global[i].is_multiple_of(size.value) {
+                return Err(source
+                    .error(
+                        &size.span,
+                        format!("in dimension {i}, `local` {} does not divide `global` {}", size.value, global[i]),
+                    )
+                    .mend(format!(
+                        "the nearest divisors of {} are {}",
+                        global[i],
+                        divisors_near(global[i], size.value)
+                    )));
+            }
+        }
+        range.local = Some(sizes);
+    }
+    Ok(range)
+}
+
+/// The NDRange with the work-group size that the kernel requires.
+///
+/// # Errors
+/// `Caller`, with its place, if the suite contradicts the kernel.
+pub fn require(source: &Source, test: &TestEntry, range: &NdRange, required: Option<[u64; 3]>) -> Result<NdRange> {
+    let mut range = range.clone();
+    let Some(required) = required else { return Ok(range) };
+    let text = format!("{}, {}, {}", required[0], required[1], required[2]);
+    if let (Some(local), Some(given)) = (range.local, &test.local)
+        && local != required
+    {
+        return Err(source
+            .error(&given.span, format!("the kernel requires work-groups of ({text})"))
+            .mend("leave `local` out, or give these sizes"));
+    }
+    for (i, (global, size)) in range.global.iter().zip(required).enumerate() {
+        if size == 0 || !global.is_multiple_of(size) {
+            let at = test.global.value.get(i).map_or(&test.global.span, |g| &g.span);
+            return Err(source
+                .error(
+                    at,
+                    format!("the kernel requires work-groups of ({text}), but `global` is {global} in dimension {i}"),
+                )
+                .mend(format!("give a multiple of {size} in dimension {i}")));
+        }
+    }
+    range.local = Some(required);
+    Ok(range)
+}

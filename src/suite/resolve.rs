@@ -1,0 +1,232 @@
+//! Suites: a file read and checked, then its tests made into launches for a kernel's interface.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::arguments::{self, Output};
+use super::compare::Tolerance;
+use super::data::Loader;
+use super::de::{self, At};
+use super::document::{Source, Span, suggestion};
+use super::format::{Form, ScheduleSpec, SuiteFile, TestEntry, ToleranceSpec};
+use super::launch::{ArgValue, Launch, NdRange};
+use super::range;
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Arg, Interface};
+
+pub use super::arguments::Expectation;
+pub use super::format::ScheduleSpec as Schedule;
+
+/// A suite file that is sound in itself; whether it fits its kernel, [`Suite::resolve`] finds out.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// As given to [`Suite::load`].
+    pub path: PathBuf,
+    /// The kernel's file: the suite's folder joined with what the suite says.
+    pub kernel: PathBuf,
+    pub entry: Option<String>,
+    /// Options of the compiler; they win over kassay's own.
+    pub options: Vec<String>,
+    /// Where nothing nearer says otherwise.
+    pub tolerance: Tolerance,
+    pub name: Option<String>,
+    /// The seed to use unless `--seed` is given.
+    pub seed: Option<u64>,
+    pub tests: Vec<TestSpec>,
+    source: Source,
+    default_tolerance: ToleranceSpec,
+}
+
+/// A test as the file has it.
+#[derive(Debug, Clone)]
+pub struct TestSpec {
+    /// Unique in the suite.
+    pub name: String,
+    /// Without what the kernel requires.
+    pub range: NdRange,
+    entry: TestEntry,
+    args: Vec<(At<String>, Form)>,
+    span: Span,
+}
+
+/// A test that can be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Test {
+    pub name: String,
+    pub launch: Launch,
+    /// In the order of the arguments.
+    pub expectations: Vec<Expectation>,
+    pub schedule: Option<ScheduleSpec>,
+    /// What the kernel may write to, in the order of the arguments: every buffer but `__constant` ones, every image but
+    /// `read_only` ones.
+    pub outputs: Vec<Output>,
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+impl Suite {
+    /// Reads a suite: JSON if the name ends in `.json`, else TOML.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if the file cannot be read, has not the shape of a suite, or names a kernel that is not there.
+    pub fn load(path: &Path) -> Result<Suite> {
+        let suite = Suite::parse(Source::read(path)?)?;
+        if !suite.kernel.is_file() {
+            let at = suite.source.parse()?.get("kernel").map_or(0..0, |n| n.span.clone());
+            return Err(suite
+                .source
+                .error(&at, format!("the kernel's file `{}` is not there", suite.kernel.display()))
+                .mend("give its path relative to the suite file"));
+        }
+        Ok(suite)
+    }
+
+    fn parse(source: Source) -> Result<Suite> {
+        let root = source.parse()?;
+        let file: SuiteFile = de::read(&source, &root)?;
+        if file.test.is_empty() {
+            let at = root.span.start..root.span.start;
+            return Err(source
+                .error(&at, "the suite has no tests")
+                .mend("add a [[test]] table with `global` and `args`"));
+        }
+        let mut tests = Vec::new();
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        for (i, At { span, value: entry }) in file.test.into_iter().enumerate() {
+            let name = entry.name.as_ref().map_or_else(|| format!("test {}", i + 1), |n| n.value.clone());
+            let at = entry.name.as_ref().map_or(&span, |n| &n.span);
+            let line = source.place(at).line;
+            if let Some(first) = seen.insert(name.clone(), line) {
+                return Err(source
+                    .error(at, format!("there are two tests of the name \"{name}\" (the first in line {first})"))
+                    .mend("give each test its own name"));
+            }
+            let range = range::read(&source, &entry)?;
+            tests.push(TestSpec { name, range, args: forms(&source, &entry)?, entry, span });
+        }
+        let loader = Loader::new(&source, Path::new(""), 0);
+        let tolerance = loader.tolerance(&[&file.tolerance])?;
+        Ok(Suite {
+            path: source.path.clone(),
+            kernel: folder(&source.path).join(&file.kernel.value),
+            entry: file.entry,
+            options: file.options,
+            tolerance,
+            name: file.name,
+            seed: file.seed,
+            tests,
+            default_tolerance: file.tolerance,
+            source,
+        })
+    }
+
+    /// The tests as launches of a kernel. `seed` is for random data without a seed of its own.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if the suite does not fit the kernel or its files cannot be read.
+    pub fn resolve(&self, interface: &Interface, seed: u64) -> Result<Vec<Test>> {
+        let mut loader = Loader::new(&self.source, folder(&self.path), seed);
+        self.tests.iter().map(|test| self.test(test, interface, &mut loader)).collect()
+    }
+
+    fn test(&self, test: &TestSpec, interface: &Interface, loader: &mut Loader<'_>) -> Result<Test> {
+        let range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let forms = self.assign(test, interface)?;
+        let mut args: Vec<ArgValue> = Vec::new();
+        let (mut expectations, mut outputs) = (Vec::new(), Vec::new());
+        for (arg, (key, form)) in interface.args.iter().zip(forms) {
+            let context = arguments::Context {
+                arg,
+                test: &test.name,
+                key,
+                outer: [&test.entry.tolerance, &self.default_tolerance],
+            };
+            let resolved = arguments::resolve(loader, &context, form)?;
+            args.push(resolved.value);
+            expectations.extend(resolved.expectation);
+            outputs.extend(resolved.output);
+        }
+        Ok(Test {
+            name: test.name.clone(),
+            launch: Launch { range, args },
+            expectations,
+            schedule: test.entry.schedule.clone(),
+            outputs,
+        })
+    }
+
+    /// What the test gives for each argument, in the interface's order.
+    fn assign<'t>(&self, test: &'t TestSpec, interface: &Interface) -> Result<Vec<(&'t At<String>, &'t Form)>> {
+        let mut given: Vec<Option<(&At<String>, &Form)>> = vec![None; interface.args.len()];
+        for (key, form) in &test.args {
+            let by_name = interface.args.iter().position(|a| a.name.as_deref() == Some(key.value.as_str()));
+            let index = by_name.or_else(|| key.value.parse::<usize>().ok());
+            let Some((arg, slot)) = index.and_then(|i| Some((interface.args.get(i)?, given.get_mut(i)?))) else {
+                return Err(self.unknown(key, interface));
+            };
+            if let Some((other, _)) = slot {
+                return Err(self
+                    .source
+                    .error(
+                        &key.span,
+                        format!(
+                            "the argument `{}` is given twice, as `{}` and as `{}`",
+                            arg.label(),
+                            other.value,
+                            key.value
+                        ),
+                    )
+                    .mend("give it once"));
+            }
+            *slot = Some((key, form));
+        }
+        let missing: Vec<&Arg> =
+            interface.args.iter().zip(&given).filter(|(_, g)| g.is_none()).map(|(a, _)| a).collect();
+        if missing.is_empty() {
+            return Ok(given.into_iter().flatten().collect());
+        }
+        let list: Vec<String> = missing.iter().map(|a| format!("`{}` ({})", a.label(), a.type_name)).collect();
+        let at = test.entry.args.as_ref().map_or(&test.span, |n| &n.span);
+        let (what, them) = if list.len() == 1 { ("argument", "it") } else { ("arguments", "them") };
+        Err(self
+            .source
+            .error(
+                at,
+                format!(
+                    "the test \"{}\" does not give the {what} {} of `{}`",
+                    test.name,
+                    list.join(", "),
+                    interface.name
+                ),
+            )
+            .mend(format!("add {them} under [test.args]; every argument has to be given")))
+    }
+
+    fn unknown(&self, key: &At<String>, interface: &Interface) -> Error {
+        let labels: Vec<String> = interface.args.iter().map(Arg::label).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
+        if labels.is_empty() {
+            return error.mend("leave it out; this kernel takes no arguments");
+        }
+        error.mend(suggestion(&key.value, &labels, "its arguments"))
+    }
+}
+
+fn forms(source: &Source, entry: &TestEntry) -> Result<Vec<(At<String>, Form)>> {
+    let Some(node) = &entry.args else { return Ok(Vec::new()) };
+    let Some(entries) = node.entries() else {
+        return Err(source
+            .error(&node.span, format!("this is {}, but `args` is a table", node.kind()))
+            .mend("give the arguments by name, as in [test.args] n = 1000"));
+    };
+    entries
+        .iter()
+        .map(|e| {
+            let key = At { span: e.key_span.clone(), value: e.key.clone() };
+            Ok((key, Form::read(source, &e.node)?))
+        })
+        .collect()
+}

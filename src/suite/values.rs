@@ -1,0 +1,220 @@
+//! Values written in a suite, as the bytes that a kernel's type has: little endian, padding zero.
+
+use super::de;
+use super::document::{Node, Source, Value, suggestion};
+use super::layout::{self, Number};
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Scalar, Struct, Type};
+
+/// Turns nodes of one file into bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Encoder<'a> {
+    pub source: &'a Source,
+    /// Whether fields that are not named are zero.
+    pub partial: bool,
+    /// Whether one number stands for all scalars of a vector, an array or a struct.
+    pub broadcast: bool,
+}
+
+fn usize_of(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn plural(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+impl Encoder<'_> {
+    /// Appends the value, exactly `ty.size()` bytes.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if `node` is no value of `ty`.
+    pub fn encode(&self, node: &Node, ty: &Type, out: &mut Vec<u8>) -> Result<()> {
+        let end = out.len() + usize_of(ty.size());
+        match ty {
+            Type::Scalar(scalar) => self.scalar(node, *scalar, out)?,
+            Type::Vector(scalar, lanes) => {
+                let element = Type::Scalar(*scalar);
+                self.list(node, &element, u64::from(*lanes), ty, "lane", out)?;
+            }
+            Type::Array(element, len) => self.list(node, element, *len, ty, "element", out)?,
+            Type::Struct(s) => self.fields(node, s, ty, out)?,
+            Type::Opaque { name, .. } => {
+                return Err(self.source.error(&node.span, format!("no test can give a value of the type `{name}`")));
+            }
+        }
+        out.resize(end, 0);
+        Ok(())
+    }
+
+    fn list(&self, node: &Node, element: &Type, len: u64, whole: &Type, part: &str, out: &mut Vec<u8>) -> Result<()> {
+        match &node.value {
+            Value::List(items) => {
+                if items.len() as u64 != len {
+                    return Err(self
+                        .source
+                        .error(
+                            &node.span,
+                            format!(
+                                "a value of `{}` has {}, but this list has {}",
+                                whole.name(),
+                                plural(usize_of(len), part),
+                                items.len()
+                            ),
+                        )
+                        .mend(format!("give {len} values")));
+                }
+                items.iter().try_for_each(|item| self.encode(item, element, out))
+            }
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) if self.broadcast => {
+                (0..len).try_for_each(|_| self.encode(node, element, out))
+            }
+            _ => Err(self
+                .source
+                .error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), whole.name()))
+                .mend(format!("give a list of {}", plural(usize_of(len), part)))),
+        }
+    }
+
+    fn fields(&self, node: &Node, s: &Struct, whole: &Type, out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        let names: Vec<&str> = s.fields.iter().map(|f| f.name.as_str()).collect();
+        let Some(entries) = node.entries() else {
+            if self.broadcast && matches!(node.value, Value::Integer(_) | Value::Float(_)) {
+                for field in s.fields.iter().take(if s.is_union { 1 } else { usize::MAX }) {
+                    out.resize(start + usize_of(field.offset), 0);
+                    self.encode(node, &field.ty, out)?;
+                }
+                return Ok(());
+            }
+            return Err(self
+                .source
+                .error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), whole.name()))
+                .mend(format!("give a table of its fields: {}", names.join(", "))));
+        };
+        for entry in entries {
+            if !names.contains(&entry.key.as_str()) {
+                return Err(self
+                    .source
+                    .error(&entry.key_span, format!("`{}` has no field `{}`", whole.name(), entry.key))
+                    .mend(suggestion(&entry.key, &names, "its fields")));
+            }
+        }
+        if s.is_union && entries.len() != 1 {
+            return Err(self
+                .source
+                .error(
+                    &node.span,
+                    format!("`{}` takes exactly one field, but {} are given", whole.name(), entries.len()),
+                )
+                .mend(format!("choose one of: {}", names.join(", "))));
+        }
+        for field in &s.fields {
+            if let Some(value) = node.get(&field.name) {
+                out.resize(start + usize_of(field.offset), 0);
+                self.encode(value, &field.ty, out)?;
+            } else if !self.partial && !s.is_union {
+                return Err(self
+                    .source
+                    .error(&node.span, format!("the field `{}` of `{}` is not given", field.name, whole.name()))
+                    .mend("add it, or set `partial = true` beside `fields` to make absent fields zero"));
+            }
+        }
+        Ok(())
+    }
+
+    fn scalar(&self, node: &Node, scalar: Scalar, out: &mut Vec<u8>) -> Result<()> {
+        match self.number(node, scalar)? {
+            Number::Integer(n) => layout::push_integer(scalar, n, out),
+            Number::Float(x) => {
+                if !layout::push_float(scalar, x, out) {
+                    return Err(self.unfit(node, &format!("{x:e}"), scalar));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that a node gives for a scalar: an integer within its range, or a float (not yet rounded).
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if the node is no number of that type.
+    pub fn number(&self, node: &Node, scalar: Scalar) -> Result<Number> {
+        let wrong = || {
+            self.source.error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), scalar.name()))
+        };
+        if let Some((min, max)) = layout::range(scalar) {
+            let n = match &node.value {
+                Value::Integer(n) => *n,
+                Value::Bool(b) => i128::from(*b),
+                Value::Text(s) => de::integer(s).ok_or_else(|| {
+                    wrong().mend("give an integer; as a string it is decimal or starts with 0x, 0o or 0b")
+                })?,
+                Value::Float(x) => {
+                    return Err(wrong().mend(if x.fract() == 0.0 {
+                        format!("write {x:.0}")
+                    } else {
+                        "give a whole number".to_owned()
+                    }));
+                }
+                _ => return Err(wrong().mend("give one integer")),
+            };
+            if n < min || n > max {
+                return Err(self.unfit(node, &n.to_string(), scalar));
+            }
+            return Ok(Number::Integer(n));
+        }
+        match &node.value {
+            Value::Float(x) => Ok(Number::Float(*x)),
+            Value::Integer(n) => Ok(Number::Float(Number::Integer(*n).as_f64())),
+            Value::Text(s) => de::special_float(s).map(Number::Float).ok_or_else(|| {
+                wrong().mend("give a number; the strings \"nan\", \"inf\" and \"-inf\" are numbers too")
+            }),
+            _ => Err(wrong().mend("give one number")),
+        }
+    }
+
+    fn unfit(&self, node: &Node, given: &str, scalar: Scalar) -> Error {
+        let error = self.source.error(&node.span, format!("{given} does not fit `{}`", scalar.name()));
+        match layout::range(scalar) {
+            Some((min, max)) => error.mend(format!("give a value from {min} to {max}")),
+            None => error.mend("give a smaller value, or inf"),
+        }
+    }
+
+    /// The elements of a buffer: one value each, or for vectors all their lanes in one flat list.
+    ///
+    /// # Errors
+    /// `Caller`, with its place.
+    pub fn elements(&self, node: &Node, ty: &Type, out: &mut Vec<u8>) -> Result<()> {
+        let Value::List(items) = &node.value else {
+            return Err(self
+                .source
+                .error(&node.span, format!("this is {}, but a list of values is wanted here", node.kind()))
+                .mend(format!("give a list of `{}`", ty.name())));
+        };
+        let flat = items.first().is_some_and(|i| !matches!(i.value, Value::List(_)));
+        let Type::Vector(scalar, lanes) = ty else {
+            return items.iter().try_for_each(|item| self.encode(item, ty, out));
+        };
+        if !flat {
+            return items.iter().try_for_each(|item| self.encode(item, ty, out));
+        }
+        let lanes = usize_of(u64::from(*lanes));
+        if items.len() % lanes != 0 {
+            return Err(self
+                .source
+                .error(
+                    &node.span,
+                    format!("{} do not make whole elements of `{}`", plural(items.len(), "number"), ty.name()),
+                )
+                .mend(format!("give {lanes} lanes for each element, best as a list of lists")));
+        }
+        for element in items.chunks(lanes) {
+            let end = out.len() + usize_of(ty.size());
+            element.iter().try_for_each(|lane| self.scalar(lane, *scalar, out))?;
+            out.resize(end, 0);
+        }
+        Ok(())
+    }
+}

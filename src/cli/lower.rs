@@ -56,9 +56,8 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
             None => {
                 let code = if args.coverage { assay.instrumented(Slots::Groups)?.0 } else { assay.plain()? };
                 match &args.output {
-                    Some(path) => std::fs::write(path, &*code.spirv).map_err(|e| {
-                        Error::environment(format!("{} cannot be written: {e}", path.display()))
-                    })?,
+                    Some(path) => std::fs::write(path, &*code.spirv)
+                        .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,
                     None => print(&format!("{name}: {} bytes of SPIR-V\n", code.spirv.len()))?,
                 }
             }

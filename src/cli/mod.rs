@@ -1,11 +1,14 @@
 //! One file a command: flags to a request, result to a writer, errors to exit codes.
 
+mod cover;
 mod devices;
 mod generated;
 mod inspect;
 mod lower;
 mod options;
 mod report;
+mod run;
+mod session;
 mod worker;
 
 use std::process::ExitCode;
@@ -27,6 +30,8 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing to complain about; 1 findings: a
 enum Command {
     Devices(devices::DevicesArgs),
     Inspect(inspect::InspectArgs),
+    Run(run::RunArgs),
+    Cover(cover::CoverArgs),
     Lower(lower::LowerArgs),
     Report(report::ReportArgs),
     Completions(generated::CompletionsArgs),
@@ -40,6 +45,8 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Devices(args) => devices::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Cover(args) => cover::run(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Completions(args) => generated::completions(&args, Cli::command()),

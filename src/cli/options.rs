@@ -119,8 +119,8 @@ pub struct ExecutionFlags {
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     pub device: DeviceRequest,
     /// Seed of generated inputs
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Worker processes
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: u32,

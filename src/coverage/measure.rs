@@ -8,19 +8,9 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions};
 use crate::instrument::coverage::CoveragePlan;
-use crate::kernel::interface::{ArgKind, Interface};
 use crate::result::cover::TestOutcome;
-use crate::suite::compare::{self, Tolerance};
-use crate::suite::launch::{ArgValue, Launch};
-
-/// A test to measure.
-#[derive(Debug, Clone)]
-pub struct Test {
-    pub name: String,
-    /// With its local size decided, so that the number of work-groups is known.
-    pub launch: Launch,
-    pub tolerance: Tolerance,
-}
+use crate::suite::compare;
+use crate::suite::resolve::Test;
 
 #[derive(Debug, Clone)]
 pub struct MeasureOptions {
@@ -35,7 +25,6 @@ pub struct Programs<'a> {
     pub instrumented: ProgramId,
     pub plan: &'a CoveragePlan,
     pub sites: &'a Sites,
-    pub interface: &'a Interface,
 }
 
 /// What one test gave: its row for the result, and its tally if the run with probes completed.
@@ -47,7 +36,7 @@ pub struct Measured {
     pub ratio: Option<f64>,
 }
 
-/// Runs one test on both versions.
+/// Runs one test, whose local size must be decided (so that the number of work-groups is known), on both versions.
 ///
 /// # Errors
 /// Of the environment only; what the kernel does wrong is in the result.
@@ -60,11 +49,10 @@ pub fn test(
     let range = &test.launch.range;
     let local = range.local.unwrap_or([1; 3]);
     let groups: u64 = (0..3).map(|d| range.global[d] / local[d].max(1)).product();
-    let words = programs
-        .plan
-        .layout
-        .buffer_words(groups, range.items())
-        .ok_or_else(|| Error::caller(format!("test `{}`: the launch is too large for the probe buffer", test.name)))?;
+    let words =
+        programs.plan.layout.buffer_words(groups, range.items()).ok_or_else(|| {
+            Error::caller(format!("test `{}`: the launch is too large for the probe buffer", test.name))
+        })?;
     let mut outcome = TestOutcome {
         name: test.name.clone(),
         status: "completed".into(),
@@ -75,7 +63,8 @@ pub fn test(
         instrumented_s: None,
         printf: String::new(),
     };
-    let run = |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
+    let run =
+        |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
     let plain = match executor.run(programs.plain, &test.launch, &run(None))? {
         Ok(observation) => observation,
         Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
@@ -87,7 +76,7 @@ pub fn test(
         Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
     };
     outcome.instrumented_s = median(&woven.kernel_times);
-    if let Some(difference) = difference(programs.interface, &test.launch, test.tolerance, &plain, &woven) {
+    if let Some(difference) = difference(test, &plain, &woven) {
         outcome.status = "output-differs".into();
         outcome.reason = Some(difference);
     }
@@ -122,33 +111,21 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
             let stderr = stderr.trim();
             ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
         }
-        Fault::Rejected { error, explanation } => ("rejected", format!("was refused by the driver: {error}: {explanation}")),
+        Fault::Rejected { error, explanation } => {
+            ("rejected", format!("was refused by the driver: {error}: {explanation}"))
+        }
     }
 }
 
-/// The first output in which two runs differ beyond the test's tolerance.
-fn difference(
-    interface: &Interface,
-    launch: &Launch,
-    tolerance: Tolerance,
-    plain: &Observation,
-    woven: &Observation,
-) -> Option<String> {
+/// The first output in which two runs differ beyond the tolerance that holds for it.
+fn difference(test: &Test, plain: &Observation, woven: &Observation) -> Option<String> {
     plain.outputs.iter().zip(&woven.outputs).find_map(|((position, a), (_, b))| {
-        let arg = &interface.args[*position as usize];
-        let element = match (&arg.kind, &launch.args[*position as usize]) {
-            (ArgKind::Buffer { element, .. }, _) => element.clone(),
-            (_, ArgValue::Image { format, .. }) => compare::texel_type(format),
-            _ => None,
-        };
-        let comparison = compare::compare(a, b, element.as_ref(), tolerance);
-        let first = comparison.first?;
+        let output = test.outputs.iter().find(|o| o.position == *position)?;
+        let first = compare::compare(a, b, Some(&output.ty), output.tolerance).first?;
+        let (index, actual, expected) = (first.index, first.actual, first.expected);
         Some(format!(
-            "argument `{}` differs from the original's at {}: {} instead of {}",
-            arg.label(),
-            first.index,
-            first.actual,
-            first.expected
+            "argument `{}` differs from the original's at {index}: {actual} instead of {expected}",
+            output.label
         ))
     })
 }

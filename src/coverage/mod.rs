@@ -6,6 +6,6 @@
 //! Must never know: devices (it asks `exec`).
 
 pub mod build;
-// pub mod measure;
+pub mod measure;
 pub mod summary;
 pub mod tally;

@@ -1,0 +1,151 @@
+//! `kassay cover`: what the tests of a suite cover.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Instant;
+
+use clap::Args;
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::session::{self, Session};
+use crate::coverage::measure::{self, MeasureOptions, Programs};
+use crate::coverage::{build, summary};
+use crate::error::Result;
+use crate::exec::{Executor, OpenClExecutor, ProgramId};
+use crate::instrument::layout::Slots;
+use crate::report::text::{self, CoverOptions};
+use crate::result::Ratio;
+use crate::result::cover::{CoverResult, Coverage};
+
+/// Measure what a suite's tests cover
+#[derive(Debug, Args)]
+pub struct CoverArgs {
+    /// A suite file, TOML or JSON
+    pub suite: PathBuf,
+    /// Count work-items per outcome and give average statement coverage (dearer)
+    #[arg(long)]
+    pub counts: bool,
+    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
+    #[arg(long, value_name = "METRIC=PERCENT", value_delimiter = ',')]
+    pub fail_under: Vec<Threshold>,
+    /// Leave the source out of the text
+    #[arg(long)]
+    pub summary: bool,
+    /// Runs of each version of the kernel per test, for the overhead
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: u32,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: ExecutionFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// A metric of [`Coverage`] and the percentage it must reach.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    metric: String,
+    percent: f64,
+}
+
+const METRICS: [&str; 8] =
+    ["branch", "condition", "loop", "barrier", "line", "statement", "least_branch", "average_statement"];
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (metric, percent) = text.split_once('=').ok_or("not of the form METRIC=PERCENT")?;
+        if !METRICS.contains(&metric) {
+            return Err(format!("`{metric}` is no metric; there are {}", METRICS.join(", ")));
+        }
+        match percent.parse::<f64>() {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Threshold { metric: metric.into(), percent }),
+            _ => Err(format!("`{percent}` is no percentage from 0 to 100")),
+        }
+    }
+}
+
+impl Threshold {
+    /// The reached percentage if it is too low. A metric with nothing to cover misses nothing.
+    fn missed(&self, coverage: &Coverage) -> Option<f64> {
+        let percent = |r: Ratio| (r.total > 0).then(|| 100.0 * r.covered as f64 / r.total as f64);
+        let reached = match self.metric.as_str() {
+            "branch" => percent(coverage.branch),
+            "condition" => percent(coverage.condition),
+            "loop" => percent(coverage.loops.classes()),
+            "barrier" => percent(coverage.barrier),
+            "line" => percent(coverage.line),
+            "statement" => percent(coverage.statement),
+            "least_branch" => percent(coverage.least_branch),
+            _ => coverage.average_statement,
+        };
+        reached.filter(|r| *r < self.percent)
+    }
+}
+
+/// One executor with both versions of the kernel loaded.
+struct Lane {
+    executor: OpenClExecutor,
+    plain: ProgramId,
+    instrumented: ProgramId,
+}
+
+pub fn run(args: &CoverArgs) -> Result<u8> {
+    let begun = Instant::now();
+    let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
+    let context = Context::create();
+    let Session { assay, loaded, tests, executors, seed, kernel } =
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, true)?;
+    if args.output.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let (instrumented, plan) = assay.instrumented(if counts { Slots::Items } else { Slots::Groups })?;
+    let plain = assay.plain()?;
+    let mut lanes = Vec::new();
+    for mut executor in executors {
+        let (plain, instrumented) = (executor.load(&plain)?, executor.load(&instrumented)?);
+        lanes.push(Lane { executor, plain, instrumented });
+    }
+    let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
+    let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
+        let programs =
+            Programs { plain: lane.plain, instrumented: lane.instrumented, plan: &plan, sites: &assay.sites };
+        measure::test(&mut lane.executor, &programs, test, &options)
+    })?;
+    let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
+    let (mut rows, mut tallies) = (Vec::new(), Vec::new());
+    for m in measured {
+        rows.push(m.outcome);
+        tallies.extend(m.tally);
+    }
+    let source = shown(&kernel);
+    let result = CoverResult {
+        schema: CoverResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: assay.entry.clone(),
+        source: source.clone(),
+        device: Some(session::device(lanes[0].executor.device())),
+        seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        coverage: summary::coverage(&assay.sites, &tallies, counts),
+        sites: summary::outcomes(&assay.sites, &tallies, &source),
+        tests: rows,
+        overhead,
+        notes: assay.sites.notes(),
+    };
+    let sources = build::sources_of(&kernel);
+    args.output.deliver(&result, |style| {
+        text::cover(&result, CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
+    })?;
+    let mut findings = result.tests.iter().any(|t| t.status != "completed");
+    for threshold in &args.fail_under {
+        if let Some(reached) = threshold.missed(&result.coverage) {
+            findings = true;
+            note(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric, threshold.percent));
+        }
+    }
+    Ok(u8::from(findings))
+}

@@ -1,0 +1,145 @@
+//! `kassay run`: run the tests, compare with what they expect.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
+use super::session::{self, Session};
+use crate::coverage::measure;
+use crate::error::{Error, Result};
+use crate::exec::{Executor, OpenClExecutor, ProgramId, RunOptions};
+use crate::report::text;
+use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
+use crate::suite::resolve;
+use crate::suite::{compare, npy};
+
+/// Run a suite's tests and compare outputs with what they expect
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A suite file, TOML or JSON
+    pub suite: PathBuf,
+    /// Write what each test leaves in its outputs: DIR/<test>/<argument>.npy
+    #[arg(long, value_name = "DIR")]
+    pub save_outputs: Option<PathBuf>,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: ExecutionFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+pub fn run(args: &RunArgs) -> Result<u8> {
+    let begun = Instant::now();
+    let context = Context::create();
+    let Session { assay, loaded, tests, executors, seed, kernel } =
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, false)?;
+    if args.output.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let code = assay.plain()?;
+    let mut lanes: Vec<(OpenClExecutor, ProgramId)> = Vec::new();
+    for mut executor in executors {
+        let program = executor.load(&code)?;
+        lanes.push((executor, program));
+    }
+    let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
+    let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |(executor, program), t| {
+        match executor.run(*program, &t.launch, &options)? {
+            Ok(observation) => {
+                if let Some(folder) = &args.save_outputs {
+                    save(folder, t, &observation.outputs)?;
+                }
+                Ok(judge(t, &observation))
+            }
+            Err(fault) => {
+                let (status, reason) = measure::describe(&fault);
+                Ok(Test {
+                    name: t.name.clone(),
+                    status: status.into(),
+                    reason: Some(format!("the kernel {reason}")),
+                    outputs: Vec::new(),
+                    kernel_s: None,
+                    printf: String::new(),
+                })
+            }
+        }
+    })?;
+    let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
+    for test in &results {
+        match test.status.as_str() {
+            "passed" => summary.passed += 1,
+            "failed" => summary.failed += 1,
+            "unchecked" => summary.unchecked += 1,
+            _ => summary.broken += 1,
+        }
+    }
+    let result = RunResult {
+        schema: RunResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: assay.entry.clone(),
+        source: shown(&kernel),
+        device: Some(session::device(lanes[0].0.device())),
+        seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        tests: results,
+        summary,
+        notes: Vec::new(),
+    };
+    args.output.deliver(&result, |style| text::run(&result, style))?;
+    Ok(u8::from(summary.failed + summary.broken > 0))
+}
+
+fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
+    let outputs: Vec<Output> = test
+        .expectations
+        .iter()
+        .map(|e| {
+            let actual = observation.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);
+            let c = compare::compare(&e.bytes, actual, Some(&e.ty), e.tolerance);
+            let label = test.outputs.iter().find(|o| o.position == e.position).map(|o| o.label.clone());
+            Output {
+                arg: label.unwrap_or_else(|| e.position.to_string()),
+                passed: c.passed(),
+                mismatches: c.mismatches,
+                elements: c.elements,
+                first: c.first.map(|m| Mismatch {
+                    index: m.index,
+                    field: m.field,
+                    expected: m.expected,
+                    actual: m.actual,
+                }),
+                largest_absolute_error: c.largest_absolute_error,
+            }
+        })
+        .collect();
+    let status = match () {
+        () if outputs.is_empty() => "unchecked",
+        () if outputs.iter().all(|o| o.passed) => "passed",
+        () => "failed",
+    };
+    Test {
+        name: test.name.clone(),
+        status: status.into(),
+        reason: None,
+        outputs,
+        kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
+        printf: observation.printf.clone(),
+    }
+}
+
+fn save(folder: &std::path::Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
+    let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
+    let folder = folder.join(safe);
+    std::fs::create_dir_all(&folder)
+        .map_err(|e| Error::environment(format!("{} cannot be made: {e}", folder.display())))?;
+    for output in &test.outputs {
+        if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {
+            npy::write(&folder.join(format!("{}.npy", output.label)), &output.ty, &output.shape, bytes)?;
+        }
+    }
+    Ok(())
+}

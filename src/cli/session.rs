@@ -1,0 +1,133 @@
+//! What `run` and `cover` share: a suite opened with its kernel and its executors, tests spread over them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags};
+use crate::coverage::build::{self, Assay, File};
+use crate::error::Result;
+use crate::exec::{DeviceInfo, Executor, OpenClExecutor, Starting, WorkerOptions};
+use crate::kernel::compile::{self, Loaded};
+use crate::result;
+use crate::suite::resolve::{Suite, Test};
+
+/// A suite and its kernel, ready to run.
+pub struct Session<'c> {
+    pub assay: Assay<'c>,
+    pub loaded: Loaded,
+    pub tests: Vec<Test>,
+    pub executors: Vec<OpenClExecutor>,
+    pub seed: u64,
+    pub kernel: PathBuf,
+}
+
+impl<'c> Session<'c> {
+    /// Opens everything; workers start while clang compiles. `with_ast`: statements are wanted.
+    ///
+    /// # Errors
+    /// As of the suite, the kernel and the device.
+    pub fn open(
+        context: &'c Context,
+        path: &Path,
+        kernel: &KernelFlags,
+        execution: &ExecutionFlags,
+        with_ast: bool,
+    ) -> Result<Session<'c>> {
+        let suite = Suite::load(path)?;
+        let lanes = (execution.jobs as usize).min(suite.tests.len()).max(1);
+        let starting: Vec<Starting> = (0..lanes)
+            .map(|_| OpenClExecutor::spawn(execution.device.clone(), WorkerOptions::default()))
+            .collect::<Result<_>>()?;
+        let loaded = compile::load(&suite.kernel, &kernel.kernel_options(suite.options.clone()), with_ast)?;
+        let file = File::parse(context, &loaded)?;
+        let entry = file.choose(kernel.entry.as_deref().or(suite.entry.as_deref()))?;
+        let sources = build::sources_of(&suite.kernel);
+        let assay = file.assay(&entry, &loaded, &sources)?;
+        let seed = execution.seed.or(suite.seed).unwrap_or(0);
+        let mut tests = suite.resolve(&assay.interface, seed)?;
+        let executors: Vec<OpenClExecutor> = starting.into_iter().map(Starting::ready).collect::<Result<_>>()?;
+        let most = executors[0].device().max_work_group_size;
+        for test in &mut tests {
+            let range = &mut test.launch.range;
+            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+        }
+        Ok(Session { assay, loaded, tests, executors, seed, kernel: suite.kernel })
+    }
+}
+
+/// The device as results name it.
+pub fn device(info: &DeviceInfo) -> result::Device {
+    result::Device {
+        name: info.name.clone(),
+        driver: info.driver.clone(),
+        kind: info.kind.clone(),
+        il_versions: info.il_versions.clone(),
+    }
+}
+
+/// Does `work` for every item, each executor one item at a time, with progress on a terminal. Results are in the
+/// items' order.
+///
+/// # Errors
+/// The first error, in the items' order.
+pub fn spread<T: Sync, R: Send, L: Send>(
+    lanes: &mut [L],
+    items: &[T],
+    label: &'static str,
+    quiet: bool,
+    work: impl Fn(&mut L, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let progress = progress(items.len() as u64, label, quiet);
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for lane in lanes.iter_mut() {
+            let (next, done, work, progress) = (&next, &done, &work, &progress);
+            scope.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(i) else { return };
+                    let result = work(lane, item);
+                    progress.inc(1);
+                    if let Ok(mut all) = done.lock() {
+                        all[i] = Some(result);
+                    }
+                }
+            });
+        }
+    });
+    progress.finish_and_clear();
+    let all = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    all.into_iter().flatten().collect()
+}
+
+/// A bar on a terminal's standard error, drawn only if it takes longer than a second.
+fn progress(len: u64, label: &'static str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(len);
+    let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_prefix(label);
+    bar.set_draw_target(ProgressDrawTarget::hidden());
+    if !quiet {
+        let weak = bar.downgrade();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(1));
+            // indicatif draws nothing where standard error is no terminal.
+            if let Some(bar) = weak.upgrade().filter(|b| !b.is_finished()) {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(Duration::from_millis(200));
+            }
+        });
+    }
+    bar
+}
+
+/// Seconds from the command line as a duration.
+pub fn limit(execution: &ExecutionFlags) -> Duration {
+    Duration::from_secs_f64(execution.timeout)
+}

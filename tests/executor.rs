@@ -557,3 +557,47 @@ fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
     let pids = std::fs::read_dir("/proc")?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     Ok(pids.filter(|pid| parent_of(*pid) == Some(parent)).collect())
 }
+
+fn devices(args: &[&str], vendors: Option<&str>) -> Result<(Option<i32>, String), Box<dyn std::error::Error>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    command.arg("devices").args(args);
+    if let Some(folder) = vendors {
+        command.env("OCL_ICD_VENDORS", folder);
+    }
+    let done = command.output()?;
+    Ok((done.status.code(), String::from_utf8(done.stdout)?))
+}
+
+#[test]
+fn the_devices_command_says_what_runs_and_what_is_missing() -> Test {
+    let (code, json) = devices(&["--format", "json"], None)?;
+    let result: kassay::result::devices::DevicesResult = serde_json::from_str(&json)?;
+    assert_eq!((code, result.schema.as_str()), (Some(0), "kassay.devices/1"));
+    assert!(result.device.is_some_and(|d| !d.il_versions.is_empty()) && result.devices[0].id.starts_with("opencl:"));
+
+    let empty = tempfile::tempdir()?;
+    let (code, text) = devices(&[], Some(&empty.path().to_string_lossy()))?;
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("scripts/quickstart"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn a_driver_that_fails_is_named() -> Test {
+    let folder = tempfile::tempdir()?;
+    // A library that ends the process as it is loaded.
+    let library = folder.path().join("libends.so");
+    let source = folder.path().join("ends.c");
+    std::fs::write(&source, "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }\n")?;
+    let built = Command::new("clang-22").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status()?;
+    assert!(built.success());
+    std::fs::write(folder.path().join("a.icd"), library.to_string_lossy().as_bytes())?;
+    std::fs::write(folder.path().join("b.icd"), "libnotthere.so")?;
+    let (code, text) = devices(&[], Some(&folder.path().to_string_lossy()))?;
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("a.icd") && text.contains("libends.so) fails") && !text.contains("libnotthere.so) fails"),
+        "{text}"
+    );
+    Ok(())
+}

@@ -17,6 +17,8 @@ use crate::suite::launch::{ArgValue, Launch};
 pub struct WorkerOptions {
     /// The kassay program; `None`: this process's own.
     pub exe: Option<PathBuf>,
+    /// The only folder of drivers to see; `None`: those that [`crate::exec::discover::Vendors`] finds.
+    pub vendors: Option<PathBuf>,
     /// How long a worker may take to open its device.
     pub start_timeout: Duration,
     /// How long a device may take to build a program.
@@ -25,7 +27,12 @@ pub struct WorkerOptions {
 
 impl Default for WorkerOptions {
     fn default() -> Self {
-        WorkerOptions { exe: None, start_timeout: Duration::from_secs(60), load_timeout: Duration::from_secs(300) }
+        WorkerOptions {
+            exe: None,
+            vendors: None,
+            start_timeout: Duration::from_secs(60),
+            load_timeout: Duration::from_secs(300),
+        }
     }
 }
 
@@ -33,7 +40,7 @@ impl WorkerOptions {
     fn start(&self, first: &Request) -> Result<Process> {
         // The link, not its target: it leads to the running program even if its file was replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
-        Process::start(&exe, first)
+        Process::start(&exe, self.vendors.as_deref(), first)
     }
 }
 
@@ -364,11 +371,11 @@ fn dead_on_start(silence: Silence) -> Error {
     match silence {
         Silence::Timeout => Error::environment("the OpenCL runtime does not start in time"),
         Silence::Dead(death) => {
-            Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()))
-                .details(death.stderr)
+            let error = Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()));
+            if death.stderr.is_empty() { error } else { error.details(death.stderr) }
         }
     }
-    .mend("`clinfo` may tell which driver fails; OCL_ICD_VENDORS can name a folder without it")
+    .mend("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
 }
 
 /// One device a line, for messages.

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, WorkerOptions, probe_devices};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions, probe_devices};
 use kassay::suite::launch::Launch;
 
 use crate::support::*;
@@ -115,6 +115,14 @@ fn how_long_things_take() -> Test {
         let reloaded = at.elapsed();
         executor.unload(again);
         let all = start.elapsed();
+        let endless = executor.load(&compile("kernel void k(global volatile int *a) { while (a[0]) a[1]++; }")?)?;
+        let launch = |go| Launch { range: range([1]), args: vec![ints(&[go, 0])] };
+        let timeout = Duration::from_millis(50);
+        let killed = executor.run(endless, &launch(1), &RunOptions { timeout, ..once() })?;
+        assert!(killed.is_err());
+        let at = Instant::now();
+        completed(executor.run(endless, &launch(0), &once())?)?;
+        println!("first launch after a kill: {:?}", at.elapsed());
         let at = Instant::now();
         drop(executor);
         println!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::exec::discover::{Icd, Vendors};
+use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
 use crate::result::Device;
 use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
@@ -53,6 +53,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
             None => report.what,
         };
         missing.push(Missing { what, mend: report.mend.unwrap_or_else(|| QUICKSTART.to_owned()) });
+        missing.extend(culprits(&vendors));
     }
     missing.extend(lacking(&vendors, &devices, missing.is_empty()));
     let first = devices.iter().find(|d| !d.il_versions.is_empty());
@@ -122,6 +123,21 @@ fn driver(icd: &Icd) -> Driver {
         origin: icd.origin.name().to_owned(),
         present: library.is_absolute().then(|| library.exists()),
     }
+}
+
+/// The drivers that do not even start alone.
+fn culprits(vendors: &Vendors) -> Vec<Missing> {
+    let dies = |icd: &&Icd| {
+        let Ok(folder) = folder_of(std::slice::from_ref(*icd)) else { return false };
+        let alone = WorkerOptions { vendors: Some(folder.path().to_owned()), ..WorkerOptions::default() };
+        probe_devices(&alone).is_err()
+    };
+    let say = |icd: &Icd| Missing {
+        what: format!("the driver of {} ({}) fails", icd.file.display(), icd.library),
+        mend: "install it again or remove the file, or name a folder without it in OCL_ICD_VENDORS".into(),
+    };
+    // Alone it has failed already.
+    if vendors.icds.len() < 2 { Vec::new() } else { vendors.icds.iter().filter(dies).map(say).collect() }
 }
 
 /// What keeps devices away; `general`: also say so if no cause is known.

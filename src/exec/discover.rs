@@ -106,18 +106,27 @@ impl Vendors {
         if of(Origin::System).next().is_none() {
             return Ok((kassay_folder(), None));
         }
-        let broken = |e: std::io::Error| {
-            Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))
-                .mend("free some space in the temporary folder, or set TMPDIR")
-        };
-        let folder = tempfile::Builder::new().prefix("kassay-vendors-").tempdir().map_err(broken)?;
-        for (n, icd) in self.icds.iter().enumerate() {
-            let name = icd.file.file_name().unwrap_or_default().to_string_lossy();
-            let link = folder.path().join(format!("{n:02}-{name}"));
-            std::os::unix::fs::symlink(&icd.file, link).map_err(broken)?;
-        }
+        let folder = folder_of(&self.icds)?;
         Ok((Some(folder.path().to_owned()), Some(folder)))
     }
+}
+
+/// A temporary folder from which the loader takes exactly these drivers.
+///
+/// # Errors
+/// `Environment` if it cannot be made.
+pub fn folder_of(icds: &[Icd]) -> Result<TempDir> {
+    let broken = |e: std::io::Error| {
+        Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))
+            .mend("free some space in the temporary folder, or set TMPDIR")
+    };
+    let folder = tempfile::Builder::new().prefix("kassay-vendors-").tempdir().map_err(broken)?;
+    for (n, icd) in icds.iter().enumerate() {
+        let name = icd.file.file_name().unwrap_or_default().to_string_lossy();
+        let file = std::path::absolute(&icd.file).map_err(broken)?;
+        std::os::unix::fs::symlink(file, folder.path().join(format!("{n:02}-{name}"))).map_err(broken)?;
+    }
+    Ok(folder)
 }
 
 fn icds_in(folder: &Path, origin: Origin) -> Vec<Icd> {

@@ -73,6 +73,9 @@ pub struct Shared {
 /// Memory above this size is given back after each use.
 const KEEP: u64 = 256 << 20;
 
+/// So much is taken without asking the system first what it has.
+const UNASKED: u64 = 64 << 20;
+
 impl Shared {
     pub fn new(file: File) -> Shared {
         Shared { file, map: None }
@@ -92,24 +95,28 @@ impl Shared {
         self.map.as_ref().map_or(0, |map| map.len() as u64)
     }
 
-    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here.
+    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here. `besides`: what the worker
+    /// will take from the same system for its own copies.
     ///
     /// # Errors
     /// `Environment` if there is not so much memory.
-    pub fn reserve(&mut self, len: u64) -> Result<()> {
-        if len <= self.len() {
-            return Ok(());
-        }
+    pub fn reserve(&mut self, len: u64, besides: u64) -> Result<()> {
         let lacking = |e: IoError| {
             Error::environment(format!("cannot share {len} bytes of memory with the worker: {e}"))
                 .mend("give the launch smaller buffers, or free some memory")
         };
-        let len = len.next_multiple_of(1 << 20);
-        if let Some(available) = available_memory()
-            && len - self.len() > available
+        let more = len.saturating_sub(self.len()).saturating_add(besides);
+        if more > UNASKED
+            && let Some(available) = available_memory()
+            && more > available
         {
-            return Err(lacking(IoError::from(ErrorKind::OutOfMemory)).details(format!("available: {available} bytes")));
+            let details = format!("needed, with the device's copies: {more} bytes; available: {available} bytes");
+            return Err(lacking(IoError::from(ErrorKind::OutOfMemory)).details(details));
         }
+        if len <= self.len() {
+            return Ok(());
+        }
+        let len = len.next_multiple_of(1 << 20);
         let size = libc::off_t::try_from(len).map_err(|_| lacking(IoError::from(ErrorKind::OutOfMemory)))?;
         self.map = None;
         // Allocating now gives an error; without it, the first write to a page that cannot be had would be a SIGBUS.
@@ -227,11 +234,11 @@ mod tests {
     fn two_mappings_see_the_same_bytes() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let mut parent = Shared::new(memory_file(c"test")?);
         let mut child = Shared::new(parent.file().try_clone()?);
-        parent.reserve(5000)?;
+        parent.reserve(5000, 0)?;
         child.follow(parent.len())?;
         parent.bytes()[4999] = 42;
         assert_eq!(child.bytes()[4999], 42);
-        assert!(parent.reserve(u64::MAX / 2).is_err());
+        assert!(parent.reserve(u64::MAX / 2, 0).is_err() && parent.reserve(1, u64::MAX).is_err());
         Ok(())
     }
 

@@ -35,7 +35,8 @@ pub struct ProgramId(pub u32);
 /// How to run a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
-    /// Wall-clock limit of the whole call.
+    /// Wall-clock limit of the whole call, all repeats and copies together. Replacing a worker that an earlier launch took
+    /// down does not count.
     pub timeout: Duration,
     /// How many times to run it (at least 1), each time on pristine inputs and a zeroed probe buffer. Outputs and probe
     /// data are those of the last time.
@@ -64,7 +65,7 @@ pub struct Observation {
 pub enum Fault {
     /// Over the time limit; the worker was killed.
     Timeout { limit: Duration },
-    /// The worker died: `signal` if by one (11: wild access), else `exit_code`. `printf`: what the kernel had printed.
+    /// The worker died: `signal` if by one (11: wild access), else `exit_code`; `stderr`: the end of what it wrote there.
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },

@@ -42,8 +42,8 @@ pub enum Request {
         args: Vec<Arg>,
         repeats: u32,
         probe: Option<Span>,
-        /// Whether to write outputs over the inputs in the shared memory.
-        outputs: bool,
+        /// Positions of the arguments whose contents shall overwrite the inputs in the shared memory afterwards.
+        outputs: Vec<u32>,
     },
 }
 
@@ -81,8 +81,6 @@ pub enum Reply {
     Done {
         /// Nanoseconds, one entry per repeat.
         kernel_times: Vec<u64>,
-        /// Positions of the arguments whose memory now holds outputs.
-        outputs: Vec<u32>,
     },
     /// The device refused the launch.
     Rejected {

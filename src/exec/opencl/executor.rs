@@ -4,19 +4,22 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::limits;
 use super::process::{Death, Process, Silence};
+use super::worker::MOST_OUTPUT;
+use super::{limits, order, signature};
 use crate::error::{Error, Result};
-use crate::exec::memory::{Plan, Span};
-use crate::exec::protocol::{Arg, Reply, Request};
+use crate::exec::memory::Plan;
+use crate::exec::protocol::{Reply, Request};
 use crate::exec::{Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
-use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::launch::Launch;
 
 /// How workers are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerOptions {
     /// The kassay program; `None`: this process's own.
     pub exe: Option<PathBuf>,
+    /// The only folder of drivers to see; `None`: those that [`crate::exec::discover::Vendors`] finds.
+    pub vendors: Option<PathBuf>,
     /// How long a worker may take to open its device.
     pub start_timeout: Duration,
     /// How long a device may take to build a program.
@@ -25,7 +28,12 @@ pub struct WorkerOptions {
 
 impl Default for WorkerOptions {
     fn default() -> Self {
-        WorkerOptions { exe: None, start_timeout: Duration::from_secs(60), load_timeout: Duration::from_secs(300) }
+        WorkerOptions {
+            exe: None,
+            vendors: None,
+            start_timeout: Duration::from_secs(60),
+            load_timeout: Duration::from_secs(300),
+        }
     }
 }
 
@@ -33,7 +41,7 @@ impl WorkerOptions {
     fn start(&self, first: &Request) -> Result<Process> {
         // The link, not its target: it leads to the running program even if its file was replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
-        Process::start(&exe, first)
+        Process::start(&exe, self.vendors.as_deref(), first)
     }
 }
 
@@ -54,8 +62,16 @@ pub struct OpenClExecutor {
     device: DeviceInfo,
     worker: Worker,
     /// By number; what a new worker has to load again.
-    programs: HashMap<u32, Code>,
+    programs: HashMap<u32, Program>,
     next: u32,
+}
+
+/// A program, kept for the next worker.
+#[derive(Debug)]
+struct Program {
+    code: Code,
+    /// By position, which arguments the kernel cannot write; see [`signature::read_only`].
+    read_only: Vec<bool>,
 }
 
 /// The executor's worker, in one of its states.
@@ -109,7 +125,7 @@ impl OpenClExecutor {
         if let Some(program) = program
             && !loaded.contains(&program)
         {
-            let code = self.programs.get(&program).ok_or_else(|| no_such(program))?;
+            let code = &self.programs.get(&program).ok_or_else(|| no_such(program))?.code;
             match load(&mut process, program, code, &self.options) {
                 Ok(()) => loaded.push(program),
                 Err(Unloadable::Refused(e)) => {
@@ -171,7 +187,8 @@ impl Executor for OpenClExecutor {
     fn load(&mut self, code: &Code) -> Result<ProgramId> {
         let id = self.next;
         self.next += 1;
-        self.programs.insert(id, code.clone());
+        let read_only = signature::read_only(&code.spirv, &code.entry);
+        self.programs.insert(id, Program { code: code.clone(), read_only });
         match self.ready(Some(id)) {
             Ok(_) => Ok(ProgramId(id)),
             Err(e) => {
@@ -198,23 +215,25 @@ impl Executor for OpenClExecutor {
         if let Some(fault) = limits::refuse(&self.device, launch, options) {
             return Ok(Err(fault));
         }
+        // A CPU's buffers lie in the same memory as ours.
+        let on_host = self.device.kind == "cpu";
+        let read_only = self.programs.get(&program.0).ok_or_else(|| no_such(program.0))?.read_only.clone();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
-        let (order, places) = order(process, program.0, launch, options)?;
+        let (request, places) = order::place(process, on_host, program.0, &read_only, launch, options)?;
         // What an earlier launch printed after its end is nobody's.
         drop(process.printed());
-        let result = match process.ask(&order, deadline) {
-            Ok(Reply::Done { kernel_times, outputs }) => {
+        let result = match process.ask(&request, deadline) {
+            Ok(Reply::Done { kernel_times }) => {
                 let mut observation = Observation {
-                    outputs: Vec::with_capacity(outputs.len()),
+                    outputs: Vec::with_capacity(places.outputs.len()),
                     probe: Vec::new(),
                     kernel_times: kernel_times.into_iter().map(Duration::from_nanos).collect(),
-                    printf: process.printed(),
+                    printf: cut(process.printed()),
                 };
                 let memory = process.shared.bytes();
-                for position in outputs {
-                    let span = places.args.get(position as usize).copied().flatten();
-                    let bytes = span.and_then(|s| s.of(memory)).ok_or_else(nonsense)?;
+                for (position, span) in places.outputs {
+                    let bytes = span.of(memory).ok_or_else(nonsense)?;
                     observation.outputs.push((position, bytes.to_vec()));
                 }
                 if let Some(span) = places.probe {
@@ -240,57 +259,12 @@ impl Executor for OpenClExecutor {
     }
 }
 
-/// Where a launch's data lies in the shared memory: by argument (buffers and images only), and the probe buffer.
-struct Places {
-    args: Vec<Option<Span>>,
-    probe: Option<Span>,
-}
-
-/// Lays a launch out in the shared memory and words the request.
-fn order(process: &mut Process, program: u32, launch: &Launch, options: &RunOptions) -> Result<(Request, Places)> {
-    let mut plan = Plan::default();
-    let mut args = Vec::with_capacity(launch.args.len());
-    let mut contents: Vec<(Span, &[u8])> = Vec::new();
-    let mut places = Places { args: Vec::with_capacity(launch.args.len()), probe: None };
-    for value in &launch.args {
-        let mut place = |bytes: &'_ [u8]| plan.place(bytes.len() as u64);
-        let (arg, span, bytes): (Arg, Option<Span>, &[u8]) = match value {
-            ArgValue::Value(bytes) => (Arg::Value(place(bytes)), None, bytes),
-            ArgValue::Buffer(bytes) => {
-                let span = place(bytes);
-                (Arg::Buffer(span), Some(span), bytes)
-            }
-            ArgValue::Local(len) => (Arg::Local(*len), None, &[]),
-            ArgValue::Image { shape, format, texels } => {
-                let span = place(texels);
-                (Arg::Image { shape: shape.clone(), format: format.clone(), texels: span }, Some(span), texels)
-            }
-            ArgValue::Sampler { addressing, filter, normalized } => {
-                (Arg::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }, None, &[])
-            }
-        };
-        if let Arg::Value(span) | Arg::Buffer(span) | Arg::Image { texels: span, .. } = &arg {
-            contents.push((*span, bytes));
-        }
-        args.push(arg);
-        places.args.push(span);
+/// Says so where a kernel printed more than it may.
+fn cut(mut printed: String) -> String {
+    if printed.len() as u64 >= MOST_OUTPUT {
+        printed.push_str(&format!("\n... (cut after {MOST_OUTPUT} bytes)\n"));
     }
-    places.probe = options.probe_words.map(|words| plan.place(words.saturating_mul(4)));
-    process.shared.reserve(plan.len())?;
-    let memory = process.shared.bytes();
-    for (span, bytes) in contents {
-        span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
-    }
-    let request = Request::Run {
-        program,
-        memory: process.shared.len(),
-        range: launch.range.clone(),
-        args,
-        repeats: options.repeats.max(1),
-        probe: places.probe,
-        outputs: options.outputs,
-    };
-    Ok((request, places))
+    printed
 }
 
 /// Why a program is not loaded.
@@ -308,7 +282,7 @@ fn load(
     options: &WorkerOptions,
 ) -> std::result::Result<(), Unloadable> {
     let spirv = Plan::default().place(code.spirv.len() as u64);
-    process.shared.reserve(spirv.len).map_err(Unloadable::Refused)?;
+    process.shared.reserve(spirv.len, 0).map_err(Unloadable::Refused)?;
     let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| Unloadable::Refused(nonsense()))?;
     to.copy_from_slice(&code.spirv);
     let request = Request::Load {
@@ -364,11 +338,11 @@ fn dead_on_start(silence: Silence) -> Error {
     match silence {
         Silence::Timeout => Error::environment("the OpenCL runtime does not start in time"),
         Silence::Dead(death) => {
-            Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()))
-                .details(death.stderr)
+            let error = Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()));
+            if death.stderr.is_empty() { error } else { error.details(death.stderr) }
         }
     }
-    .mend("`clinfo` may tell which driver fails; OCL_ICD_VENDORS can name a folder without it")
+    .mend("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
 }
 
 /// One device a line, for messages.
@@ -389,7 +363,8 @@ fn no_such(program: u32) -> Error {
     Error::internal(format!("program {program} was not loaded by this executor"))
 }
 
-fn nonsense() -> Error {
+/// For answers that no worker of this version gives.
+pub fn nonsense() -> Error {
     Error::internal("the worker process answered nonsense")
 }
 

@@ -4,7 +4,9 @@ mod errors;
 mod executor;
 mod formats;
 mod limits;
+mod order;
 mod process;
+mod signature;
 mod worker;
 
 pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};

@@ -71,11 +71,12 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `exe worker`, without waiting for anything, and sends it a first request.
+    /// Starts `exe worker`, without waiting for anything, and sends it a first request. It sees the drivers of the
+    /// folder `vendors`, if one is given.
     ///
     /// # Errors
     /// `Environment` if the system gives no process, socket or memory.
-    pub fn start(exe: &Path, first: &Request) -> Result<Process> {
+    pub fn start(exe: &Path, vendors: Option<&Path>, first: &Request) -> Result<Process> {
         let refused = |e: IoError| {
             Error::environment(format!("cannot start a worker process ({} worker): {e}", exe.display()))
                 .mend("check the limits on processes, memory and open files (`ulimit -a`)")
@@ -94,6 +95,9 @@ impl Process {
             .stderr(stderr.for_child().map_err(refused)?)
             // An interrupt from the terminal is for the parent to handle; its end is the worker's, too.
             .process_group(0);
+        if let Some(folder) = vendors {
+            command.env("OCL_ICD_VENDORS", folder);
+        }
         // SAFETY: between fork and exec, `inherit` only makes system calls that are allowed there.
         unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(inherit)) };
         let child = command.spawn().map_err(refused)?;

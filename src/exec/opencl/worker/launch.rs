@@ -6,10 +6,7 @@ use std::ptr;
 use opencl3::command_queue as queue;
 use opencl3::context::Context;
 use opencl3::event::{self, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START};
-use opencl3::kernel::{
-    self, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
-    CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-};
+use opencl3::kernel;
 use opencl3::memory::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT,
     CL_FILTER_LINEAR, CL_FILTER_NEAREST, Sampler,
@@ -53,7 +50,8 @@ pub struct Order<'a> {
     pub args: &'a [Arg],
     pub repeats: u32,
     pub probe: Option<Span>,
-    pub outputs: bool,
+    /// Positions of the arguments to read back.
+    pub outputs: &'a [u32],
 }
 
 /// What an argument keeps alive until the launch is over.
@@ -111,15 +109,9 @@ pub fn run(
         kernel_times.push(time(event)?);
     }
 
-    let mut outputs = Vec::new();
-    if order.outputs {
-        for (position, one) in (0..).zip(&held) {
-            if let Held::Object(object, span) = one
-                && writable(loaded, position)
-            {
-                object.read(queue, bytes_mut(memory, *span)?)?;
-                outputs.push(position);
-            }
+    for position in order.outputs {
+        if let Some(Held::Object(object, span)) = held.get(*position as usize) {
+            object.read(queue, bytes_mut(memory, *span)?)?;
         }
     }
     if let Some((buffer, span)) = &probe {
@@ -132,7 +124,7 @@ pub fn run(
                 .map_err(|code| Refusal::driver("reading the probe buffer", code))?;
         }
     }
-    Ok(Reply::Done { kernel_times, outputs })
+    Ok(Reply::Done { kernel_times })
 }
 
 /// Makes what an argument needs and sets it.
@@ -239,14 +231,6 @@ fn time(event: &Event) -> Result<u64, Refusal> {
     }
     let at = |what| event::get_event_profiling_info(event.0, what).map_or(0, |t| t.to_ulong());
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))
-}
-
-/// Whether the kernel can write to an argument; yes where the driver does not tell.
-fn writable(loaded: &Loaded, position: u32) -> bool {
-    let is =
-        |what, value| kernel::get_kernel_arg_info(loaded.kernel.0, position, what).is_ok_and(|v| v.to_uint() == value);
-    !is(CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT)
-        && !is(CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY)
 }
 
 fn length(span: Span) -> Result<usize, Refusal> {

@@ -128,7 +128,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
             if shared.follow(memory).is_err() {
                 return confused();
             }
-            let order = launch::Order { range: &range, args: &args, repeats, probe, outputs };
+            let order = launch::Order { range: &range, args: &args, repeats, probe, outputs: &outputs };
             launch::run(&open.context, open.queue, loaded, &order, shared.bytes())
                 .unwrap_or_else(launch::Refusal::reply)
         }

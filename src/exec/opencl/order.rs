@@ -1,0 +1,89 @@
+//! A launch, laid out in the memory shared with a worker and worded as a request.
+
+use super::executor::nonsense;
+use super::process::Process;
+use crate::error::Result;
+use crate::exec::RunOptions;
+use crate::exec::memory::{Plan, Span};
+use crate::exec::protocol::{Arg, Request};
+use crate::suite::launch::{ArgValue, Launch};
+
+/// Where a launch's results lie in the shared memory.
+#[derive(Debug)]
+pub struct Places {
+    /// With the position of their arguments.
+    pub outputs: Vec<(u32, Span)>,
+    pub probe: Option<Span>,
+}
+
+/// The arguments of a launch, as messages have them, and what their spans shall hold.
+struct Layout<'a> {
+    plan: Plan,
+    contents: Vec<(Span, &'a [u8])>,
+}
+
+impl<'a> Layout<'a> {
+    fn place(&mut self, bytes: &'a [u8]) -> Span {
+        let span = self.plan.place(bytes.len() as u64);
+        self.contents.push((span, bytes));
+        span
+    }
+
+    fn arg(&mut self, value: &'a ArgValue) -> Arg {
+        match value {
+            ArgValue::Value(bytes) => Arg::Value(self.place(bytes)),
+            ArgValue::Buffer(bytes) => Arg::Buffer(self.place(bytes)),
+            ArgValue::Local(len) => Arg::Local(*len),
+            ArgValue::Image { shape, format, texels } => {
+                Arg::Image { shape: shape.clone(), format: format.clone(), texels: self.place(texels) }
+            }
+            ArgValue::Sampler { addressing, filter, normalized } => {
+                Arg::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }
+            }
+        }
+    }
+}
+
+/// Puts `launch` into `process`'s memory. `read_only`: by position, which arguments give no output. `on_host`: the
+/// device's buffers lie in the same memory as ours.
+///
+/// # Errors
+/// `Environment` if there is not enough memory.
+pub fn place(
+    process: &mut Process,
+    on_host: bool,
+    program: u32,
+    read_only: &[bool],
+    launch: &Launch,
+    options: &RunOptions,
+) -> Result<(Request, Places)> {
+    let mut layout = Layout { plan: Plan::default(), contents: Vec::new() };
+    let args: Vec<Arg> = launch.args.iter().map(|value| layout.arg(value)).collect();
+    let probe = options.probe_words.map(|words| layout.plan.place(words.saturating_mul(4)));
+    let size = layout.plan.len();
+    // Where a launch is repeated, its pristine inputs stay beside the working copies.
+    let copies = if options.repeats > 1 { 2 } else { 1 };
+    process.shared.reserve(size, if on_host { size.saturating_mul(copies) } else { 0 })?;
+    let memory = process.shared.bytes();
+    for (span, bytes) in layout.contents {
+        span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
+    }
+    let output = |(position, arg): (u32, &Arg)| match arg {
+        Arg::Buffer(span) | Arg::Image { texels: span, .. } => {
+            let written = !read_only.get(position as usize).copied().unwrap_or(false);
+            (options.outputs && written).then_some((position, *span))
+        }
+        Arg::Value(_) | Arg::Local(_) | Arg::Sampler { .. } => None,
+    };
+    let outputs: Vec<(u32, Span)> = (0..).zip(&args).filter_map(output).collect();
+    let request = Request::Run {
+        program,
+        memory: process.shared.len(),
+        range: launch.range.clone(),
+        outputs: outputs.iter().map(|(position, _)| *position).collect(),
+        args,
+        repeats: options.repeats.max(1),
+        probe,
+    };
+    Ok((request, Places { outputs, probe }))
+}

@@ -1,0 +1,78 @@
+//! Which arguments of a kernel can be written, read from its SPIR-V (drivers do not tell for code that came as IL).
+
+use std::collections::HashMap;
+
+// Opcodes and operands of the SPIR-V specification 1.0, sections 3.7, 3.17 and 3.32.
+const OP_ENTRY_POINT: u32 = 15;
+const OP_TYPE_IMAGE: u32 = 25;
+const OP_TYPE_POINTER: u32 = 32;
+const OP_FUNCTION: u32 = 54;
+const OP_FUNCTION_PARAMETER: u32 = 55;
+const OP_FUNCTION_END: u32 = 56;
+const STORAGE_UNIFORM_CONSTANT: u32 = 0;
+const ACCESS_READ_ONLY: u32 = 0;
+/// The header: magic, version, generator, bound, schema.
+const HEADER_WORDS: usize = 5;
+
+/// By position, whether the kernel `entry` cannot write to an argument: `__constant` memory and read-only images. Shorter
+/// than the argument list, or empty, where the module does not tell.
+pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
+    let words: Vec<u32> = spirv.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
+    let mut kernel = None;
+    let mut types = HashMap::new();
+    let mut params = Vec::new();
+    let mut inside = false;
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
+    while let Some(&first) = rest.first() {
+        let Some((instruction, after)) = rest.split_at_checked((first >> 16).max(1) as usize) else { break };
+        rest = after;
+        match (first & 0xffff, &instruction[1..]) {
+            (OP_ENTRY_POINT, [_, function, name @ ..]) if text(name) == entry => kernel = Some(*function),
+            (OP_TYPE_POINTER, [id, storage, ..]) => drop(types.insert(*id, *storage == STORAGE_UNIFORM_CONSTANT)),
+            // Seven operands describe the image; the eighth, its access, is optional.
+            (OP_TYPE_IMAGE, [id, _, _, _, _, _, _, _, access @ ..]) => {
+                types.insert(*id, access.first() == Some(&ACCESS_READ_ONLY));
+            }
+            (OP_FUNCTION, [_, id, ..]) => inside = kernel == Some(*id),
+            (OP_FUNCTION_PARAMETER, [ty, ..]) if inside => params.push(types.get(ty).copied().unwrap_or(false)),
+            (OP_FUNCTION_END, _) if inside => break,
+            _ => {}
+        }
+    }
+    params
+}
+
+/// A string operand: bytes up to the first zero.
+fn text(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[rustfmt::skip]
+    fn constant_memory_and_read_only_images_are_told_apart() {
+        let words: Vec<u32> = [
+            &[0x0723_0203, 0x0001_0000, 0, 20, 0][..],
+            &[4 << 16 | OP_ENTRY_POINT, 6, 9, u32::from(b'x')],
+            &[4 << 16 | OP_ENTRY_POINT, 6, 10, u32::from(b'k')],
+            &[4 << 16 | OP_TYPE_POINTER, 1, 5, 7], // global
+            &[4 << 16 | OP_TYPE_POINTER, 2, 0, 7], // constant
+            &[10 << 16 | OP_TYPE_IMAGE, 3, 7, 1, 0, 0, 0, 0, 0, 0], // read only
+            &[10 << 16 | OP_TYPE_IMAGE, 4, 7, 1, 0, 0, 0, 0, 0, 1], // write only
+            &[5 << 16 | OP_FUNCTION, 7, 9, 0, 8], &[3 << 16 | OP_FUNCTION_PARAMETER, 2, 11], &[1 << 16 | OP_FUNCTION_END],
+            &[5 << 16 | OP_FUNCTION, 7, 10, 0, 8],
+            &[3 << 16 | OP_FUNCTION_PARAMETER, 1, 12], &[3 << 16 | OP_FUNCTION_PARAMETER, 2, 13],
+            &[3 << 16 | OP_FUNCTION_PARAMETER, 3, 14], &[3 << 16 | OP_FUNCTION_PARAMETER, 4, 15],
+            &[1 << 16 | OP_FUNCTION_END],
+        ].concat();
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        assert_eq!(read_only(&bytes, "k"), [false, true, true, false]);
+        assert_eq!(read_only(&bytes, "x"), [true]);
+        assert!(read_only(&bytes, "y").is_empty());
+        assert_eq!(read_only(&bytes[..bytes.len() - 22], "k"), [false, true]);
+    }
+}

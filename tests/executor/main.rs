@@ -1,0 +1,7 @@
+//! The OpenCL executor against a real device: every kind of argument, and everything a kernel can do wrong.
+
+mod arguments;
+mod choice;
+mod faults;
+mod images;
+mod support;

@@ -167,12 +167,20 @@ impl CoveragePlan {
             })
             .collect::<Result<_>>()?;
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
+        // Positions are those of the unchanged module, so they are resolved before anything is inserted.
+        let recorders: Vec<Vec<Recorder>> = self
+            .functions
+            .iter()
+            .zip(&blocks)
+            .map(|(plan, blocks)| plan.value_bits.iter().map(|(place, bit)| Recorder::at(*place, *bit, blocks)).collect())
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(module, self.layout.clone())?;
         let pointers = weaver.thread_pointer(&functions, &self.needs_pointer(sites, &blocks));
         for (f, plan) in self.functions.iter().enumerate() {
             if let Some(pointer) = pointers[f] {
-                weaver.function(f == 0, plan, &sites.functions[f], &blocks[f], pointer)?;
+                weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
             }
         }
         drop_effect_attributes(module);
@@ -398,28 +406,25 @@ impl Weaver {
 
     fn function(
         &self,
-        is_kernel: bool,
         plan: &FunctionPlan,
         sites: &crate::cfg::sites::FunctionSites,
         blocks: &[Block],
+        recorders: &[Recorder],
         pointers: Pointers,
-    ) -> Result<()> {
+    ) {
         let words = pointers.words;
-        let returns: Vec<ir::Inst> =
-            blocks.iter().map(|b| b.terminator()).filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet).collect();
-        let values: Vec<(LLVMValueRef, ir::Inst, u32)> = plan
-            .value_bits
+        let returns: Vec<ir::Inst> = blocks
             .iter()
-            .map(|(place, bit)| value_at(*place, blocks).map(|(v, at)| (v, at, *bit)))
-            .collect::<Option<_>>()
-            .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
+            .map(|b| b.terminator())
+            .filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet)
+            .collect();
         let mut states: Vec<(usize, u32, LLVMValueRef)> = Vec::new();
         for (i, bit) in &plan.loop_bits {
             states.push((*i, *bit, self.loop_state(blocks[0])));
         }
-        for (value, at, bit) in values {
-            self.before(at);
-            self.set_by(words, value, Some(bit), Some(bit + 1));
+        for recorder in recorders {
+            self.before(recorder.before());
+            self.set_by(words, recorder.value(), Some(recorder.bit), Some(recorder.bit + 1));
         }
         self.probes(plan, sites, blocks, words);
         for (i, bit, state) in &states {
@@ -430,11 +435,10 @@ impl Weaver {
             for (_, bit, state) in &states {
                 self.call(self.loop_end, &mut [words, self.number(bit / 32), self.number(bit % 32), *state]);
             }
-            if let (true, Some(probe)) = (is_kernel, pointers.probe) {
+            if let Some(probe) = pointers.probe {
                 self.flush_all(words, probe);
             }
         }
-        Ok(())
     }
 
     fn loop_state(&self, entry: Block) -> LLVMValueRef {
@@ -591,22 +595,37 @@ struct Pointers {
     probe: Option<LLVMValueRef>,
 }
 
-/// The recorded boolean and the instruction before which to record it.
-fn value_at(place: ValuePlace, blocks: &[Block]) -> Option<(LLVMValueRef, ir::Inst)> {
-    match place {
-        ValuePlace::Select { block, instruction } => {
-            let select = *blocks[block].instructions().get(instruction)?;
-            Some((*select.operands().first()?, select))
-        }
-        ValuePlace::PhiOperand { block, phi } => {
-            let phi = *blocks[phi.0].instructions().get(phi.1)?;
-            // SAFETY: alive and a phi; indices are below the incoming count.
-            let value = unsafe {
-                (0..LLVMCountIncoming(phi.0))
-                    .find(|i| LLVMGetIncomingBlock(phi.0, *i) == blocks[block].0)
-                    .map(|i| LLVMGetIncomingValue(phi.0, i))
-            };
-            Some((value?, blocks[block].terminator()))
+/// A boolean to record: the instruction that takes it, from which it is read when the probe is put in (calls may be
+/// rewritten until then).
+struct Recorder {
+    user: ir::Inst,
+    /// Of a `phi`: the block that the value comes from.
+    from: Option<Block>,
+    bit: u32,
+}
+
+impl Recorder {
+    fn at(place: ValuePlace, bit: u32, blocks: &[Block]) -> Option<Recorder> {
+        let find = |(block, instruction): (BlockIndex, usize)| blocks[block].instructions().get(instruction).copied();
+        Some(match place {
+            ValuePlace::Select { block, instruction } => Recorder { user: find((block, instruction))?, from: None, bit },
+            ValuePlace::PhiOperand { block, phi } => Recorder { user: find(phi)?, from: Some(blocks[block]), bit },
+        })
+    }
+
+    fn before(&self) -> ir::Inst {
+        self.from.map_or(self.user, Block::terminator)
+    }
+
+    fn value(&self) -> LLVMValueRef {
+        // SAFETY: alive; a `select`, or a phi with an entry from that block; indices are below the counts.
+        unsafe {
+            match self.from {
+                None => LLVMGetOperand(self.user.0, 0),
+                Some(from) => (0..LLVMCountIncoming(self.user.0))
+                    .find(|i| LLVMGetIncomingBlock(self.user.0, *i) == from.0)
+                    .map_or(LLVMGetIncomingValue(self.user.0, 0), |i| LLVMGetIncomingValue(self.user.0, i)),
+            }
         }
     }
 }

@@ -144,6 +144,13 @@ impl Walk<'_> {
                 return self.last_child(node);
             }
             "CaseStmt" | "DefaultStmt" => return self.labelled(node),
+            // `do { … } while (0)` is no loop: its body stands in its place.
+            "DoStmt" if folding::condition(node).and_then(|c| folding::constant(self.ast, c)) == Some(0) => {
+                if let Some(body) = node.children.first() {
+                    self.statement(body, dead);
+                }
+                return;
+            }
             "IfStmt" => StatementKind::If,
             "SwitchStmt" => StatementKind::Switch,
             "ForStmt" => StatementKind::For,

@@ -79,6 +79,13 @@ impl Encoder<'_> {
     fn fields(&self, node: &Node, s: &Struct, whole: &Type, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let names: Vec<&str> = s.fields.iter().map(|f| f.name.as_str()).collect();
+        // A nested struct may be written like one at the top: `{ fields = { … } }`.
+        if let Some([only]) = node.entries()
+            && only.key == "fields"
+            && !names.contains(&"fields")
+        {
+            return self.fields(&only.node, s, whole, out);
+        }
         let Some(entries) = node.entries() else {
             if self.broadcast && matches!(node.value, Value::Integer(_) | Value::Float(_)) {
                 for field in s.fields.iter().take(if s.is_union { 1 } else { usize::MAX }) {

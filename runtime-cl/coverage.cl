@@ -40,6 +40,9 @@ KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shif
 /* One slot per work-group: which bits some item of the group has set. */
 KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint word, uint bits) {
     __global uint *slot = probe + KASSAY_HEADER + kassay_group() * stride + word;
+    if (kassay_local_item() == 0) {
+        atomic_or(slot, bits);
+    }
     if (bits & ~*slot) {
         atomic_or(slot, bits);
     }

@@ -9,6 +9,7 @@
 pub mod decisions;
 pub mod dominance;
 pub mod dot;
+pub mod folded;
 pub mod graph;
 pub mod lines;
 pub mod loops;

@@ -9,6 +9,7 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
 use super::session::{self, Session};
+use crate::cfg::folded;
 use crate::coverage::measure::{self, MeasureOptions, Programs};
 use crate::coverage::{build, summary};
 use crate::error::Result;
@@ -122,6 +123,10 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         tallies.extend(m.tally);
     }
     let source = shown(&kernel);
+    let mut notes = assay.sites.notes();
+    if let (true, Some(ast)) = (args.output.verbose, &loaded.ast) {
+        notes.extend(folded::describe(&assay.sites, ast));
+    }
     let result = CoverResult {
         schema: CoverResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -134,7 +139,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         sites: summary::outcomes(&assay.sites, &tallies, &source),
         tests: rows,
         overhead,
-        notes: assay.sites.notes(),
+        notes,
     };
     let sources = build::sources_of(&kernel);
     args.output.deliver(&result, |style| {

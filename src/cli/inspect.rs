@@ -6,8 +6,8 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{KernelFlags, OutputFlags, note, shown};
-use crate::cfg::dot;
+use super::options::{KernelFlags, OutputFlags, shown};
+use crate::cfg::{dot, folded};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
@@ -56,14 +56,12 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
             store::write_text(&dot::draw(&assay.sites, &sources), path)?;
         }
         kernels.push(describe(&assay, &shown(&args.kernel)));
-        for text in assay.sites.notes() {
+        let folded = loaded.ast.as_ref().filter(|_| args.output.verbose).map(|a| folded::describe(&assay.sites, a));
+        for text in assay.sites.notes().into_iter().chain(folded.unwrap_or_default()) {
             if !notes.contains(&text) {
                 notes.push(text);
             }
         }
-    }
-    if args.output.verbose {
-        notes.iter().for_each(|n| note(n));
     }
     let result = InspectResult {
         schema: InspectResult::SCHEMA.into(),

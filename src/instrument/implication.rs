@@ -35,7 +35,9 @@ pub enum Known {
 pub enum Spot {
     /// At the block's start.
     Block(BlockIndex),
-    /// On an edge whose target other edges enter too: decided where the edge leaves.
+    /// Where the edge arrives: a block that other edges enter too.
+    Join(Edge),
+    /// On an edge that goes the same way as another one of the same block (two cases of a `switch`).
     Edge(Edge),
 }
 
@@ -98,14 +100,22 @@ impl Implication {
         wanted.into_iter().map(|class| (class, self.spot(function, class))).collect()
     }
 
-    /// The cheapest place: the block in the fewest loops, else an edge.
+    /// The cheapest place: in the fewest loops; there, a join rather than the arm that leads to it, because arms without
+    /// probes can still be turned into selects by the device's compiler, which vectorisers depend on.
     fn spot(&self, function: &FunctionSites, class: Class) -> Spot {
-        let members = (0..self.blocks).filter(|b| function.cfg.reachable[*b] && self.class_of[*b] == class);
-        if let Some(block) = members.min_by_key(|b| (depth(function, *b), *b)) {
-            return Spot::Block(block);
-        }
-        let edge = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
-        edge.min_by_key(|e| (depth(function, e.block), *e)).map_or(Spot::Block(0), Spot::Edge)
+        let cfg = &function.cfg;
+        let blocks = (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class);
+        let blocks = blocks.map(|b| ((depth(function, b), 1, b), Spot::Block(b)));
+        let edges = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
+        let edges = edges.filter(|e| cfg.incoming(cfg.target(*e)).len() > 1).map(|e| {
+            let target = cfg.target(e);
+            if cfg.successors(e.block).iter().filter(|t| **t == target).count() > 1 {
+                ((depth(function, e.block), 2, e.block), Spot::Edge(e))
+            } else {
+                ((depth(function, target), 0, e.block), Spot::Join(e))
+            }
+        });
+        blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(Spot::Block(0), |(_, spot)| spot)
     }
 
     fn classes_of_fact(&self, function: &FunctionSites, fact: Fact) -> Vec<Class> {
@@ -125,7 +135,7 @@ impl Implication {
             weights.entry(self.class_of[b]).and_modify(|x| *x = w.min(*x)).or_insert(w);
         }
         for (e, n) in &self.edges {
-            let w = weight(function, e.block);
+            let w = weight(function, e.block).min(weight(function, function.cfg.target(*e)));
             weights.entry(self.class_of[*n]).and_modify(|x| *x = w.min(*x)).or_insert(w);
         }
         let mut wanted: Vec<Class> = needed;

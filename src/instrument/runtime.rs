@@ -16,7 +16,13 @@ pub fn link_coverage(module: &Module<'_>) -> Result<()> {
     let runtime = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(|e| broken(&e))?;
     runtime.set_triple(&module.get_triple());
     runtime.set_data_layout(&module.get_data_layout());
-    module.link_in_module(runtime).map_err(|e| broken(&e))
+    let names: Vec<String> = ir::functions(&runtime).into_iter().filter(|f| f.has_body()).map(Function::name).collect();
+    module.link_in_module(runtime).map_err(|e| broken(&e))?;
+    for f in names.iter().filter_map(|n| ir::function(module, n)) {
+        // SAFETY: alive. Internal, so that nothing of it is left once it is inlined.
+        unsafe { llvm_sys::core::LLVMSetLinkage(f.0, llvm_sys::LLVMLinkage::LLVMInternalLinkage) };
+    }
+    Ok(())
 }
 
 /// A function of the linked runtime.

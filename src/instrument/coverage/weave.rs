@@ -17,6 +17,9 @@ use crate::instrument::{probe_argument, runtime};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
 
+/// The state of a loop that was not entered yet; see `runtime-cl/coverage.cl`.
+const NOT_ENTERED: u32 = u32::MAX;
+
 impl CoveragePlan {
     /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets one more, last argument:
     /// `global uint *`, the probe buffer.
@@ -127,10 +130,6 @@ impl Weaver {
         };
         let functions = ["__kassay_cover", "__kassay_loop_enter", "__kassay_loop_iterate", "__kassay_loop_end", flush];
         let found: Vec<Function> = functions.iter().map(|n| runtime::function(module, n)).collect::<Result<_>>()?;
-        for f in &found {
-            // SAFETY: alive. Internal, so that nothing of it is left once it is inlined.
-            unsafe { LLVMSetLinkage(f.0, llvm_sys::LLVMLinkage::LLVMInternalLinkage) };
-        }
         // SAFETY: the module and its context are alive as long as the weaver.
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -240,19 +239,34 @@ impl Weaver {
         self.call(self.cover, &mut [words, self.number(bit / 32), self.number(1 << (bit % 32))]);
     }
 
-    /// Sets one of two bits by a condition; `None`: none in that case.
-    fn set_by(&self, words: LLVMValueRef, condition: LLVMValueRef, yes: Option<u32>, no: Option<u32>) {
-        let mask = |bit: Option<u32>, word: u32| match bit {
-            Some(b) if b / 32 == word => self.number(1 << (b % 32)),
-            _ => self.number(0),
+    /// Records a boolean: its first bit if it is true, its second if it is false.
+    fn record(&self, words: LLVMValueRef, recorder: &Recorder) {
+        let (yes, no) = (recorder.bit % 32, recorder.bit % 32 + 1);
+        let numbers = match recorder.from {
+            None => (self.number(1 << yes), self.number(1 << no)),
+            // The last operand of `&&` is true if the whole is, and false if the whole is although control came from it;
+            // of `||` the other way round. So nothing is put into the operand's own block, and it can still be
+            // evaluated without a branch.
+            Some((from, whole_if_decided)) => {
+                let arrived = |bit: u32| {
+                    let join = recorder.user.block();
+                    self.phi(join, &|block| if block == from { 1 << bit } else { 0 })
+                };
+                if whole_if_decided {
+                    (arrived(yes), self.number(1 << no))
+                } else {
+                    (self.number(1 << yes), arrived(no))
+                }
+            }
         };
-        let touched: BTreeSet<u32> = yes.iter().chain(&no).map(|b| b / 32).collect();
-        for word in touched {
-            // SAFETY: alive; the condition is an `i1` that dominates the builder's place.
-            let chosen =
-                unsafe { LLVMBuildSelect(self.builder, condition, mask(yes, word), mask(no, word), c"".as_ptr()) };
-            self.call(self.cover, &mut [words, self.number(word), chosen]);
-        }
+        let (before, condition) = match recorder.from {
+            None => (recorder.user, recorder.user.operands()[0]),
+            Some(_) => (recorder.user.block().first_insertion_point(), recorder.user.0),
+        };
+        self.before(before);
+        // SAFETY: alive; the condition is an `i1` that dominates the builder's place.
+        let chosen = unsafe { LLVMBuildSelect(self.builder, condition, numbers.0, numbers.1, c"".as_ptr()) };
+        self.call(self.cover, &mut [words, self.number(recorder.bit / 32), chosen]);
     }
 
     fn function(
@@ -271,8 +285,7 @@ impl Weaver {
             states.push((*i, *bit, self.loop_state(blocks[0])));
         }
         for recorder in recorders {
-            self.before(recorder.before());
-            self.set_by(words, recorder.value(), Some(recorder.bit), Some(recorder.bit + 1));
+            self.record(words, recorder);
         }
         self.probes(plan, sites, blocks, words);
         for (i, bit, state) in &states {
@@ -294,7 +307,7 @@ impl Weaver {
         unsafe {
             LLVMPositionBuilderBefore(self.builder, LLVMGetFirstInstruction(entry.0));
             let state = LLVMBuildAlloca(self.builder, self.int, c"kassay.loop".as_ptr());
-            LLVMBuildStore(self.builder, self.number(0), state);
+            LLVMBuildStore(self.builder, self.number(NOT_ENTERED), state);
             state
         }
     }
@@ -331,10 +344,8 @@ impl Weaver {
         blocks: &[Block],
         words: LLVMValueRef,
     ) {
-        let leaves_loop = |e: Edge| {
-            sites.loops.iter().any(|l| l.blocks.contains(&e.block) && !l.blocks.contains(&sites.cfg.target(e)))
-        };
-        let mut by_branch: BTreeMap<BlockIndex, BTreeMap<usize, u32>> = BTreeMap::new();
+        // By join: which bits an edge from which block brings.
+        let mut joins: BTreeMap<BlockIndex, Vec<(Block, u32)>> = BTreeMap::new();
         for (spot, bit) in &plan.probes {
             match spot {
                 // Behind the allocation of the words, which stands at the entry's start.
@@ -346,27 +357,43 @@ impl Weaver {
                     self.before(blocks[*block].first_insertion_point());
                     self.set_bit(words, *bit);
                 }
+                Spot::Join(edge) => {
+                    joins.entry(sites.cfg.target(*edge)).or_default().push((blocks[edge.block], *bit));
+                }
                 Spot::Edge(edge) => {
-                    by_branch.entry(edge.block).or_default().insert(edge.successor, *bit);
+                    let new = self.split(blocks, *edge);
+                    self.before(new.terminator());
+                    self.set_bit(words, *bit);
                 }
             }
         }
-        for (block, bits) in by_branch {
-            let terminator = blocks[block].terminator();
-            let split = bits.keys().any(|s| leaves_loop(Edge { block, successor: *s }));
-            match terminator.branch_condition() {
-                Some(condition) if !split => {
-                    self.before(terminator);
-                    self.set_by(words, condition, bits.get(&0).copied(), bits.get(&1).copied());
-                }
-                _ => {
-                    for (successor, bit) in bits {
-                        let new = self.split(blocks, Edge { block, successor });
-                        self.before(new.terminator());
-                        self.set_bit(words, bit);
-                    }
+        for (join, arriving) in joins {
+            let touched: BTreeSet<u32> = arriving.iter().map(|(_, bit)| bit / 32).collect();
+            for word in touched {
+                let mask = self.phi(blocks[join], &|from| {
+                    let bits = arriving.iter().filter(|(b, bit)| *b == from && bit / 32 == word);
+                    bits.fold(0, |mask, (_, bit)| mask | 1 << (bit % 32))
+                });
+                self.before(blocks[join].first_insertion_point());
+                self.call(self.cover, &mut [words, self.number(word), mask]);
+            }
+        }
+    }
+
+    /// A new `phi` in `join` that takes a number from each block that control comes from.
+    fn phi(&self, join: Block, number: &dyn Fn(Block) -> u32) -> LLVMValueRef {
+        // SAFETY: alive; the phi gets one entry for each edge that enters the block.
+        unsafe {
+            // In front of its debug records too, which no phi may have.
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(join.0));
+            let phi = LLVMBuildPhi(self.builder, self.int, c"".as_ptr());
+            for from in Function(LLVMGetBasicBlockParent(join.0)).blocks() {
+                for _ in from.terminator().successors().iter().filter(|s| **s == join) {
+                    let (mut value, mut block) = (self.number(number(from)), from.0);
+                    LLVMAddIncoming(phi, &mut value, &mut block, 1);
                 }
             }
+            phi
         }
     }
 
@@ -443,12 +470,11 @@ struct Pointers {
     probe: Option<LLVMValueRef>,
 }
 
-/// A boolean to record: the instruction that takes it, from which it is read when the probe is put in (calls may be
-/// rewritten until then).
+/// A boolean to record: the condition of a `select`, or the last operand of a short-circuit's `phi`.
 struct Recorder {
     user: ir::Inst,
-    /// Of a `phi`: the block that the value comes from.
-    from: Option<Block>,
+    /// Of a `phi`: the block that the operand comes from, and the value that the other blocks bring.
+    from: Option<(Block, bool)>,
     bit: u32,
 }
 
@@ -459,23 +485,14 @@ impl Recorder {
             ValuePlace::Select { block, instruction } => {
                 Recorder { user: find((block, instruction))?, from: None, bit }
             }
-            ValuePlace::PhiOperand { block, phi } => Recorder { user: find(phi)?, from: Some(blocks[block]), bit },
-        })
-    }
-
-    fn before(&self) -> ir::Inst {
-        self.from.map_or(self.user, Block::terminator)
-    }
-
-    fn value(&self) -> LLVMValueRef {
-        // SAFETY: alive; a `select`, or a phi with an entry from that block; indices are below the counts.
-        unsafe {
-            match self.from {
-                None => LLVMGetOperand(self.user.0, 0),
-                Some(from) => (0..LLVMCountIncoming(self.user.0))
-                    .find(|i| LLVMGetIncomingBlock(self.user.0, *i) == from.0)
-                    .map_or(LLVMGetIncomingValue(self.user.0, 0), |i| LLVMGetIncomingValue(self.user.0, i)),
+            ValuePlace::PhiOperand { block, phi } => {
+                let user = find(phi)?;
+                // SAFETY: alive and a phi; indices are below the incoming count.
+                let decided = unsafe {
+                    (0..LLVMCountIncoming(user.0)).find_map(|i| ir::constant_bool(LLVMGetIncomingValue(user.0, i)))
+                };
+                Recorder { user, from: Some((blocks[block], decided?)), bit }
             }
-        }
+        })
     }
 }

@@ -137,8 +137,8 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> Done {
     has(&cover, "/coverage/loop/applicable/zero /coverage/loop/applicable/boundary /coverage/average_statement")?;
     let kinds = ["branch", "loop", "barrier", "line"];
     for kind in kinds {
-        let sites = cover["sites"].as_array().into_iter().flatten();
-        let site = sites.filter(|s| s["kind"] == kind).next().ok_or_else(|| format!("no {kind}"))?;
+        let mut sites = cover["sites"].as_array().into_iter().flatten();
+        let site = sites.find(|s| s["kind"] == kind).ok_or_else(|| format!("no {kind}"))?;
         has(site, "/file /line /column /outcome /covered /hits_by_test")?;
         assert_eq!(site.get("divergent_groups").is_some(), ["branch", "barrier"].contains(&kind), "{site}");
     }

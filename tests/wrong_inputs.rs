@@ -119,6 +119,7 @@ fn suites_are_refused_with_the_place_and_the_mend() -> Done {
             &["suite.toml:6:15: ", "16 GiB", "mend: give a smaller `len`"],
         ),
         ("[4]", "[4000000000000, 4000000000000]", &["suite.toml:4:10: ", "2^64", "mend: give smaller dimensions"]),
+        ("[4]", "4", &["suite.toml:4:10: ", "a list is wanted here", "mend: put it into brackets: [4]"]),
         ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "mend: "]),
         ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "mend: "]),
         ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "mend: "]),
@@ -131,6 +132,7 @@ fn suites_are_refused_with_the_place_and_the_mend() -> Done {
         bench.refuses(2, &["run", "suite.toml"], parts).map_err(|e| format!("{from} -> {to}: {e}"))?;
     }
     bench.refuses(2, &["cover", "missing.toml"], &["missing.toml", "mend: give the path of a suite file"])?;
+    bench.refuses(2, &["run", "k.cl"], &["k.cl is a kernel, but a suite is wanted", "mend: give the suite file"])?;
     bench.refuses(2, &["cover", "."], &["cannot read the suite", "mend: "])?;
     bench.put("suite.json", "{ \"kernel\": \"k.cl\", }")?;
     bench.refuses(2, &["cover", "suite.json"], &["suite.json:1:", "JSON"])?;

@@ -104,12 +104,16 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }
-    let (instrumented, plan) = assay.instrumented(if counts { Slots::Items } else { Slots::Groups })?;
-    let plain = assay.plain()?;
+    // The original is built meanwhile, and all executors build at the same time.
+    let (code, plan) = assay.instrumented(if counts { Slots::Items } else { Slots::Groups })?;
     let mut lanes = Vec::new();
-    for mut executor in executors {
-        let (plain, instrumented) = (executor.load(&plain)?, executor.load(&instrumented)?);
+    for (mut executor, plain) in executors {
+        executor.finish_load(plain)?;
+        let instrumented = executor.begin_load(&code)?;
         lanes.push(Lane { executor, plain, instrumented });
+    }
+    for lane in &mut lanes {
+        lane.executor.finish_load(lane.instrumented)?;
     }
     let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
     let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {

@@ -10,7 +10,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
 use super::session::{self, Session};
 use crate::coverage::measure;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, OpenClExecutor, ProgramId, RunOptions};
+use crate::exec::{Executor, RunOptions};
 use crate::report::text;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
 use crate::suite::resolve;
@@ -45,11 +45,9 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }
-    let code = assay.plain()?;
-    let mut lanes: Vec<(OpenClExecutor, ProgramId)> = Vec::new();
-    for mut executor in executors {
-        let program = executor.load(&code)?;
-        lanes.push((executor, program));
+    let mut lanes = executors;
+    for (executor, program) in &mut lanes {
+        executor.finish_load(*program)?;
     }
     let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
     let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |(executor, program), t| {

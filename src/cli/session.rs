@@ -11,7 +11,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags};
 use crate::coverage::build::{self, Assay, File};
 use crate::error::Result;
-use crate::exec::{DeviceInfo, Executor, OpenClExecutor, Starting, WorkerOptions};
+use crate::exec::{DeviceInfo, Executor, OpenClExecutor, ProgramId, Starting, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
 use crate::result;
 use crate::suite::resolve::{Suite, Test};
@@ -21,7 +21,8 @@ pub struct Session<'c> {
     pub assay: Assay<'c>,
     pub loaded: Loaded,
     pub tests: Vec<Test>,
-    pub executors: Vec<OpenClExecutor>,
+    /// Each with the kernel as it is, which may still be building: `finish_load` has to follow.
+    pub executors: Vec<(OpenClExecutor, ProgramId)>,
     pub seed: u64,
     pub kernel: PathBuf,
 }
@@ -53,8 +54,15 @@ impl<'c> Session<'c> {
         let assay = file.assay(&entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
         let mut tests = suite.resolve(&assay.interface, seed)?;
-        let executors: Vec<OpenClExecutor> = starting.into_iter().map(Starting::ready).collect::<Result<_>>()?;
-        let most = executors[0].device().max_work_group_size;
+        // This forks, so it is done while there is one thread.
+        let plain = assay.plain()?;
+        let begin = |starting: Starting| {
+            let mut executor = starting.ready()?;
+            let program = executor.begin_load(&plain)?;
+            Ok((executor, program))
+        };
+        let executors: Vec<(OpenClExecutor, ProgramId)> = starting.into_iter().map(begin).collect::<Result<_>>()?;
+        let most = executors[0].0.device().max_work_group_size;
         for test in &mut tests {
             let range = &mut test.launch.range;
             range.local = Some(range.local_or_default(assay.interface.required_local, most));

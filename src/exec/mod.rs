@@ -104,7 +104,24 @@ pub trait Executor: Send {
     /// # Errors
     /// `Internal` with the build log if the device refuses the module (it was valid when it left `lower`) or dies on it;
     /// `Environment` if no worker can be started.
-    fn load(&mut self, code: &Code) -> Result<ProgramId>;
+    fn load(&mut self, code: &Code) -> Result<ProgramId> {
+        let program = self.begin_load(code)?;
+        self.finish_load(program)?;
+        Ok(program)
+    }
+
+    /// Begins to load and build `code`, without waiting for it. [`Executor::finish_load`] has to follow before the
+    /// program is run.
+    ///
+    /// # Errors
+    /// As of [`Executor::load`], as far as they show already.
+    fn begin_load(&mut self, code: &Code) -> Result<ProgramId>;
+
+    /// Waits until a program is built. After an error its id is invalid.
+    ///
+    /// # Errors
+    /// As of [`Executor::load`].
+    fn finish_load(&mut self, program: ProgramId) -> Result<()>;
 
     /// Forgets a program, so that many can be loaded one after the other. Its id is invalid afterwards.
     fn unload(&mut self, program: ProgramId) {

@@ -91,7 +91,13 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Fault::new(format!("this is {}, but {} is wanted here", name_of(&unexpected), wanted(expected)))
+        let wanted = wanted(expected);
+        let mend = match unexpected {
+            Unexpected::Unsigned(n) if wanted == "a list" => Some(format!("put it into brackets: [{n}]")),
+            _ => None,
+        };
+        let what = format!("this is {}, but {wanted} is wanted here", name_of(&unexpected));
+        Fault { span: None, what, mend }
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {

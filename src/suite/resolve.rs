@@ -72,6 +72,11 @@ impl Suite {
     /// # Errors
     /// `Caller`, with its place, if the file cannot be read, has not the shape of a suite, or names a kernel that is not there.
     pub fn load(path: &Path) -> Result<Suite> {
+        let extension = path.extension().map(|e| e.to_ascii_lowercase());
+        if ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
+            return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
+                .mend("give the suite file (TOML or JSON) that says how to launch it"));
+        }
         let suite = Suite::parse(Source::read(path)?)?;
         if !suite.kernel.is_file() {
             let at = suite.source.parse()?.get("kernel").map_or(0..0, |n| n.span.clone());

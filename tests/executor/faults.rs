@@ -167,3 +167,23 @@ fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
     }
     Ok(())
 }
+
+#[test]
+fn programs_are_built_while_the_caller_does_other_things() -> Test {
+    let mut executor = executor()?;
+    let (good, mut bad) = (compile(COPY)?, compile(COPY)?);
+    bad.entry = "another".into();
+    let (one, other) = (executor.begin_load(&good)?, executor.begin_load(&bad)?);
+    let last = executor.begin_load(&good)?;
+    let refused = executor.finish_load(other).expect_err("there is no such kernel");
+    assert!(refused.to_string().contains("another"), "{refused}");
+    executor.finish_load(last)?;
+    executor.unload(last);
+    let dropped = executor.begin_load(&bad)?;
+    executor.unload(dropped);
+    executor.finish_load(one)?;
+    let launch = Launch { range: range([4]), args: vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(4)] };
+    let seen = completed(executor.run(one, &launch, &once())?)?;
+    assert_eq!(ints_of(&seen, 0)?, [5, 6, 7, 8]);
+    Ok(())
+}

@@ -84,6 +84,8 @@ enum Worker {
     Starting(Process, Instant),
     /// With the numbers of the programs it has loaded.
     Ready(Process, Vec<u32>),
+    /// The same, while it builds one more until this time.
+    Loading(Process, Vec<u32>, u32, Instant),
 }
 
 impl OpenClExecutor {
@@ -113,6 +115,23 @@ impl OpenClExecutor {
         let worker = std::mem::replace(&mut self.worker, Worker::None);
         let (mut process, mut loaded) = match worker {
             Worker::Ready(process, loaded) => (process, loaded),
+            Worker::Loading(mut process, mut loaded, id, deadline) => {
+                let entry = self.programs.get(&id).map_or("", |p| &p.code.entry);
+                match built(&mut process, entry, deadline) {
+                    Ok(()) => loaded.push(id),
+                    // Whoever asks for that program hears of it.
+                    Err(Unloadable::Refused(e)) if program == Some(id) => {
+                        self.worker = Worker::Ready(process, loaded);
+                        return Err(e);
+                    }
+                    Err(Unloadable::Refused(_)) => {}
+                    Err(Unloadable::Died(e)) => {
+                        self.restart();
+                        return if program == Some(id) { Err(e) } else { self.ready(program) };
+                    }
+                }
+                (process, loaded)
+            }
             Worker::Starting(mut process, since) => {
                 opened(&mut process, &self.request, since + self.options.start_timeout)?;
                 (process, Vec::new())
@@ -127,7 +146,9 @@ impl OpenClExecutor {
             && !loaded.contains(&program)
         {
             let code = &self.programs.get(&program).ok_or_else(|| no_such(program))?.code;
-            match load(&mut process, program, code, &self.options) {
+            let deadline = Instant::now() + self.options.load_timeout;
+            let sent = send(&mut process, program, code);
+            match sent.and_then(|()| built(&mut process, &code.entry, deadline)) {
                 Ok(()) => loaded.push(program),
                 Err(Unloadable::Refused(e)) => {
                     self.worker = Worker::Ready(process, loaded);
@@ -142,7 +163,7 @@ impl OpenClExecutor {
         self.worker = Worker::Ready(process, loaded);
         match &mut self.worker {
             Worker::Ready(process, _) => Ok(process),
-            Worker::None | Worker::Starting(..) => Err(Error::internal("the worker was lost")),
+            Worker::None | Worker::Starting(..) | Worker::Loading(..) => Err(Error::internal("the worker was lost")),
         }
     }
 
@@ -185,21 +206,42 @@ impl Executor for OpenClExecutor {
         &self.device
     }
 
-    fn load(&mut self, code: &Code) -> Result<ProgramId> {
+    fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
+        self.ready(None)?;
         let id = self.next;
         self.next += 1;
-        let read_only = signature::read_only(&code.spirv, &code.entry);
-        self.programs.insert(id, Program { code: code.clone(), read_only });
-        match self.ready(Some(id)) {
-            Ok(_) => Ok(ProgramId(id)),
-            Err(e) => {
-                self.programs.remove(&id);
-                Err(e)
+        if let Worker::Ready(mut process, loaded) = std::mem::replace(&mut self.worker, Worker::None) {
+            let deadline = Instant::now() + self.options.load_timeout;
+            match send(&mut process, id, code) {
+                Ok(()) => self.worker = Worker::Loading(process, loaded, id, deadline),
+                Err(Unloadable::Refused(e)) => {
+                    self.worker = Worker::Ready(process, loaded);
+                    return Err(e);
+                }
+                Err(Unloadable::Died(e)) => {
+                    self.restart();
+                    return Err(e);
+                }
             }
         }
+        let read_only = signature::read_only(&code.spirv, &code.entry);
+        self.programs.insert(id, Program { code: code.clone(), read_only });
+        Ok(ProgramId(id))
+    }
+
+    fn finish_load(&mut self, program: ProgramId) -> Result<()> {
+        let done = self.ready(Some(program.0)).map(|_| ());
+        if done.is_err() {
+            self.programs.remove(&program.0);
+        }
+        done
     }
 
     fn unload(&mut self, program: ProgramId) {
+        if matches!(self.worker, Worker::Loading(..)) {
+            // What goes wrong with a build that nobody waits for is of no consequence.
+            let _ = self.ready(None);
+        }
         self.programs.remove(&program.0);
         if let Worker::Ready(process, loaded) = &mut self.worker
             && let Some(at) = loaded.iter().position(|id| *id == program.0)
@@ -276,12 +318,8 @@ enum Unloadable {
     Died(Error),
 }
 
-fn load(
-    process: &mut Process,
-    program: u32,
-    code: &Code,
-    options: &WorkerOptions,
-) -> std::result::Result<(), Unloadable> {
+/// Hands a program over to be built.
+fn send(process: &mut Process, program: u32, code: &Code) -> std::result::Result<(), Unloadable> {
     let spirv = Plan::default().place(code.spirv.len() as u64);
     process.shared.reserve(spirv.len, 0).map_err(Unloadable::Refused)?;
     let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| Unloadable::Refused(nonsense()))?;
@@ -293,22 +331,29 @@ fn load(
         entry: code.entry.clone(),
         options: code.build_options.clone(),
     };
-    match process.ask(&request, Instant::now() + options.load_timeout) {
+    process.tell(&request).map_err(|silence| lost(&code.entry, silence))
+}
+
+/// Waits for what [`send`] began.
+fn built(process: &mut Process, entry: &str, deadline: Instant) -> std::result::Result<(), Unloadable> {
+    match process.answer(deadline) {
         Ok(Reply::Loaded) => Ok(()),
         Ok(Reply::BuildFailed { error, log }) => Err(Unloadable::Refused(
-            Error::internal(format!("the device refuses kernel `{}`: {error}", code.entry)).details(log),
+            Error::internal(format!("the device refuses kernel `{entry}`: {error}")).details(log),
         )),
         Ok(_) => Err(Unloadable::Refused(nonsense())),
-        Err(Silence::Timeout) => Err(Unloadable::Died(Error::internal(format!(
-            "the device's compiler did not finish kernel `{}` in {} s",
-            code.entry,
-            options.load_timeout.as_secs()
-        )))),
-        Err(Silence::Dead(death)) => Err(Unloadable::Died(
-            Error::internal(format!("the device's compiler died of kernel `{}` ({})", code.entry, death.how()))
-                .details(death.stderr),
-        )),
+        Err(silence) => Err(lost(entry, silence)),
     }
+}
+
+fn lost(entry: &str, silence: Silence) -> Unloadable {
+    Unloadable::Died(match silence {
+        Silence::Timeout => Error::internal(format!("the device's compiler did not finish kernel `{entry}` in time")),
+        Silence::Dead(death) => {
+            Error::internal(format!("the device's compiler died of kernel `{entry}` ({})", death.how()))
+                .details(death.stderr)
+        }
+    })
 }
 
 /// Waits for the device to be open.

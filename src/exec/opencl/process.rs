@@ -110,10 +110,13 @@ impl Process {
 
     /// Asks and waits for the answer, at most until `deadline`.
     pub fn ask(&mut self, request: &Request, deadline: Instant) -> std::result::Result<Reply, Silence> {
-        match self.line.send(request) {
-            Ok(()) => self.answer(deadline),
-            Err(_) => Err(Silence::Dead(self.bury())),
-        }
+        self.tell(request)?;
+        self.answer(deadline)
+    }
+
+    /// Asks without waiting; [`Process::answer`] has to follow before anything else is asked.
+    pub fn tell(&mut self, request: &Request) -> std::result::Result<(), Silence> {
+        self.line.send(request).map_err(|_| Silence::Dead(self.bury()))
     }
 
     /// Waits for an answer. After an `Err` the worker is dead.

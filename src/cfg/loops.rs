@@ -60,6 +60,7 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
         classify(cfg, circuits, l);
     }
     if cfg.has_labels() {
+        loops.retain(|l| !is_of_goto(cfg, l));
         add_without_back_edge(cfg, circuits, &mut loops);
     }
     loops.sort_by_key(|l| l.header);
@@ -98,6 +99,13 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
 /// Loops that stand for no loop of the source.
 fn is_of_compiler(cfg: &Cfg, header: BlockIndex) -> bool {
     ["atomic_op", "atomicrmw.start", "arrayinit.body", "omp.arraycpy.body"].iter().any(|p| cfg.is_labelled(header, p))
+}
+
+/// Whether `goto` makes this loop: clang neither names its header as that of a loop nor marks its back edges.
+fn is_of_goto(cfg: &Cfg, l: &Loop) -> bool {
+    let label = &cfg.blocks[l.header].label;
+    !["for.", "while.", "do."].iter().any(|prefix| label.starts_with(prefix))
+        && !l.back_edges.iter().any(|e| cfg.blocks[e.block].ends_loop)
 }
 
 fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIndex> {

@@ -65,8 +65,7 @@ pub struct ShortCircuits {
 impl ShortCircuits {
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
         let phis = short_circuit_phis(cfg);
-        let branches: Vec<BlockIndex> =
-            (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
+        let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
         let mut groups: Vec<Group> = Vec::new();
         for &block in &branches {
             let mut joined = Group { leaves: vec![block], phi: None };
@@ -227,9 +226,7 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     let mut targets: Vec<BlockIndex> = leaves
         .iter()
         .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
-        .filter(|(b, t)| {
-            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(dominance, *t, *l))
-        })
+        .filter(|(b, t)| dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(dominance, *t, *l)))
         .flat_map(|(_, t)| if is_constant_operand(cfg, t) { cfg.successors(t) } else { vec![t] })
         .collect();
     targets.sort_unstable();

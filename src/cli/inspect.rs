@@ -7,8 +7,8 @@ use clap::Args;
 use inkwell::context::Context;
 
 use super::options::{KernelFlags, OutputFlags, shown};
-use crate::cfg::{dot, folded};
 use crate::cfg::sites::{SiteKind, Sites};
+use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::kernel::compile;

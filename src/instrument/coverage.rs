@@ -172,7 +172,9 @@ impl CoveragePlan {
             .functions
             .iter()
             .zip(&blocks)
-            .map(|(plan, blocks)| plan.value_bits.iter().map(|(place, bit)| Recorder::at(*place, *bit, blocks)).collect())
+            .map(|(plan, blocks)| {
+                plan.value_bits.iter().map(|(place, bit)| Recorder::at(*place, *bit, blocks)).collect()
+            })
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
         runtime::link_coverage(module)?;
@@ -413,11 +415,8 @@ impl Weaver {
         pointers: Pointers,
     ) {
         let words = pointers.words;
-        let returns: Vec<ir::Inst> = blocks
-            .iter()
-            .map(|b| b.terminator())
-            .filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet)
-            .collect();
+        let returns: Vec<ir::Inst> =
+            blocks.iter().map(|b| b.terminator()).filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet).collect();
         let mut states: Vec<(usize, u32, LLVMValueRef)> = Vec::new();
         for (i, bit) in &plan.loop_bits {
             states.push((*i, *bit, self.loop_state(blocks[0])));
@@ -608,7 +607,9 @@ impl Recorder {
     fn at(place: ValuePlace, bit: u32, blocks: &[Block]) -> Option<Recorder> {
         let find = |(block, instruction): (BlockIndex, usize)| blocks[block].instructions().get(instruction).copied();
         Some(match place {
-            ValuePlace::Select { block, instruction } => Recorder { user: find((block, instruction))?, from: None, bit },
+            ValuePlace::Select { block, instruction } => {
+                Recorder { user: find((block, instruction))?, from: None, bit }
+            }
             ValuePlace::PhiOperand { block, phi } => Recorder { user: find(phi)?, from: Some(blocks[block]), bit },
         })
     }

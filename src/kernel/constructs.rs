@@ -243,7 +243,9 @@ impl Walk<'_> {
             }
             "ConditionalOperator" | "BinaryConditionalOperator" if !condition?.is_vector() => Kind::Ternary,
             "ForStmt" => Kind::Loop { form: LoopForm::For, is_loop: !folding::runs_once(self.ast, node), has_boundary },
-            "WhileStmt" => Kind::Loop { form: LoopForm::While, is_loop: !folding::runs_once(self.ast, node), has_boundary },
+            "WhileStmt" => {
+                Kind::Loop { form: LoopForm::While, is_loop: !folding::runs_once(self.ast, node), has_boundary }
+            }
             "DoStmt" => Kind::Loop { form: LoopForm::Do, is_loop: !folding::runs_once(self.ast, node), has_boundary },
             "CallExpr" => {
                 let callee = node.name.clone()?;

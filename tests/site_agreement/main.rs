@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use compare::Agreement;
 use kassay::kernel::options::KernelOptions;
+use kassay::suite::resolve::Suite;
 
 /// The disagreements as text, both lists each.
 fn report(path: &Path, name: &str, found: &Agreement) -> String {
-    let lines = |title: &str, all: &[compare::Entry]| all.iter().map(|e| format!("    {title} {e}\n")).collect::<String>();
+    let lines =
+        |title: &str, all: &[compare::Entry]| all.iter().map(|e| format!("    {title} {e}\n")).collect::<String>();
     format!(
         "{} {name}:\n{}{}",
         path.display(),
@@ -38,11 +40,48 @@ fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R
     done.into_inner().unwrap()
 }
 
+/// Kernel files of `testdata` with the options of their suites.
+fn suites() -> Vec<(PathBuf, KernelOptions)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut files: Vec<(PathBuf, KernelOptions)> = Vec::new();
+    for folder in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with("suite") && name.ends_with(".toml") {
+                let suite = Suite::load(&path).unwrap();
+                let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+                if !files.iter().any(|file| *file == (suite.kernel.clone(), options.clone())) {
+                    files.push((suite.kernel, options));
+                }
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn kernels_of_testdata_agree() {
+    let files = suites();
+    assert!(files.len() >= 10, "only {} kernel files in testdata", files.len());
+    let results = spread(&files, |(path, options)| {
+        let all = compare::file(path, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text: String = all.iter().filter(|(_, a)| !a.is_full()).map(|(name, a)| report(path, name, a)).collect();
+        (text, all.iter().map(|(_, a)| a.equal).sum::<usize>())
+    });
+    let wrong: String = results.iter().map(|(text, _)| text.as_str()).collect();
+    assert!(wrong.is_empty(), "\n{wrong}");
+    let sites: usize = results.iter().map(|(_, sites)| sites).sum();
+    assert!(sites > 300, "only {sites} sites compared");
+}
+
 #[test]
 fn tricky_kernels_agree() {
     let head = |source: &str| {
         source
-            .replace("K20 {", "__kernel void k(__global int *o, volatile __global atomic_int *p, int a, int b, int c) {")
+            .replace(
+                "K20 {",
+                "__kernel void k(__global int *o, volatile __global atomic_int *p, int a, int b, int c) {",
+            )
             .replace("K {", "__kernel void k(__global int *o, int a, int b, int c) {")
     };
     let old = tricky::KERNELS.iter().map(|k| ("CL1.2", k));
@@ -76,11 +115,8 @@ fn tricky_kernels_agree() {
 #[ignore = "needs KASSAY_KERNELS"]
 fn kernels_of_a_folder() {
     let folder = std::env::var("KASSAY_KERNELS").expect("KASSAY_KERNELS names a folder");
-    let clang_args: Vec<String> = std::env::var("KASSAY_CLANG_ARGS")
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
+    let clang_args: Vec<String> =
+        std::env::var("KASSAY_CLANG_ARGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     let mut files = Vec::new();
     kernel_files(Path::new(&folder), &mut files);
     let results = spread(&files, |path| {

@@ -132,8 +132,20 @@ K {
 
 /// The same with OpenCL C 2.0.
 pub const KERNELS_20: &[(&str, usize, &str)] = &[
-    ("C11 atomics with compound assignment", 5, "K20 { atomic_fetch_add(p, a); int e = 1; if (atomic_compare_exchange_strong(p, &e, 5)) o[1] = 1; while (!atomic_compare_exchange_weak(p, &e, e + 1)) ; if (atomic_load(p) && a) o[2] = 1; }"),
-    ("work-group barriers", 3, "K20 { work_group_barrier(CLK_LOCAL_MEM_FENCE); if (a > 0) work_group_barrier(CLK_GLOBAL_MEM_FENCE, memory_scope_device); atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_seq_cst, memory_scope_work_group); }"),
-    ("generic pointers", 3, "int g(int *q) { return *q ? 1 : 2; }
-K20 { int x = a; int *q = b ? &x : &x; o[0] = g(q); if (q != 0) o[1] = g(&x); }"),
+    (
+        "C11 atomics with compound assignment",
+        5,
+        "K20 { atomic_fetch_add(p, a); int e = 1; if (atomic_compare_exchange_strong(p, &e, 5)) o[1] = 1; while (!atomic_compare_exchange_weak(p, &e, e + 1)) ; if (atomic_load(p) && a) o[2] = 1; }",
+    ),
+    (
+        "work-group barriers",
+        3,
+        "K20 { work_group_barrier(CLK_LOCAL_MEM_FENCE); if (a > 0) work_group_barrier(CLK_GLOBAL_MEM_FENCE, memory_scope_device); atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_seq_cst, memory_scope_work_group); }",
+    ),
+    (
+        "generic pointers",
+        3,
+        "int g(int *q) { return *q ? 1 : 2; }
+K20 { int x = a; int *q = b ? &x : &x; o[0] = g(q); if (q != 0) o[1] = g(&x); }",
+    ),
 ];

@@ -111,11 +111,7 @@ impl fmt::Display for Report {
         write!(f, "{}", self.what)?;
         if let Some(Place { line, column, text: Some(text), .. }) = &self.place {
             let gutter = line.to_string();
-            let pad: String = text
-                .chars()
-                .take(column.saturating_sub(1) as usize)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
+            let (text, pad) = excerpt(text, *column);
             write!(f, "\n  {gutter} | {text}\n  {:width$} | {pad}^", "", width = gutter.len())?;
         }
         if let Some(details) = &self.details {
@@ -125,5 +121,40 @@ impl fmt::Display for Report {
             write!(f, "\n  mend: {mend}")?;
         }
         Ok(())
+    }
+}
+
+/// The most characters of a line that a message shows.
+const SHOWN: usize = 160;
+
+/// What a message shows of a line, and what stands below it left of the caret. Of long lines the part around the column;
+/// control characters, with which a terminal would do something, as `\u{fffd}`.
+fn excerpt(text: &str, column: u32) -> (String, String) {
+    let before = column.saturating_sub(1) as usize;
+    let caret = text.char_indices().take_while(|(at, _)| *at < before).count();
+    let skipped = if text.chars().count() > SHOWN { caret.saturating_sub(SHOWN / 2) } else { 0 };
+    let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+    let shown: String = text.chars().skip(skipped).take(SHOWN).map(visible).collect();
+    // Behind the last character the column counts on.
+    let beyond = before.saturating_sub(text.len()).min(SHOWN);
+    let pad = shown.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).chain(std::iter::repeat_n(' ', beyond));
+    (shown.clone(), pad.take(caret - skipped + beyond).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_its_column() {
+        assert_eq!(excerpt("\tab = 1", 2), ("\tab = 1".into(), "\t".into()));
+        // Columns count bytes; `ä` has two.
+        assert_eq!(excerpt("ä = ?", 6).1, "    ");
+        assert_eq!(excerpt("end", 4).1, "   ");
+        assert_eq!(excerpt("a\u{1b}[31m", 2), ("a\u{fffd}[31m".into(), " ".into()));
+        let long = format!("{}!{}", "x".repeat(1000), "y".repeat(1000));
+        let (shown, pad) = excerpt(&long, 1001);
+        assert_eq!(shown.chars().count(), SHOWN);
+        assert_eq!(shown.chars().nth(pad.len()), Some('!'));
     }
 }

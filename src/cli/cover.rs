@@ -96,6 +96,7 @@ struct Lane {
 
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let begun = Instant::now();
+    args.output.check()?;
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel } =

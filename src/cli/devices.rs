@@ -1,9 +1,9 @@
 //! `kassay devices`: what can run kernels here, how it takes code, and what is missing.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
+use super::options::OutputFlags;
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
@@ -15,22 +15,11 @@ const NOTHING_RUNS: u8 = 3;
 
 const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime for the CPU without root";
 
-/// Lists the devices that kernels can run on, and what is missing for more.
+/// List the devices that kernels can run on, and what is missing for more
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
-    /// What standard output gets
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    /// Write the result as JSON to this file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 /// Prints what is there. Exit code 0 if some device takes SPIR-V, 3 if none does.
@@ -39,6 +28,7 @@ enum Format {
 /// `Environment` if the result cannot be written.
 pub fn run(args: &DevicesArgs) -> Result<u8> {
     let start = Instant::now();
+    args.output.check()?;
     let vendors = Vendors::discover();
     let (devices, broken) = match probe_devices(&WorkerOptions::default()) {
         Ok(devices) => (devices, None),
@@ -74,17 +64,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         drivers: vendors.icds.iter().map(driver).collect(),
         missing,
     };
-    let json = serde_json::to_string_pretty(&result)
-        .map_err(|e| Error::internal(format!("the result does not become JSON: {e}")))?;
-    if let Some(file) = &args.output {
-        write_by_rename(file, &json)?;
-    }
-    let text = match args.format {
-        Format::Text => text(&result, &vendors),
-        Format::Json => json + "\n",
-    };
-    // A reader that has seen enough closes the pipe; that is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    args.output.deliver(&result, |_| text(&result, &vendors))?;
     Ok(if result.device.is_some() { 0 } else { NOTHING_RUNS })
 }
 
@@ -226,18 +206,6 @@ fn size(bytes: u64) -> String {
         _ => ("KiB", 10),
     };
     format!("{:.1} {unit}", bytes as f64 / f64::from(1_u32 << shift)).replace(".0 ", " ")
-}
-
-/// The file appears whole or not at all.
-fn write_by_rename(file: &Path, text: &str) -> Result<()> {
-    let broken = |e: std::io::Error| {
-        Error::environment(format!("cannot write {}: {e}", file.display())).mend("choose another -o")
-    };
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(broken)?;
-    whole.write_all(text.as_bytes()).and_then(|()| whole.write_all(b"\n")).map_err(broken)?;
-    whole.persist(file).map_err(|e| broken(e.error))?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -9,12 +9,14 @@ use crate::error::{Error, Result};
 /// Print the completion script of a shell
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
+    /// The shell
     pub shell: Shell,
 }
 
 /// Print the manual page, of kassay or of one command
 #[derive(Debug, Args)]
 pub struct ManArgs {
+    /// A command, such as cover; without it the page is of kassay itself
     pub command: Option<String>,
 }
 

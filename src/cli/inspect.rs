@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{KernelFlags, OutputFlags, shown};
+use super::options::{KernelFlags, OutputFlags, check_writable, shown};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, Assay, File};
@@ -33,6 +33,8 @@ pub struct InspectArgs {
 
 pub fn run(args: &InspectArgs) -> Result<u8> {
     let begun = Instant::now();
+    args.output.check()?;
+    args.dot.as_deref().map_or(Ok(()), check_writable)?;
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
     if !loaded.warnings.is_empty() && args.output.verbose {
         eprint!("{}", loaded.warnings);
@@ -44,8 +46,12 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
         None => file.kernels.clone(),
     };
     if args.dot.is_some() && names.len() > 1 {
-        return Err(Error::caller(format!("--dot draws one kernel, and the file has {}", names.len()))
-            .mend(format!("name one with --entry: {}", names.join(", "))));
+        return Err(Error::caller(format!(
+            "--dot draws one kernel, and {} has {}",
+            args.kernel.display(),
+            names.len()
+        ))
+        .mend(format!("name one with --entry: {}", names.join(", "))));
     }
     let sources = build::sources_of(&args.kernel);
     let mut kernels = Vec::new();

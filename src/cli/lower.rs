@@ -40,7 +40,7 @@ pub struct LowerArgs {
 }
 
 pub fn run(args: &LowerArgs) -> Result<u8> {
-    let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
+    let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), args.coverage)?;
     let context = Context::create();
     let file = File::parse(&context, &loaded)?;
     let sources = build::sources_of(&args.kernel);

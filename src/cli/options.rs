@@ -71,6 +71,14 @@ pub struct OutputFlags {
 }
 
 impl OutputFlags {
+    /// Whether there is room for the result file, to be asked before the work that leads to it.
+    ///
+    /// # Errors
+    /// `Caller` if it is a folder, or its folder is not there.
+    pub fn check(&self) -> Result<()> {
+        self.output.as_deref().map_or(Ok(()), check_writable)
+    }
+
     /// Writes the result file, if one is wanted, and prints the text or the JSON.
     ///
     /// # Errors
@@ -90,6 +98,28 @@ impl OutputFlags {
             }
         };
         print(&printed)
+    }
+}
+
+/// Finds what would stand in the way of writing a file later, as far as that shows now.
+///
+/// # Errors
+/// `Caller` if `path` is a folder, or its folder is not there.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let what = format!("cannot write {}", path.display());
+    if path.is_dir() {
+        return Err(Error::caller(format!("{what}: it is a folder")).mend("name a file in it"));
+    }
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if folder.exists() && !folder.is_dir() => {
+            Err(Error::caller(format!("{what}: {} is not a folder", folder.display()))
+                .mend("name a file in an existing folder"))
+        }
+        Some(folder) if !folder.exists() => {
+            Err(Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
+                .mend(format!("create it first: mkdir -p {}", folder.display())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -34,6 +34,11 @@ pub struct RunArgs {
 
 pub fn run(args: &RunArgs) -> Result<u8> {
     let begun = Instant::now();
+    args.output.check()?;
+    if let Some(folder) = args.save_outputs.as_ref().filter(|f| f.exists() && !f.is_dir()) {
+        return Err(Error::caller(format!("cannot save outputs in {}: it is not a folder", folder.display()))
+            .mend("give --save-outputs a folder; it need not exist yet"));
+    }
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, false)?;
@@ -134,8 +139,10 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
 fn save(folder: &std::path::Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
     let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
     let folder = folder.join(safe);
-    std::fs::create_dir_all(&folder)
-        .map_err(|e| Error::environment(format!("{} cannot be made: {e}", folder.display())))?;
+    std::fs::create_dir_all(&folder).map_err(|e| {
+        Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
+            .mend("give --save-outputs a folder in which files can be made")
+    })?;
     for output in &test.outputs {
         if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {
             npy::write(&folder.join(format!("{}.npy", output.label)), &output.ty, &output.shape, bytes)?;

@@ -45,7 +45,10 @@ impl<'c> Session<'c> {
             .collect::<Result<_>>()?;
         let loaded = compile::load(&suite.kernel, &kernel.kernel_options(suite.options.clone()), with_ast)?;
         let file = File::parse(context, &loaded)?;
-        let entry = file.choose(kernel.entry.as_deref().or(suite.entry.as_deref()))?;
+        let entry = match (&kernel.entry, &suite.entry) {
+            (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
+            (name, _) => file.choose(name.as_deref())?,
+        };
         let sources = build::sources_of(&suite.kernel);
         let assay = file.assay(&entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);

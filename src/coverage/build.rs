@@ -1,6 +1,6 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inkwell::context::Context;
@@ -8,7 +8,7 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Code;
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
@@ -32,6 +32,8 @@ pub struct File<'c> {
     module: Module<'c>,
     machine: TargetMachine,
     pub kernels: Vec<String>,
+    /// As the caller gave it.
+    source: PathBuf,
 }
 
 impl<'c> File<'c> {
@@ -41,7 +43,7 @@ impl<'c> File<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(File { module, machine, kernels })
+        Ok(File { module, machine, kernels, source: loaded.source.clone() })
     }
 
     /// The kernel to work on: the one named, or the only one.
@@ -49,11 +51,15 @@ impl<'c> File<'c> {
     /// # Errors
     /// `Caller` if there is no such kernel, or several and none was named.
     pub fn choose(&self, entry: Option<&str>) -> Result<String> {
+        let source = self.source.display();
         match (entry, &self.kernels[..]) {
             (Some(name), all) if all.iter().any(|k| k == name) => Ok(name.to_owned()),
-            (Some(name), all) => Err(canonical::no_such_kernel(name, all)),
+            (Some(name), []) => Err(Error::caller(format!("{source} has no kernel `{name}`, nor any other"))
+                .mend("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)")),
+            (Some(name), all) => Err(Error::caller(format!("{source} has no kernel `{name}`"))
+                .mend(format!("its kernels: {}", all.join(", ")))),
             (None, [only]) => Ok(only.clone()),
-            (None, all) => Err(crate::error::Error::caller(format!("the file has {} kernels", all.len()))
+            (None, all) => Err(Error::caller(format!("{source} has {} kernels", all.len()))
                 .mend(format!("name one with --entry: {}", all.join(", ")))),
         }
     }

@@ -11,7 +11,8 @@ use petgraph::unionfind::UnionFind;
 
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::{BlockIndex, Cfg, Edge};
-use crate::cfg::sites::{Fact, FunctionSites};
+use crate::cfg::loops::Loop;
+use crate::cfg::sites::{Fact, FunctionSites, LoopClass};
 
 /// A class of blocks and edges, by its representative.
 pub type Class = usize;
@@ -111,9 +112,7 @@ impl Implication {
         match fact {
             Fact::Event(Event::Edge(e)) => vec![self.of_edge(e)],
             Fact::Block(b) => vec![self.of_block(b)],
-            Fact::Loop(i, class) => {
-                super::coverage::loop_edge(&function.loops[i], class).map(|e| self.of_edge(e)).into_iter().collect()
-            }
+            Fact::Loop(i, class) => loop_edge(&function.loops[i], class).map(|e| self.of_edge(e)).into_iter().collect(),
             Fact::Barrier(_) | Fact::Event(_) => Vec::new(),
         }
     }
@@ -185,6 +184,15 @@ impl Implication {
     }
 }
 
+/// The edge that shows a class of a loop; `None` where no single edge does.
+pub fn loop_edge(l: &Loop, class: LoopClass) -> Option<Edge> {
+    match class {
+        LoopClass::Boundary => l.boundary(),
+        LoopClass::Zero if l.back_edges.is_empty() => l.boundary(),
+        LoopClass::One if l.back_edges.is_empty() => l.body_entry(),
+        _ => None,
+    }
+}
 fn classes(function: &FunctionSites, edges: &BTreeMap<Edge, usize>) -> Vec<Class> {
     let cfg = &function.cfg;
     let mut union = UnionFind::<usize>::new(cfg.len() + edges.len());

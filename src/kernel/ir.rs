@@ -5,6 +5,8 @@
 //! A view must not outlive its module: every function here takes one that is alive.
 
 use std::ffi::{CStr, CString};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -233,7 +235,10 @@ impl Inst {
     }
 }
 
-/// The file of a debug scope, with its directory where the name is relative to another folder.
+/// The current folder when it was first asked for.
+static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
+
+/// The file of a debug scope, with its directory where the name is relative to another folder than the current one.
 ///
 /// # Safety
 /// `scope` must be null or a DIScope of a living module.
@@ -249,7 +254,13 @@ unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
         }
         let mut len = 0;
         let name = LLVMDIFileGetFilename(file, &mut len);
-        text(name, len as usize)
+        let name = text(name, len as usize);
+        let directory = LLVMDIFileGetDirectory(file, &mut len);
+        let directory = PathBuf::from(text(directory, len as usize));
+        match directory.is_absolute() && directory != *CURRENT {
+            true => directory.join(name).to_string_lossy().into_owned(),
+            false => name,
+        }
     }
 }
 

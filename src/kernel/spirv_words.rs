@@ -3,7 +3,7 @@
 //! Layout and numbers are those of the SPIR-V specification, sections 2.3 and 3. Not for translating to LLVM IR
 //! (`compile` calls llvm-spirv for that).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
@@ -16,6 +16,8 @@ const OP_TYPE_FLOAT: u32 = 22;
 const OP_CONSTANT_FALSE: u32 = 42;
 const OP_CONSTANT: u32 = 43;
 const OP_CONSTANT_NULL: u32 = 46;
+const OP_FUNCTION: u32 = 54;
+const OP_FUNCTION_END: u32 = 56;
 
 const EXECUTION_MODEL_KERNEL: u32 = 6;
 const ADDRESSING_PHYSICAL_32: u32 = 1;
@@ -39,6 +41,10 @@ pub(super) enum Malformed {
     Logical,
     #[error("it has no kernel entry point")]
     NoKernel,
+    #[error("it ends within a function")]
+    Unfinished,
+    #[error("the function of its kernel is missing")]
+    NoBody,
 }
 
 /// The module in little-endian bytes, checked, with `OpConstantNull` of scalar types rewritten to `OpConstant 0` and
@@ -48,7 +54,9 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     let mut out: Vec<u32> = words[..HEADER_WORDS].to_vec();
     // Words of a scalar type's constants; 0 for bool.
     let mut scalars: HashMap<u32, u32> = HashMap::new();
-    let mut has_kernel = false;
+    let mut kernels = Vec::new();
+    // Readers die of modules whose end is lost, so what is begun is looked for to the end.
+    let (mut functions, mut within) = (HashSet::new(), false);
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let (length, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
@@ -59,7 +67,12 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
         match (opcode, &instruction[1..]) {
             (OP_MEMORY_MODEL, [ADDRESSING_PHYSICAL_32, ..]) => return Err(Malformed::Address32),
             (OP_MEMORY_MODEL, [model, ..]) if *model != ADDRESSING_PHYSICAL_64 => return Err(Malformed::Logical),
-            (OP_ENTRY_POINT, [EXECUTION_MODEL_KERNEL, ..]) => has_kernel = true,
+            (OP_ENTRY_POINT, [EXECUTION_MODEL_KERNEL, function, ..]) => kernels.push(*function),
+            (OP_FUNCTION, [_, id, ..]) => {
+                functions.insert(*id);
+                within = true;
+            }
+            (OP_FUNCTION_END, _) => within = false,
             (OP_TYPE_BOOL, [id, ..]) => {
                 scalars.insert(*id, 0);
             }
@@ -79,8 +92,11 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
         }
         at += length;
     }
-    if !has_kernel {
-        return Err(Malformed::NoKernel);
+    match () {
+        () if within => return Err(Malformed::Unfinished),
+        () if kernels.is_empty() => return Err(Malformed::NoKernel),
+        () if !kernels.iter().all(|k| functions.contains(k)) => return Err(Malformed::NoBody),
+        () => {}
     }
     Ok(out.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
@@ -116,6 +132,7 @@ mod tests {
             words.push((instruction.len() as u32) << 16 | instruction[0]);
             words.extend(&instruction[1..]);
         }
+        words.extend([5 << 16 | OP_FUNCTION, 97, 99, 0, 98, 1 << 16 | OP_FUNCTION_END]);
         words
     }
 
@@ -153,11 +170,13 @@ mod tests {
         assert_eq!(normalise(b""), Err(Malformed::Magic));
         assert_eq!(normalise(&good[..8]), Err(Malformed::Header));
         assert_eq!(normalise(&good[..good.len() - 1]), Err(Malformed::Length));
-        assert_eq!(normalise(&good[..good.len() - 4]), Err(Malformed::Truncated { word: 8 }));
+        assert_eq!(normalise(&good[..good.len() - 4]), Err(Malformed::Unfinished));
+        assert_eq!(normalise(&good[..good.len() - 8]), Err(Malformed::Truncated { word: 12 }));
+        assert_eq!(normalise(&good[..48]), Err(Malformed::NoBody));
         assert_eq!(normalise(&good[..32]), Err(Malformed::NoKernel));
         let mut zero = good.clone();
         zero.extend([0; 4]);
-        assert_eq!(normalise(&zero), Err(Malformed::Empty { word: 12 }));
+        assert_eq!(normalise(&zero), Err(Malformed::Empty { word: 18 }));
         let mut narrow = good.clone();
         narrow[24] = 1;
         assert_eq!(normalise(&narrow), Err(Malformed::Address32));

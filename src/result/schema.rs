@@ -3,12 +3,14 @@
 use schemars::{JsonSchema, schema_for};
 
 use super::cover::CoverResult;
+use super::devices::DevicesResult;
 use super::inspect::InspectResult;
 use super::run::RunResult;
 
-/// Every published schema, with the name of its file under `docs/schema/`.
+/// The published schema of every result, with the name of its file under `docs/schema/`.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     vec![
+        ("devices.schema.json", schema::<DevicesResult>()),
         ("inspect.schema.json", schema::<InspectResult>()),
         ("run.schema.json", schema::<RunResult>()),
         ("cover.schema.json", schema::<CoverResult>()),

@@ -32,11 +32,14 @@ const MAX_DIMENSIONS: usize = 64;
 /// `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
-    let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
+    let lost = |e: std::io::Error| wrong(e.to_string()).mend("give its path relative to the suite file");
+    let size = std::fs::metadata(path).map_err(lost)?.len();
     if size.saturating_sub(1 << 16) > limit {
-        return Err(wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")));
+        return Err(
+            wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")).mend("split the suite")
+        );
     }
-    let bytes = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+    let bytes = std::fs::read(path).map_err(lost)?;
     parse(bytes).map_err(|what| wrong(what).mend("save it with numpy.save"))
 }
 

@@ -122,6 +122,17 @@ impl Suite {
         })
     }
 
+    /// An error with the place of the suite's `entry`.
+    pub fn at_entry(&self, error: Error) -> Error {
+        match self.source.parse() {
+            Ok(root) => match root.get("entry") {
+                Some(node) => error.at(self.source.place(&node.span)),
+                None => error,
+            },
+            Err(_) => error,
+        }
+    }
+
     /// The tests as launches of a kernel. `seed` is for random data without a seed of its own.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ local = [4]
 [test.args]
 wall = { values = [3, 1, 2, 4, 1, 1, 1, 1, 5, 6, 7, 8] }
 best = { fill = 0, len = 4, expect = { values = [7, 8, 9, 11] } }
-row = { len = 4 }
+row = { local = 16 }
 cols = 4
 rows = 3
 ",
@@ -90,7 +90,7 @@ local = [4]
 [test.args]
 in = { values = [1, 2, 3, 4, 5, 6] }
 out = { fill = 0, len = 2, expect = { values = [10, 11] } }
-s = { len = 4 }
+s = { local = 16 }
 n = 6
 ",
 };

@@ -8,6 +8,7 @@ use super::process::{Death, Process, Silence};
 use super::worker::MOST_OUTPUT;
 use super::{limits, order, signature};
 use crate::error::{Error, Result};
+use crate::exec::discover::Vendors;
 use crate::exec::memory::Plan;
 use crate::exec::protocol::{Reply, Request};
 use crate::exec::{Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
@@ -318,13 +319,16 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
             let what = match request {
                 DeviceRequest::Any if there.is_empty() => "there is no OpenCL device".to_owned(),
                 DeviceRequest::Any => "no OpenCL device takes SPIR-V".to_owned(),
+                other if there.is_empty() => format!("there is no device `{other}`, nor any other OpenCL device"),
                 other => format!("there is no device `{other}`"),
             };
-            let mend = match request {
-                DeviceRequest::Any => "run scripts/quickstart, which installs an OpenCL runtime without root",
-                _ => "name one of these, or leave --device away",
+            let mend = if there.is_empty() || *request == DeviceRequest::Any {
+                lacking_runtime()
+            } else {
+                "name one of these, or leave --device away".to_owned()
             };
-            Err(Error::environment(what).details(listing(&there)).mend(mend))
+            let error = Error::environment(what).mend(mend);
+            Err(if there.is_empty() { error } else { error.details(listing(&there)) })
         }
         Ok(Reply::NoIl(info)) => Err(Error::environment(format!("the device {} takes no SPIR-V", info.name))
             .mend("choose a device that does; `kassay devices` lists them")),
@@ -352,10 +356,17 @@ fn listing(devices: &[DeviceInfo]) -> String {
         let il = if d.il_versions.is_empty() { "takes no SPIR-V".to_owned() } else { d.il_versions.join(" ") };
         format!("  {index}{} ({il})", d.name)
     };
-    if devices.is_empty() {
-        "  there is none".to_owned()
-    } else {
-        devices.iter().map(line).collect::<Vec<_>>().join("\n")
+    devices.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How to come by a device.
+fn lacking_runtime() -> String {
+    const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime without root";
+    match Vendors::discover().user {
+        Some((name, value)) => {
+            format!("unset {name} ({value}), which alone decides about drivers now; or {QUICKSTART}")
+        }
+        None => QUICKSTART.to_owned(),
     }
 }
 

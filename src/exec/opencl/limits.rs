@@ -46,6 +46,16 @@ pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Opt
             largest = (len, format!("argument {position}"));
         }
     }
+    if let Some(local) = launch.range.local {
+        let items = local.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
+        if device.max_work_group_size > 0 && items > device.max_work_group_size {
+            let explanation = format!(
+                "a work-group of {items} work-items is more than {} takes, {}",
+                device.name, device.max_work_group_size
+            );
+            return Some(rejected("CL_INVALID_WORK_GROUP_SIZE", explanation));
+        }
+    }
     if device.max_allocation > 0 && largest.0 > device.max_allocation {
         let explanation = format!(
             "{} needs {} bytes, {} gives at most {} in one piece",

@@ -1,0 +1,216 @@
+//! What coverage costs: kernel times with probes against those without, on large launches of the kernels in `testdata`.
+//!
+//! `cargo bench --bench overhead -- [--counts] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose names
+//! contain one of the words, or all. Not for what kassay itself takes (`stages`).
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::instrument::layout::Slots;
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::launch::Launch;
+use kassay::suite::resolve::Suite;
+
+/// Launches in one call of the executor, on the same buffers.
+const REPEATS: u32 = 2;
+
+/// A launch under this many milliseconds says more about launching than about the kernel.
+const LEAST_MS: f64 = 10.0;
+
+/// What coverage may cost: the median of the ratios (and its goal), and the worst one.
+const MEDIAN_LIMIT: f64 = 1.3;
+const MEDIAN_GOAL: f64 = 1.15;
+const WORST_LIMIT: f64 = 2.5;
+
+struct Options {
+    counts: bool,
+    rounds: u32,
+    words: Vec<String>,
+}
+
+/// The times of one version of a kernel, in milliseconds.
+struct Times(Vec<f64>);
+
+impl Times {
+    fn median(&self) -> f64 {
+        median(&self.0)
+    }
+
+    fn least(&self) -> f64 {
+        self.0.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+struct Row {
+    kernel: String,
+    items: u64,
+    original: Times,
+    instrumented: Times,
+    counted: Option<Times>,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.instrumented.median() / self.original.median()
+    }
+
+    fn counts_ratio(&self) -> Option<f64> {
+        self.counted.as_ref().map(|t| t.median() / self.original.median())
+    }
+
+    fn is_long_enough(&self) -> bool {
+        self.original.median() >= LEAST_MS
+    }
+
+    fn print(&self) {
+        let least = self.instrumented.least() / self.original.least();
+        let counts = self.counts_ratio().map_or(String::new(), |r| format!("{r:>8.2}"));
+        let mark = if self.is_long_enough() { "" } else { "  too short" };
+        println!(
+            "{:<18}{:>10}{:>12.2}{:>14.2}{:>8.2}{:>12.2}{counts}{mark}",
+            self.kernel,
+            self.items,
+            self.original.median(),
+            self.instrumented.median(),
+            self.ratio(),
+            least
+        );
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = options()?;
+    let worker = WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() };
+    let mut executor = OpenClExecutor::start(DeviceRequest::Any, worker)?;
+    println!("{}, {}", executor.device().name, executor.device().driver);
+    println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds * REPEATS);
+    let counts = if options.counts { "  counts" } else { "" };
+    println!(
+        "{:<18}{:>10}{:>12}{:>14}{:>8}{:>12}{counts}",
+        "kernel", "items", "original", "instrumented", "ratio", "of minima"
+    );
+    let mut rows = Vec::new();
+    for suite in suites(&options.words)? {
+        let row = measure(&mut executor, &suite, &options).map_err(|e| format!("{}: {e}", suite.display()))?;
+        row.print();
+        rows.push(row);
+    }
+    summary("coverage", rows.iter().filter(|r| r.is_long_enough()).map(Row::ratio).collect());
+    if options.counts {
+        summary("counts", rows.iter().filter(|r| r.is_long_enough()).filter_map(Row::counts_ratio).collect());
+    }
+    Ok(())
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options { counts: false, rounds: 6, words: Vec::new() };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--bench" => {} // from cargo
+            "--counts" => options.counts = true,
+            "--rounds" => {
+                let rounds = args.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+                options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
+            }
+            flag if flag.starts_with('-') => {
+                return Err(format!("{flag} is no option; there are --counts and --rounds N"));
+            }
+            word => options.words.push(word.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
+/// The suites whose names contain one of `words` (all, if there are none), in order.
+fn suites(words: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/overhead");
+    let mut found: Vec<PathBuf> = folder.read_dir()?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    found.retain(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        words.is_empty() || words.iter().any(|w| name.contains(w.as_str()))
+    });
+    found.sort();
+    if found.is_empty() {
+        return Err(format!("no suite in {} has such a name", folder.display()).into());
+    }
+    Ok(found)
+}
+
+/// Times the one test of a suite, all versions of the kernel in turn.
+fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Result<Row, Box<dyn Error>> {
+    let context = Context::create();
+    let suite = Suite::load(path)?;
+    let kernel_options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let loaded = compile::load(&suite.kernel, &kernel_options, true)?;
+    let file = File::parse(&context, &loaded)?;
+    let entry = file.choose(suite.entry.as_deref())?;
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let mut tests = suite.resolve(&assay.interface, 0)?;
+    let test = tests.first_mut().ok_or("there is no test")?;
+    let range = &mut test.launch.range;
+    let local = range.local_or_default(assay.interface.required_local, executor.device().max_work_group_size);
+    range.local = Some(local);
+    let (items, group) = (range.items(), local.iter().product::<u64>());
+
+    let mut versions = vec![(executor.load(&assay.plain()?)?, None, Times(Vec::new()))];
+    for slots in [Slots::Groups, Slots::Items].into_iter().take(1 + usize::from(options.counts)) {
+        let (code, plan) = assay.instrumented(slots)?;
+        let words = plan.layout.buffer_words(items / group, items).ok_or("the launch is too large")?;
+        versions.push((executor.load(&code)?, Some(words), Times(Vec::new())));
+    }
+    for (program, words, _) in &versions {
+        time(executor, *program, &test.launch, *words)?;
+    }
+    for _ in 0..options.rounds {
+        for (program, words, times) in &mut versions {
+            times.0.extend(time(executor, *program, &test.launch, *words)?);
+        }
+    }
+    for (program, ..) in &versions {
+        executor.unload(*program);
+    }
+    let mut times = versions.into_iter().map(|(_, _, times)| times);
+    let (Some(original), Some(instrumented)) = (times.next(), times.next()) else { return Err("no times".into()) };
+    Ok(Row { kernel: entry, items, original, instrumented, counted: times.next() })
+}
+
+/// Milliseconds on the device, one for each of [`REPEATS`] launches.
+fn time(
+    executor: &mut OpenClExecutor,
+    program: ProgramId,
+    launch: &Launch,
+    probe_words: Option<u64>,
+) -> Result<Vec<f64>, Box<dyn Error>> {
+    let options = RunOptions { timeout: Duration::from_secs(60), repeats: REPEATS, probe_words, outputs: false };
+    let observation = executor.run(program, launch, &options)?.map_err(|fault| format!("{fault:?}"))?;
+    Ok(observation.kernel_times.iter().map(|t| t.as_secs_f64() * 1e3).collect())
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+fn summary(what: &str, ratios: Vec<f64>) {
+    let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
+    let verdict = |kept: bool| if kept { "kept" } else { "missed" };
+    let middle = median(&ratios);
+    println!("\n{what}, {} kernels:", ratios.len());
+    println!(
+        "  median {middle:.2}, limit {MEDIAN_LIMIT} ({}), goal {MEDIAN_GOAL} ({})",
+        verdict(middle <= MEDIAN_LIMIT),
+        verdict(middle <= MEDIAN_GOAL)
+    );
+    println!("  worst  {worst:.2}, limit {WORST_LIMIT} ({})", verdict(worst <= WORST_LIMIT));
+}

@@ -1,0 +1,6 @@
+//! The coverage pass: `plan` decides the bits, `weave` inserts the probes that set them.
+
+mod plan;
+mod weave;
+
+pub use plan::{CoveragePlan, Evidence};

@@ -1,0 +1,152 @@
+//! The plan of a kernel's coverage: which bits there are, and what each outcome needs of them. Pure data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cfg::decisions::Event;
+use crate::cfg::graph::BlockIndex;
+use crate::cfg::sites::{Fact, LoopClass, Sites};
+use crate::instrument::implication::{Class, Implication, Known, Spot, loop_edge};
+use crate::instrument::layout::{Bits, CoverageLayout, Slots};
+
+/// What must be seen in a slot for a fact to hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// It holds for every work-item that runs.
+    pub always: bool,
+    /// Any of these bits.
+    pub bits: BTreeSet<u32>,
+}
+
+/// The plan of one kernel: bits and what they mean. Pure data.
+#[derive(Debug)]
+pub struct CoveragePlan {
+    pub layout: CoverageLayout,
+    pub(super) functions: Vec<FunctionPlan>,
+}
+
+#[derive(Debug)]
+pub(super) struct FunctionPlan {
+    implication: Implication,
+    pub(super) probes: Vec<(Spot, u32)>,
+    class_bits: BTreeMap<Class, u32>,
+    /// By loop with back edges: the first of its three bits (zero, one, many).
+    pub(super) loop_bits: BTreeMap<usize, u32>,
+    /// Conditions of `select`s and last operands of short-circuits: (place, bit if true); the bit if false is the next.
+    pub(super) value_bits: Vec<(ValuePlace, u32)>,
+}
+
+/// A boolean whose value is recorded when control passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ValuePlace {
+    Select { block: BlockIndex, instruction: usize },
+    PhiOperand { block: BlockIndex, phi: (BlockIndex, usize) },
+}
+
+impl ValuePlace {
+    fn of(event: Event) -> Option<(ValuePlace, bool)> {
+        match event {
+            Event::Edge(_) => None,
+            Event::Select { block, instruction, truth } => Some((ValuePlace::Select { block, instruction }, truth)),
+            Event::PhiOperand { block, phi, truth } => Some((ValuePlace::PhiOperand { block, phi }, truth)),
+        }
+    }
+}
+
+impl CoveragePlan {
+    pub fn new(sites: &Sites, slots: Slots) -> CoveragePlan {
+        let facts_of = |f: usize| -> Vec<Fact> {
+            let all = sites.sites.iter().flat_map(|s| &s.outcomes).flat_map(|o| &o.facts);
+            let mut facts: Vec<Fact> = all.filter(|(of, _)| *of == f).map(|(_, fact)| *fact).collect();
+            facts.sort_unstable();
+            facts.dedup();
+            facts
+        };
+        let mut bits = Bits::default();
+        let mut functions: Vec<FunctionPlan> = Vec::new();
+        for (f, function) in sites.functions.iter().enumerate() {
+            let barrier_blocks: Vec<BlockIndex> = function.barriers.iter().map(|b| b.0).collect();
+            let implication = Implication::solve(function, f == 0, &facts_of(f), &barrier_blocks);
+            let mut class_bits = BTreeMap::new();
+            for block in barrier_blocks {
+                let class = implication.of_block(block);
+                if implication.known(class) == Some(&Known::Probe) {
+                    class_bits.entry(class).or_insert_with(|| bits.take(1));
+                }
+            }
+            functions.push(FunctionPlan {
+                implication,
+                probes: Vec::new(),
+                class_bits,
+                loop_bits: BTreeMap::new(),
+                value_bits: Vec::new(),
+            });
+        }
+        let barrier_bits = functions.iter().map(|p| p.class_bits.len() as u32).sum();
+        for (f, (function, plan)) in sites.functions.iter().zip(&mut functions).enumerate() {
+            for (class, spot) in plan.implication.probes(function) {
+                let bit = *plan.class_bits.entry(class).or_insert_with(|| bits.take(1));
+                plan.probes.push((spot, bit));
+            }
+            for (i, _) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
+                plan.loop_bits.insert(i, bits.take(3));
+            }
+            for fact in facts_of(f) {
+                if let Fact::Event(event) = fact
+                    && let Some((place, _)) = ValuePlace::of(event)
+                    && !plan.value_bits.iter().any(|(p, _)| *p == place)
+                {
+                    plan.value_bits.push((place, bits.take(2)));
+                }
+            }
+        }
+        let words = bits.words().max(1);
+        let missed_words = if slots == Slots::Groups { u32::div_ceil(barrier_bits, 32) } else { 0 };
+        CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
+    }
+
+    /// What shows `fact` of the function at position `f`.
+    pub fn evidence(&self, sites: &Sites, f: usize, fact: Fact) -> Evidence {
+        let plan = &self.functions[f];
+        let mut evidence = Evidence::default();
+        match fact {
+            Fact::Block(block) => plan.class_evidence(plan.implication.of_block(block), &mut evidence),
+            Fact::Barrier(i) => {
+                let block = sites.functions[f].barriers[i].0;
+                plan.class_evidence(plan.implication.of_block(block), &mut evidence);
+            }
+            Fact::Event(Event::Edge(edge)) => plan.class_evidence(plan.implication.of_edge(edge), &mut evidence),
+            Fact::Event(event) => {
+                if let Some((place, truth)) = ValuePlace::of(event)
+                    && let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| *p == place)
+                {
+                    evidence.bits.insert(bit + u32::from(!truth));
+                }
+            }
+            Fact::Loop(i, class) => {
+                if let Some(edge) = loop_edge(&sites.functions[f].loops[i], class) {
+                    plan.class_evidence(plan.implication.of_edge(edge), &mut evidence);
+                } else if let Some(first) = plan.loop_bits.get(&i) {
+                    evidence.bits.insert(first + class as u32);
+                }
+            }
+        }
+        evidence
+    }
+}
+
+impl FunctionPlan {
+    fn class_evidence(&self, class: Class, evidence: &mut Evidence) {
+        match self.implication.known(class) {
+            Some(Known::Always) => evidence.always = true,
+            Some(Known::Probe) => {
+                evidence.bits.extend(self.class_bits.get(&class));
+            }
+            Some(Known::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(*p, evidence)),
+            Some(Known::LoopBody(i)) => {
+                let first = self.loop_bits[i];
+                evidence.bits.extend([first + LoopClass::One as u32, first + LoopClass::Many as u32]);
+            }
+            None => {}
+        }
+    }
+}

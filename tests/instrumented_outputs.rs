@@ -1,0 +1,391 @@
+//! Coverage probes do not change what a kernel computes: on every test of `testdata`, original and instrumented code give
+//! the same outputs on the OpenCL device, and those that the suite expects.
+//!
+//! Equal bit for bit, but for floats of kernels that use operations whose precision OpenCL leaves to the device (which
+//! then may differ between two programs): these agree within twice the error that is allowed to one of them. The class
+//! is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of `testdata` depends on the
+//! order in which work-items run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::exec::{
+    DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
+};
+use kassay::instrument::layout::{CoverageLayout, Slots};
+use kassay::kernel::compile;
+use kassay::kernel::interface::{Scalar, Type};
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::compare;
+use kassay::suite::layout::{self, Leaf};
+use kassay::suite::resolve::{Suite, Test};
+
+type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// Functions of floats that OpenCL 1.2 defines exactly (7.4: 0 ULP or correctly rounded; 6.12.2 to 6.12.14: selection,
+/// relation, conversion, moving of data). `sqrt` and `fma` have their own rules below.
+const EXACT: &[&str] = &[
+    "all",
+    "any",
+    "bitselect",
+    "ceil",
+    "clamp",
+    "copysign",
+    "fabs",
+    "fdim",
+    "floor",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frexp",
+    "ilogb",
+    "isequal",
+    "isfinite",
+    "isgreater",
+    "isgreaterequal",
+    "isinf",
+    "isless",
+    "islessequal",
+    "islessgreater",
+    "isnan",
+    "isnormal",
+    "isnotequal",
+    "isordered",
+    "isunordered",
+    "ldexp",
+    "logb",
+    "max",
+    "maxmag",
+    "min",
+    "minmag",
+    "modf",
+    "nan",
+    "nextafter",
+    "remainder",
+    "remquo",
+    "rint",
+    "round",
+    "select",
+    "shuffle",
+    "shuffle2",
+    "sign",
+    "signbit",
+    "step",
+    "trunc",
+    "fma",
+];
+
+/// The errors that OpenCL 1.2 allows (7.4, table 7.1), in ULP. What is not in the table, and what the table calls
+/// implementation-defined, is taken to have this one.
+const UNSTATED_ULP: f64 = 16.0;
+const ULP: &[(&str, f64)] = &[
+    ("sqrt", 3.0),
+    ("rsqrt", 2.0),
+    ("sin", 4.0),
+    ("cos", 4.0),
+    ("tan", 5.0),
+    ("exp", 3.0),
+    ("exp2", 3.0),
+    ("exp10", 3.0),
+    ("log", 3.0),
+    ("log2", 3.0),
+    ("log10", 3.0),
+    ("hypot", 4.0),
+    ("cbrt", 2.0),
+    ("pow", 16.0),
+    ("pown", 16.0),
+    ("powr", 16.0),
+    ("read_imagef", 1.5),
+];
+
+/// The base name of a mangled builtin and the rest, which says its parameters.
+fn demangle(symbol: &str) -> Option<(&str, &str)> {
+    let rest = symbol.strip_prefix("_Z")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let len: usize = rest[..digits].parse().ok()?;
+    rest[digits..].split_at_checked(len)
+}
+
+/// The error allowed to a builtin, in ULP, if its precision is the device's choice.
+fn allowed_error(symbol: &str) -> Option<f64> {
+    let (name, parameters) = demangle(symbol)?;
+    if name == "write_imagef" || name == "read_imagef" {
+        return Some(ULP.iter().find(|(n, _)| *n == name).map_or(UNSTATED_ULP, |(_, ulp)| *ulp));
+    }
+    // Lengths, qualifiers and vectors hold letters of types: `PU3AS1Dv4_h` is a pointer to `uchar4`.
+    let mut scalars = parameters.to_owned();
+    for word in ["U3AS", "Dv", "S_"] {
+        scalars = scalars.replace(word, "");
+    }
+    let double = scalars.contains('d');
+    if !(scalars.contains('f') || double || parameters.contains("Dh")) {
+        return None;
+    }
+    let moves = ["vload", "vstore", "convert_", "as_", "atomic_", "async_", "read_image", "write_image", "get_"]
+        .iter()
+        .any(|p| name.starts_with(p));
+    if moves || EXACT.contains(&name) || (name == "sqrt" && double) {
+        return None;
+    }
+    Some(ULP.iter().find(|(n, _)| *n == name).map_or(UNSTATED_ULP, |(_, ulp)| *ulp))
+}
+
+/// What a kernel uses whose precision is the device's choice, and the largest error allowed to any of it.
+#[derive(Default)]
+struct Precision {
+    uses: BTreeSet<String>,
+    ulp: f64,
+}
+
+impl Precision {
+    fn of(canonical: &str) -> Precision {
+        let mut found = Precision::default();
+        for line in canonical.lines().filter(|l| l.starts_with("  ")) {
+            let single_division =
+                line.contains(" fdiv ") && !line.contains(" fdiv double") && !line.contains("x double>");
+            if single_division {
+                found.note("division", 2.5);
+            }
+            for symbol in line.split('@').skip(1) {
+                let end = symbol.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(symbol.len());
+                if let (Some(ulp), Some((name, _))) = (allowed_error(&symbol[..end]), demangle(&symbol[..end])) {
+                    found.note(name, ulp);
+                }
+            }
+        }
+        found
+    }
+
+    fn note(&mut self, name: &str, ulp: f64) {
+        self.uses.insert(name.to_owned());
+        self.ulp = self.ulp.max(ulp);
+    }
+
+    /// How far apart two results may be: each is off by what is allowed.
+    fn bound(&self) -> u64 {
+        (2.0 * self.ulp).ceil() as u64
+    }
+}
+
+/// A float's position on the line of all floats of its type, so that neighbours differ by one.
+fn ordinal(scalar: Scalar, bytes: &[u8]) -> i128 {
+    let bits = bytes.iter().rev().fold(0i128, |n, b| n << 8 | i128::from(*b));
+    let sign = 1i128 << (8 * scalar.size() - 1);
+    if bits & sign == 0 { bits } else { -(bits & (sign - 1)) }
+}
+
+/// The largest distance of two outputs in ULP; an error tells of what has to be equal and is not.
+fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String> {
+    if a.len() != b.len() {
+        return Err(format!("{} and {} bytes", a.len(), b.len()));
+    }
+    let size = ty.size() as usize;
+    let leaves = layout::leaves(ty);
+    let mut largest = 0;
+    for (index, (x, y)) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
+        for Leaf { offset, scalar, path } in &leaves {
+            let at = *offset as usize..(*offset + scalar.size()) as usize;
+            let (x, y) = (&x[at.clone()], &y[at]);
+            if x == y {
+                continue;
+            }
+            let nan = |v: &[u8]| matches!(layout::decode(*scalar, v), layout::Number::Float(f) if f.is_nan());
+            let apart = match (scalar.is_float(), nan(x), nan(y)) {
+                (true, false, false) => ordinal(*scalar, x).abs_diff(ordinal(*scalar, y)) as u64,
+                (true, true, true) if bound > 0 => 0,
+                _ => u64::MAX,
+            };
+            if apart > bound {
+                let (x, y) = (layout::text(*scalar, x), layout::text(*scalar, y));
+                return Err(format!("[{index}]{path}: {x} became {y}, {bound} ULP allowed"));
+            }
+            largest = largest.max(apart);
+        }
+    }
+    Ok(largest)
+}
+
+fn suites() -> Done<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
+        let folder = folder?.path();
+        if folder.is_dir() {
+            for file in std::fs::read_dir(folder)? {
+                let file = file?.path();
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                if name.starts_with("suite") && name.ends_with(".toml") {
+                    found.push(file);
+                }
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A suite's kernel on a device: as it is, and with probes of both kinds.
+struct Bench {
+    entry: String,
+    tests: Vec<Test>,
+    precision: Precision,
+    plain: ProgramId,
+    woven: Vec<(Slots, ProgramId, CoverageLayout)>,
+}
+
+impl Bench {
+    fn load(path: &Path, executor: &mut OpenClExecutor) -> Done<Bench> {
+        let suite = Suite::load(path)?;
+        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+        let loaded = compile::load(&suite.kernel, &options, true)?;
+        let context = Context::create();
+        let file = File::parse(&context, &loaded)?;
+        let entry = file.choose(suite.entry.as_deref())?;
+        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+        for test in &mut tests {
+            let range = &mut test.launch.range;
+            let most = executor.device().max_work_group_size;
+            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+        }
+        let plain = executor.load(&assay.plain()?)?;
+        let mut woven = Vec::new();
+        for slots in [Slots::Groups, Slots::Items] {
+            let (code, plan) = assay.instrumented(slots)?;
+            woven.push((slots, executor.load(&code)?, plan.layout));
+        }
+        Ok(Bench { entry, tests, precision: Precision::of(&assay.canonical_text()), plain, woven })
+    }
+
+    /// What is wrong with one test, and the largest distance seen.
+    fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> Done<(Vec<String>, u64)> {
+        let (mut wrong, mut largest) = (Vec::new(), 0);
+        let plain = completed(executor.run(self.plain, &test.launch, &once(None))?)?;
+        expected(test, &plain, "original", &mut wrong);
+        let range = &test.launch.range;
+        let local = range.local.ok_or("no local size")?;
+        let groups = (0..3).map(|d| range.global[d] / local[d]).product();
+        for (slots, program, layout) in &self.woven {
+            let words = layout.buffer_words(groups, range.items());
+            let seen = completed(executor.run(*program, &test.launch, &once(words))?)?;
+            if seen.probe.iter().all(|w| *w == 0) {
+                wrong.push(format!("{slots:?}: the probes saw nothing"));
+            }
+            expected(test, &seen, "instrumented", &mut wrong);
+            for output in &test.outputs {
+                let of = |o: &Observation| {
+                    o.outputs.iter().find(|(p, _)| *p == output.position).map(|(_, bytes)| bytes.clone())
+                };
+                let (Some(a), Some(b)) = (of(&plain), of(&seen)) else { continue };
+                match distance(&output.ty, &a, &b, self.precision.bound()) {
+                    Ok(apart) => largest = largest.max(apart),
+                    Err(how) => wrong.push(format!("{slots:?}: {}{how}", output.label)),
+                }
+            }
+        }
+        Ok((wrong, largest))
+    }
+}
+
+fn once(probe_words: Option<u64>) -> RunOptions {
+    RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words, outputs: true }
+}
+
+fn completed(result: RunResult) -> Result<Observation, String> {
+    result.map_err(|fault| format!("{fault:?}"))
+}
+
+fn expected(test: &Test, seen: &Observation, which: &str, wrong: &mut Vec<String>) {
+    for e in &test.expectations {
+        let actual = seen.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);
+        let found = compare::compare(&e.bytes, actual, Some(&e.ty), e.tolerance);
+        if !found.passed() {
+            wrong.push(format!("{which}: argument {} is not what the suite expects: {:?}", e.position, found.first));
+        }
+    }
+}
+
+#[test]
+fn instrumented_kernels_compute_what_the_originals_do() -> Done {
+    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options)?;
+    let (mut wrong, mut compared, mut expectations) = (Vec::new(), 0, 0);
+    let suites = suites()?;
+    for path in &suites {
+        let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path).display().to_string();
+        let bench = Bench::load(path, &mut executor).map_err(|e| format!("{name}: {e}"))?;
+        let mut largest = 0;
+        for test in &bench.tests {
+            let (found, apart) = bench.check(&mut executor, test).map_err(|e| format!("{name}: {}: {e}", test.name))?;
+            wrong.extend(found.iter().map(|w| format!("{name}: {}: {w}", test.name)));
+            largest = largest.max(apart);
+            compared += test.outputs.len();
+            expectations += test.expectations.len();
+        }
+        let class = match bench.precision.bound() {
+            0 => "exact".to_owned(),
+            bound => format!("{bound} ULP ({})", Vec::from_iter(bench.precision.uses.clone()).join(", ")),
+        };
+        let floats: BTreeSet<&str> =
+            bench.tests.iter().flat_map(|t| &t.outputs).filter(|o| is_float(&o.ty)).map(|o| o.label.as_str()).collect();
+        let floats = Vec::from_iter(floats).join(", ");
+        println!("{:20} {class:40} seen {largest}  floats: {floats}", bench.entry);
+        executor.unload(bench.plain);
+        bench.woven.iter().for_each(|(_, program, _)| executor.unload(*program));
+    }
+    assert!(suites.len() >= 40 && compared >= 150 && expectations >= 50, "{} {compared} {expectations}", suites.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+fn is_float(ty: &Type) -> bool {
+    layout::leaves(ty).iter().any(|l| l.scalar.is_float())
+}
+
+#[test]
+fn builtins_are_classed_by_what_opencl_requires_of_them() {
+    for exact in [
+        "_Z13get_global_idj",
+        "_Z4fabsf",
+        "_Z3fmaddd",
+        "_Z4sqrtd",
+        "_Z6vload4mPU3AS1Kf",
+        "_Z16vstore_half4_rteDv4_fmPU3AS1Dh",
+        "_Z6selectDv16_fS_Dv16_i",
+        "_Z10atomic_addPU3AS1Vii",
+        "_Z12read_imageui14ocl_image3d_ro11ocl_samplerDv4_i",
+        "_Z15get_image_width14ocl_image2d_ro",
+        "_Z3maxDv4_jS_",
+    ] {
+        assert_eq!(allowed_error(exact), None, "{exact}");
+    }
+    for (choice, ulp) in [
+        ("_Z3cosf", 4.0),
+        ("_Z4sqrtf", 3.0),
+        ("_Z3expd", 3.0),
+        ("_Z3madfff", UNSTATED_ULP),
+        ("_Z10native_sinf", UNSTATED_ULP),
+        ("_Z8distanceDv3_fS_", UNSTATED_ULP),
+        ("_Z11read_imagef14ocl_image2d_ro11ocl_samplerDv2_i", 1.5),
+    ] {
+        assert_eq!(allowed_error(choice), Some(ulp), "{choice}");
+    }
+    let division = |line: &str| Precision::of(line).ulp;
+    assert_eq!(division("  %d = fdiv float %a, %b"), 2.5);
+    assert_eq!(division("  %d = fdiv <4 x float> %a, %b"), 2.5);
+    assert_eq!(division("  %d = fdiv double %a, %b"), 0.0);
+}
+
+#[test]
+fn distances_count_the_floats_between() {
+    let ty = Type::Scalar(Scalar::F32);
+    let apart = |a: f32, b: f32, bound| distance(&ty, &a.to_le_bytes(), &b.to_le_bytes(), bound);
+    assert_eq!(apart(1.0, f32::from_bits(1.0f32.to_bits() + 3), 3), Ok(3));
+    assert_eq!(apart(f32::from_bits(1), -f32::from_bits(1), 2), Ok(2));
+    assert!(apart(1.0, f32::from_bits(1.0f32.to_bits() + 1), 0).is_err());
+    assert!(apart(f32::NAN, 1.0, 9).is_err());
+    let int = Type::Scalar(Scalar::I32);
+    assert!(distance(&int, &[1, 0, 0, 0], &[2, 0, 0, 0], 9).is_err());
+}

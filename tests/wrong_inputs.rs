@@ -1,0 +1,318 @@
+//! What a caller, an environment or a kernel can get wrong, through the program itself: the exit code of the contract, and
+//! a message that says what, where and how to mend it. Nothing panics.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
+    size_t i = get_global_id(0);
+    if (i < n) out[i] = in[i] + 1;
+}
+";
+
+/// A suite of `KERNEL` that is right.
+const SUITE: &str = "kernel = \"k.cl\"
+
+[[test]]
+global = [4]
+[test.args]
+in = { fill = 1, len = 4 }
+out = { fill = 0, len = 4 }
+n = 4
+";
+
+/// A folder with `k.cl` and `suite.toml`.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run of kassay said.
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Done<Bench> {
+        let bench = Bench { folder: tempfile::tempdir()? };
+        bench.put("k.cl", KERNEL)?;
+        bench.put("suite.toml", SUITE)?;
+        Ok(bench)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: impl AsRef<[u8]>) -> Done {
+        Ok(std::fs::write(self.path(name), text)?)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        command.args(args).current_dir(self.folder.path());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Done<Said> {
+        said(self.command(args).output()?)
+    }
+
+    /// Runs and expects this exit code and these parts of standard error, in order.
+    fn refuses(&self, code: i32, args: &[&str], parts: &[&str]) -> Done {
+        self.run(args)?.refused(code, parts).map_err(|e| format!("{args:?}: {e}").into())
+    }
+}
+
+fn said(output: Output) -> Done<Said> {
+    let said = Said {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout)?,
+        err: String::from_utf8(output.stderr)?,
+    };
+    if said.err.contains("panicked") {
+        return Err(format!("a panic: {}", said.err).into());
+    }
+    Ok(said)
+}
+
+impl Said {
+    fn refused(&self, code: i32, parts: &[&str]) -> Done {
+        if self.code != Some(code) {
+            return Err(format!("exit code {:?}, not {code}: {}{}", self.code, self.out, self.err).into());
+        }
+        let mut rest = self.err.as_str();
+        for part in parts {
+            let Some(at) = rest.find(part) else { return Err(format!("no `{part}` in\n{}", self.err).into()) };
+            rest = &rest[at + part.len()..];
+        }
+        Ok(())
+    }
+}
+
+/// Each row: what of [`SUITE`] is replaced by what, and what the message says.
+#[test]
+fn suites_are_refused_with_the_place_and_the_mend() -> Done {
+    let rows: &[(&str, &str, &[&str])] = &[
+        ("[[test]]", "[[test]", &["suite.toml:3:8: not valid TOML", "3 | [[test]\n", "^"]),
+        ("\"k.cl\"", "\"nope.cl\"", &["suite.toml:1:10: ", "`nope.cl` is not there", "mend: give its path relative"]),
+        ("[[test]]", "entry = \"kk\"\n[[test]]", &["suite.toml:3:9: k.cl has no kernel `kk`", "mend: its kernels: k"]),
+        ("global =", "globl =", &["suite.toml:4:1: unknown key `globl`", "mend: did you mean `global`?"]),
+        ("in = {", "inn = {", &["suite.toml:6:1: `k` has no argument `inn`", "mend: did you mean `in`?"]),
+        ("\nn = 4\n", "\n", &["suite.toml:5:1: ", "does not give the argument `n` (int)", "mend: add it"]),
+        (
+            "len = 4 }\nn",
+            "len = 4, expect = [1] }\nn",
+            &["suite.toml:7:37: `expect` has 1 element", "`out` has 4", "mend: "],
+        ),
+        ("fill = 1,", "fill = 1.5,", &["suite.toml:6:15: this is a float", "`int`", "mend: give a whole number"]),
+        ("\nn = 4", "\nn = 5000000000", &["suite.toml:8:5: 5000000000 does not fit `int`", "mend: "]),
+        ("\nn = 4", "\nn = [1, 2]", &["suite.toml:8:", "mend: "]),
+        ("in = { fill = 1, len = 4 }", "in = 3", &["suite.toml:6:", "`in` is a buffer", "mend: write something like"]),
+        ("in = { fill = 1, len = 4 }", "in = { npy = \"no.npy\" }", &["suite.toml:6:", "no.npy", "mend: "]),
+        (
+            "fill = 1, len = 4",
+            "fill = 1, len = 4000000000000000",
+            &["suite.toml:6:15: ", "16 GiB", "mend: give a smaller `len`"],
+        ),
+        ("[4]", "[4000000000000, 4000000000000]", &["suite.toml:4:10: ", "2^64", "mend: give smaller dimensions"]),
+        ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "mend: "]),
+        ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "mend: "]),
+        ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "mend: "]),
+    ];
+    let bench = Bench::new()?;
+    for (from, to, parts) in rows {
+        let text = SUITE.replacen(from, to, 1);
+        assert_ne!(text, SUITE, "`{from}` is not in the suite");
+        bench.put("suite.toml", text)?;
+        bench.refuses(2, &["run", "suite.toml"], parts).map_err(|e| format!("{from} -> {to}: {e}"))?;
+    }
+    bench.refuses(2, &["cover", "missing.toml"], &["missing.toml", "mend: give the path of a suite file"])?;
+    bench.refuses(2, &["cover", "."], &["cannot read the suite", "mend: "])?;
+    bench.put("suite.json", "{ \"kernel\": \"k.cl\", }")?;
+    bench.refuses(2, &["cover", "suite.json"], &["suite.json:1:", "JSON"])?;
+    bench.put("suite.toml", [0xff, 0xfe])?;
+    bench.refuses(2, &["run", "suite.toml"], &["suite.toml", "UTF-8", "mend: "])
+}
+
+#[test]
+fn kernels_are_refused_with_the_compilers_words() -> Done {
+    let bench = Bench::new()?;
+    bench.put("bad.cl", "kernel void k(global int *x) {\n    x[0] = y;\n}\n")?;
+    bench.refuses(
+        2,
+        &["inspect", "bad.cl"],
+        &["bad.cl:2:12: bad.cl does not compile\n", "error: use of undeclared identifier 'y'\n", "^\n", "mend: "],
+    )?;
+    bench.put("two.cl", "kernel void a(global int *x) { x[0] = 1; }\nkernel void b(global int *x) { x[0] = 2; }\n")?;
+    bench.put("two.toml", SUITE.replace("k.cl", "two.cl"))?;
+    bench.refuses(2, &["cover", "two.toml"], &["two.cl has 2 kernels", "mend: name one with --entry: a, b"])?;
+    bench.refuses(2, &["lower", "two.cl", "-o", "x.spv"], &["two.cl has 2 kernels", "--entry: a, b"])?;
+    bench.refuses(2, &["inspect", "two.cl", "--dot", "x.dot"], &["two.cl has 2", "--entry: a, b"])?;
+    bench.refuses(2, &["inspect", "two.cl", "--entry", "c"], &["two.cl has no kernel `c`", "its kernels: a, b"])?;
+    bench.put("none.cl", "int f(int x) { return x; }\n")?;
+    bench.refuses(2, &["inspect", "none.cl"], &["none.cl has no kernel", "mend: "])?;
+    bench.put("empty.cl", "")?;
+    bench.refuses(2, &["inspect", "empty.cl"], &["empty.cl cannot be read: it is empty", "mend: "])?;
+    bench.put("k.txt", KERNEL)?;
+    bench.refuses(2, &["inspect", "k.txt"], &["k.txt is no kernel file", "mend: kernels are .cl, .ll, .bc or .spv"])?;
+    bench.refuses(2, &["inspect", "no.cl"], &["no.cl cannot be read: there is no such file", "mend: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--cl-std", "CL9"], &["CL9", "mend: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--clang-arg=-fnonsense"], &["-fnonsense", "mend: "])
+}
+
+#[test]
+fn broken_modules_are_refused() -> Done {
+    let bench = Bench::new()?;
+    let garbage: Vec<u8> = (0..1000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for name in ["g.spv", "g.bc", "g.ll"] {
+        bench.put(name, &garbage)?;
+        let said = bench.run(&["inspect", name])?;
+        said.refused(2, &[name, "mend: "])?;
+        assert!(
+            !said.err.contains(|c: char| c.is_control() && c != '\n' && c != '\t'),
+            "{name}: raw bytes: {}",
+            said.err
+        );
+    }
+    let lowered = bench.run(&["lower", "k.cl", "-o", "k.spv"])?;
+    assert_eq!(lowered.code, Some(0), "{}", lowered.err);
+    let whole = std::fs::read(bench.path("k.spv"))?;
+    for len in [3, 4, 19, 20, 100, whole.len() / 2, whole.len() - 4, whole.len() - 2] {
+        bench.put("cut.spv", &whole[..len])?;
+        bench.refuses(2, &["inspect", "cut.spv"], &["cut.spv", "mend: "]).map_err(|e| format!("{len} bytes: {e}"))?;
+    }
+    bench.put("cut.ll", "define spir_kernel void @k( {\n")?;
+    bench.refuses(2, &["inspect", "cut.ll"], &["cut.ll:2:1: ", "does not parse", "mend: "])
+}
+
+#[test]
+fn what_the_environment_lacks_is_told() -> Done {
+    let bench = Bench::new()?;
+    let run = ["run", "suite.toml"];
+    std::fs::create_dir(bench.path("nothing"))?;
+    let empty = bench.path("nothing");
+    let without = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", &empty).output()?);
+    without(&run)?.refused(3, &["there is no OpenCL device", "mend: unset OCL_ICD_VENDORS", "scripts/quickstart"])?;
+    let named = without(&["run", "suite.toml", "--device", "Voodoo"])?;
+    named.refused(3, &["no device `Voodoo`, nor any other", "mend: unset OCL_ICD_VENDORS"])?;
+    let devices = without(&["devices"])?;
+    assert_eq!(devices.code, Some(3));
+    assert!(devices.out.contains("names no driver") && devices.out.contains("mend: unset"), "{}", devices.out);
+
+    let device = |name| bench.run(&["cover", "suite.toml", "--device", name]);
+    device("Voodoo")?.refused(3, &["there is no device `Voodoo`", "opencl:0.0", "mend: name one of these"])?;
+    device("opencl:7.0")?.refused(3, &["there is no device `opencl:7.0`", "mend: "])?;
+    device("sim")?.refused(3, &["the simulator is not built yet", "mend: "])?;
+
+    let compiler = bench.command(&run).env("PATH", "/nonexistent").output()?;
+    let fallback = Path::new("/usr/lib/llvm-22/bin/clang").exists();
+    said(compiler)?.refused(if fallback { 0 } else { 3 }, &[])?;
+    let full = bench.run(&["run", "suite.toml", "--quiet", "-o", "/dev/full"])?;
+    full.refused(3, &["cannot write /dev/full", "mend: free some space"])
+}
+
+/// A driver whose library ends the process as soon as it is loaded.
+#[test]
+fn a_driver_that_aborts_takes_only_its_worker() -> Done {
+    let bench = Bench::new()?;
+    bench.put("driver.c", "void abort(void);\n__attribute__((constructor)) static void die(void) { abort(); }\n")?;
+    let (source, library) = (bench.path("driver.c"), bench.path("libdie.so"));
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).output()?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    std::fs::create_dir(bench.path("vendors"))?;
+    bench.put("vendors/die.icd", format!("{}\n", library.display()))?;
+    let with = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", bench.path("vendors")).output()?);
+    with(&["run", "suite.toml"])?.refused(3, &["the OpenCL runtime died while it started (signal 6", "mend: "])?;
+    let devices = with(&["devices"])?;
+    assert_eq!(devices.code, Some(3));
+    assert!(devices.out.contains("libdie.so"), "the driver at fault is not named: {}", devices.out);
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_goes_wrong_ends_only_its_test() -> Done {
+    let bench = Bench::new()?;
+    bench.put(
+        "wild.cl",
+        "kernel void wild(global int *x, int mode) {
+    if (mode == 1) { volatile global int *p = x; while (*p >= 0) { *p = *p & 1; } }
+    if (mode == 2) { x[(size_t)1 << 44] = 3; }
+    x[0] = mode;
+}
+",
+    )?;
+    let mut suite = "kernel = \"wild.cl\"\n".to_owned();
+    for (name, mode) in [("for ever", 1), ("out of bounds", 2), ("fine", 3)] {
+        suite += &format!("[[test]]\nname = \"{name}\"\nglobal = [1]\n");
+        suite += &format!("args = {{ mode = {mode}, x = {{ fill = 0, len = 2, expect = [3, 0] }} }}\n");
+    }
+    bench.put("wild.toml", suite)?;
+    for (command, fine) in [("run", "passed"), ("cover", "completed")] {
+        let said = bench.run(&[command, "wild.toml", "--timeout", "1", "--quiet", "-o", "r.json"])?;
+        assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+        let result: serde_json::Value = serde_json::from_slice(&std::fs::read(bench.path("r.json"))?)?;
+        let of = |i: usize, key: &str| result["tests"][i][key].as_str().unwrap_or_default().to_owned();
+        assert_eq!([0, 1, 2].map(|i| of(i, "status")), ["timeout", "crashed", fine]);
+        assert!(of(0, "reason").contains("after 1 s"), "{}", of(0, "reason"));
+        assert!(of(1, "reason").contains("memory that is not its own (signal 11)"), "{}", of(1, "reason"));
+        assert!(!of(1, "reason").contains("PLEASE"), "{}", of(1, "reason"));
+    }
+    // A group that no device takes is a finding of that test, too.
+    bench.put("suite.toml", SUITE.replace("[4]", "[1048576]\nlocal = [1048576]"))?;
+    let said = bench.run(&["run", "suite.toml"])?;
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.out.contains("CL_INVALID_WORK_GROUP_SIZE: a work-group of 1048576 work-items is more"),
+        "{}",
+        said.out
+    );
+    Ok(())
+}
+
+#[test]
+fn results_go_nowhere_unless_they_can() -> Done {
+    let bench = Bench::new()?;
+    let to = |path| bench.run(&["cover", "suite.toml", "-o", path]);
+    let missing = to("no/such/r.json")?;
+    missing.refused(2, &["cannot write no/such/r.json: the folder no/such does not exist", "mend: create it first"])?;
+    assert_eq!(missing.out, "", "it was found out only after the work");
+    to(".")?.refused(2, &["cannot write .: it is a folder", "mend: "])?;
+    to("k.cl/r.json")?.refused(2, &["k.cl is not a folder", "mend: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--dot", "no/k.dot"], &["cannot write no/k.dot", "mend: create it first"])?;
+    bench.refuses(2, &["run", "suite.toml", "--save-outputs", "k.cl"], &["k.cl", "mend: "])
+}
+
+#[test]
+fn flags_are_checked() -> Done {
+    let bench = Bench::new()?;
+    let cover = |flag, value| bench.run(&["cover", "suite.toml", flag, value]);
+    cover("--fail-under", "tea=9")?.refused(2, &["`tea` is no metric; there are branch, condition"])?;
+    cover("--fail-under", "branch=900")?.refused(2, &["`900` is no percentage from 0 to 100"])?;
+    cover("--fail-under", "branch")?.refused(2, &["METRIC=PERCENT"])?;
+    cover("--timeout", "0")?.refused(2, &["not between 0 and 86400"])?;
+    cover("--timeout", "soon")?.refused(2, &["--timeout"])?;
+    cover("-j", "0")?.refused(2, &["0 is not in 1..=256"])?;
+    bench.refuses(2, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"])?;
+    bench.refuses(2, &["cover"], &["<SUITE>"])?;
+    bench.refuses(2, &["man", "frobnicate"], &["there is no command `frobnicate`", "mend: "])
+}
+
+#[test]
+fn reports_are_made_of_results_alone() -> Done {
+    let bench = Bench::new()?;
+    let report = |result: &str, to: &str| bench.run(&["report", result, "-o", to]);
+    report("suite.toml", "x.lcov")?.refused(2, &["suite.toml:1:1: this is not a result of kassay", "mend: "])?;
+    report("no.json", "x.lcov")?.refused(2, &["cannot read no.json", "mend: "])?;
+    bench.put("tea.json", "{ \"schema\": \"kassay.tea/1\" }")?;
+    report("tea.json", "x.lcov")?.refused(2, &["unknown schema `kassay.tea/1`", "mend: "])?;
+    assert_eq!(bench.run(&["run", "suite.toml", "--quiet", "-o", "run.json"])?.code, Some(0));
+    report("run.json", "x.lcov")?.refused(2, &["result of `kassay run`"])?;
+    report("run.json", "x.pdf")?.refused(2, &["x.pdf does not say which format", "mend: ", "`.lcov`"])?;
+    report("run.json", "x.html")?.refused(2, &["`.html` files are not built yet", "mend: "])?;
+    assert!(!bench.path("x.lcov").exists());
+    Ok(())
+}

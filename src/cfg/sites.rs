@@ -169,7 +169,7 @@ impl Sites {
             );
         }
         let mut sites = builder.sites;
-        sites.sort_by(|a, b| (a.kind, a.function).cmp(&(b.kind, b.function)));
+        sites.sort_by_key(|site| (site.kind, site.function));
         Sites { functions, sites, has_statements: ast.is_some() }
     }
 

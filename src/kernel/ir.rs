@@ -265,13 +265,13 @@ unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
 }
 
 /// `value` as an instruction, if it is one.
-pub fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
+pub(crate) fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
     // SAFETY: alive.
     unsafe { (!LLVMIsAInstruction(value).is_null()).then_some(Inst(value)) }
 }
 
 /// The value of a constant `i1`.
-pub fn constant_bool(value: LLVMValueRef) -> Option<bool> {
+pub(crate) fn constant_bool(value: LLVMValueRef) -> Option<bool> {
     // SAFETY: alive; asked only of integer constants.
     unsafe {
         if LLVMIsAConstantInt(value).is_null() {
@@ -282,7 +282,7 @@ pub fn constant_bool(value: LLVMValueRef) -> Option<bool> {
 }
 
 /// Whether `value` is a scalar `i1` (not a vector of them).
-pub fn is_bool(value: LLVMValueRef) -> bool {
+pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
     // SAFETY: alive.
     unsafe {
         let ty = LLVMTypeOf(value);

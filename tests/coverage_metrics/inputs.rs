@@ -22,10 +22,11 @@ fn run(program: &str, args: &[&str]) {
 /// Compiles to LLVM IR, `name`, beside the source.
 fn to_ir(source: &Path, name: &str, flags: &str) -> PathBuf {
     let ir = source.with_file_name(name);
-    let mut args: Vec<&str> = "-x cl -cl-std=CL1.2 -ffp-contract=off -target spirv64-unknown-unknown -cl-kernel-arg-info \
+    let mut args: Vec<&str> =
+        "-x cl -cl-std=CL1.2 -ffp-contract=off -target spirv64-unknown-unknown -cl-kernel-arg-info \
                                -emit-llvm -S -o"
-        .split_whitespace()
-        .collect();
+            .split_whitespace()
+            .collect();
     args.push(ir.to_str().unwrap());
     args.extend(flags.split_whitespace());
     args.push(source.to_str().unwrap());
@@ -144,7 +145,9 @@ fn optimisers_leave_loops_and_barriers() {
             for ir in [o1, to_ir(source, "o2.ll", "-O2 -g -fno-discard-value-names")] {
                 let seen = inspect(&ir, kernel.name).counts;
                 let name = ir.display();
-                println!("{name} {seen:?} {wanted:?}");
+                assert_eq!((seen.loops, seen.barriers), (wanted.loops, wanted.barriers), "{name}");
+                // Decisions may be joined, doubled, or made to guard loops that are turned round.
+                assert!(seen.branches > 0, "{name}");
             }
         });
     }
@@ -223,6 +226,10 @@ fn ids_depend_on_source_and_options_alone() {
         let mut wanted = ids(&wanted);
         wanted.sort();
         assert_eq!(cover(&[]), wanted, "cover");
-        assert_eq!(cover(&["--counts", "--repeats", "1", "--device", "opencl", "--jobs", "2", "--seed", "9"]), wanted, "options of the device");
+        assert_eq!(
+            cover(&["--counts", "--repeats", "1", "--device", "opencl", "--jobs", "2", "--seed", "9"]),
+            wanted,
+            "options of the device"
+        );
     });
 }

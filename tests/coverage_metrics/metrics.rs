@@ -97,7 +97,7 @@ fn reduction() {
         ("?:", "true", 6, Some(1)),
         ("?:", "false", 2, Some(1)),
         ("if", "true", 4, Some(2)),
-        ("if", "false", 8, Some(2)),
+        ("if", "false", 6, Some(2)),
         ("if", "true", 2, Some(2)),
         ("if", "false", 6, Some(2)),
     ];

@@ -1,5 +1,8 @@
 //! Coverage of suites through the library, several suites on one device worker. Not a test.
 
+// Each test file uses a part of it.
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

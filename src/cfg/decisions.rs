@@ -65,8 +65,7 @@ pub struct ShortCircuits {
 impl ShortCircuits {
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
         let phis = short_circuit_phis(cfg);
-        let branches: Vec<BlockIndex> =
-            (0..cfg.len()).filter(|b| cfg.reachable[*b] && cfg.blocks[*b].terminator == Terminator::Branch).collect();
+        let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
         let mut groups: Vec<Group> = Vec::new();
         for &block in &branches {
             let mut joined = Group { leaves: vec![block], phi: None };
@@ -109,7 +108,12 @@ impl ShortCircuits {
     }
 }
 
-/// Boolean `phi`s that join a short-circuit: constants from branching blocks and one other value.
+/// Whether the block's branch may be a decision of its own: a test for a range of a `switch` belongs to that.
+fn is_decision(cfg: &Cfg, block: BlockIndex) -> bool {
+    cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none()
+}
+
+/// Boolean `phi`s that join a short-circuit: constants from branching blocks and one value from another block.
 fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> {
     let mut found = Vec::new();
     for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
@@ -122,13 +126,20 @@ fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> 
                 })
                 .map(|(from, _)| *from)
                 .collect();
-            let others = incoming.iter().filter(|(_, v)| !matches!(v, Incoming::Constant(_))).count();
-            if others == 1 && constants.len() + 1 == incoming.len() {
+            // The other value is the last operand, which may be a constant too.
+            if !constants.is_empty() && constants.len() + 1 == incoming.len() {
                 found.push(((b, i), constants));
             }
         }
     }
     found
+}
+
+fn is_constant_phi(cfg: &Cfg, (block, instruction): (BlockIndex, usize)) -> bool {
+    match &cfg.blocks[block].instructions[instruction].kind {
+        InstKind::BoolPhi(incoming) => incoming.iter().all(|(_, value)| matches!(value, Incoming::Constant(_))),
+        _ => false,
+    }
 }
 
 /// Whether the branches of `a` and `b` (`a` earlier in the function) are operands of one short-circuit.
@@ -165,7 +176,11 @@ pub fn find(
             continue;
         }
         if let Some(phi) = group.phi {
-            conditions.extend(value_conditions(cfg, &leaves, phi));
+            let operands = value_conditions(cfg, &leaves, phi);
+            // With a constant last operand, one other is a decision of one operand.
+            if operands.len() > 1 || !is_constant_phi(cfg, phi) {
+                conditions.extend(operands);
+            }
             continue;
         }
         if is_of_compiler(cfg, &leaves) {
@@ -173,9 +188,10 @@ pub fn find(
         }
         match as_decision(cfg, dominance, &leaves) {
             Some(decision) => {
-                if leaves_chain(cfg, dominance, &leaves) {
+                let chain = chained(cfg, dominance, &leaves);
+                if !chain.is_empty() {
                     let ends = outcome_targets(cfg, dominance, &leaves);
-                    conditions.extend(operands(cfg, &leaves, (ends[0], ends[1])));
+                    conditions.extend(operands(cfg, &chain, (ends[0], ends[1])));
                 }
                 decisions.push(decision);
             }
@@ -210,29 +226,41 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     let mut targets: Vec<BlockIndex> = leaves
         .iter()
         .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
-        .filter(|(b, t)| {
-            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(cfg, dominance, *t, *l))
-        })
-        .map(|(_, t)| t)
+        .filter(|(b, t)| dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(dominance, *t, *l)))
+        .flat_map(|(_, t)| if is_constant_operand(cfg, t) { cfg.successors(t) } else { vec![t] })
         .collect();
     targets.sort_unstable();
     targets.dedup();
     targets
 }
 
+/// Whether `block` is a constant operand of `&&` or `||`, such as the `0` of `a && 0`.
+fn is_constant_operand(cfg: &Cfg, block: BlockIndex) -> bool {
+    cfg.blocks[block].taken.is_some()
+        && (cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false"))
+}
+
+/// Where control goes on from `block` past a constant operand.
+fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
+    match cfg.blocks[block].taken {
+        Some(taken) if is_constant_operand(cfg, block) => cfg.successors(block)[taken],
+        _ => block,
+    }
+}
+
 /// Whether operand block `t` evaluates the operand that leaf `l` ends: reached only through it or, for an operand that
 /// both `&&` and `||` lead to, the leaf's own block.
-fn leads_to(_cfg: &Cfg, dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
+fn leads_to(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
     t == l || dominance.dominates(t, l)
 }
 
-/// Whether some leaf leads to another: a chain of `&&` and `||` (two arms of a ternary operand merely share targets).
-fn leaves_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> bool {
-    leaves.iter().any(|b| {
-        cfg.successors(*b)
-            .iter()
-            .any(|t| !dominance.dominates(*t, *b) && leaves.iter().any(|l| l != b && leads_to(cfg, dominance, *t, *l)))
-    })
+/// The leaves that lead to another one or are led to: a chain of `&&` and `||`. Two arms of a ternary merely share targets.
+fn chained(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
+    let leads = |from: BlockIndex, to: BlockIndex| {
+        let mut targets = cfg.successors(from).into_iter().filter(|t| !dominance.dominates(*t, from));
+        from != to && targets.any(|t| leads_to(dominance, t, to))
+    };
+    leaves.iter().copied().filter(|a| leaves.iter().any(|b| leads(*a, *b) || leads(*b, *a))).collect()
 }
 
 fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
@@ -250,7 +278,7 @@ fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
         leaves
             .iter()
             .flat_map(|b| cfg.edges_out(*b))
-            .filter(|e| cfg.target(*e) == target)
+            .filter(|e| past_constants(cfg, cfg.target(*e)) == target)
             .map(Event::Edge)
             .collect::<Vec<_>>()
     };
@@ -315,10 +343,15 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
     all
 }
 
+/// Joins the leaves that are the arms of a ternary operand.
 fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
+    let is_arm = |b: BlockIndex| !cfg.has_labels() || cfg.blocks[b].label.starts_with("cond.");
     let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
     for &leaf in leaves {
-        match merged.iter_mut().find(|arms| cfg.successors(arms[0]) == cfg.successors(leaf)) {
+        let same = |arms: &&mut Vec<BlockIndex>| {
+            is_arm(arms[0]) && is_arm(leaf) && cfg.successors(arms[0]) == cfg.successors(leaf)
+        };
+        match merged.iter_mut().find(same) {
             Some(arms) => arms.push(leaf),
             None => merged.push(vec![leaf]),
         }
@@ -372,7 +405,16 @@ fn switch(cfg: &Cfg, block: BlockIndex) -> Option<Decision> {
         .enumerate()
         .map(|(i, value)| Outcome { label: format!("case {value}"), events: edge(i + 1) })
         .collect();
-    outcomes.push(Outcome { label: "default".into(), events: edge(0) });
+    // clang tests for wide ranges one after the other on the way to the default.
+    let mut default = Edge { block, successor: 0 };
+    loop {
+        let tester = cfg.target(default);
+        let Some((first, last)) = cfg.blocks[tester].case_range else { break };
+        let within = Event::Edge(Edge { block: tester, successor: 0 });
+        outcomes.push(Outcome { label: format!("case {first} ... {last}"), events: vec![within] });
+        default = Edge { block: tester, successor: 1 };
+    }
+    outcomes.push(Outcome { label: "default".into(), events: vec![Event::Edge(default)] });
     let location = cfg.blocks[block].condition_location.clone();
     Some(Decision { construct: "switch", location, place: (block, usize::MAX), outcomes })
 }

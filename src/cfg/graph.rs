@@ -24,7 +24,7 @@ pub struct Edge {
 pub enum Terminator {
     /// `ret`.
     Return,
-    /// An unconditional branch, or a conditional one on a constant.
+    /// An unconditional branch, or a conditional one or a `switch` on a constant.
     Goto,
     /// A branch on a condition: successor 0 if it is true, 1 if false.
     Branch,
@@ -44,6 +44,12 @@ pub struct BlockInfo {
     pub condition_location: Option<DebugLocation>,
     /// Of a branch: the position in this block of the `phi` that is its condition.
     pub condition_phi: Option<usize>,
+    /// Of a branch on a constant: the successor that is always taken.
+    pub taken: Option<usize>,
+    /// Of a block that tests for a wide range of a `switch` (`case 1 ... 1000`): its first and last value.
+    pub case_range: Option<(i64, i64)>,
+    /// Whether the terminator carries `llvm.loop`, as clang marks the back edges of `for`, `while` and `do`.
+    pub ends_loop: bool,
     pub instructions: Vec<InstInfo>,
 }
 
@@ -116,6 +122,9 @@ impl Cfg {
             infos.push(BlockInfo {
                 label: block.label(),
                 terminator: read_terminator(terminator),
+                taken: always_taken(terminator),
+                case_range: condition.filter(|_| block.label().starts_with("sw.caserange")).and_then(case_range),
+                ends_loop: has_loop_metadata(terminator),
                 condition_location: condition.and_then(|c| source_begin(*block, c)).or_else(|| terminator.location()),
                 condition_phi: condition
                     .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
@@ -189,12 +198,46 @@ fn read_terminator(inst: Inst) -> Terminator {
         LLVMOpcode::LLVMRet => Terminator::Return,
         LLVMOpcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
         LLVMOpcode::LLVMBr => Terminator::Goto,
+        LLVMOpcode::LLVMSwitch if inst.operands().first().is_some_and(|o| is_constant(*o)) => Terminator::Goto,
         LLVMOpcode::LLVMSwitch => {
             // SAFETY: alive and a switch; successor 0 is the default, each other one has an integer constant.
             let value = |i| unsafe { LLVMConstIntGetSExtValue(LLVMGetSwitchCaseValue(inst.0, i)) };
             Terminator::Switch { cases: (1..inst.successors().len() as u32).map(value).collect() }
         }
         _ => Terminator::Unreachable,
+    }
+}
+
+fn always_taken(terminator: Inst) -> Option<usize> {
+    // SAFETY: alive; the condition is asked of conditional branches only.
+    let condition = unsafe {
+        let is_branch = terminator.opcode() == LLVMOpcode::LLVMBr && LLVMIsConditional(terminator.0) != 0;
+        is_branch.then(|| LLVMGetCondition(terminator.0))?
+    };
+    ir::constant_bool(condition).map(|value| usize::from(!value))
+}
+
+/// The values that clang's `(x - first) <= (last - first)` lets through.
+fn case_range(test: Inst) -> Option<(i64, i64)> {
+    let [difference, span] = test.operands()[..] else { return None };
+    let difference = ir::as_instruction(difference).filter(|d| d.opcode() == LLVMOpcode::LLVMSub)?;
+    let first = difference.operands().get(1).copied()?;
+    // SAFETY: alive; the values are asked of integer constants only.
+    unsafe {
+        if LLVMIsAConstantInt(first).is_null() || LLVMIsAConstantInt(span).is_null() {
+            return None;
+        }
+        let first = LLVMConstIntGetSExtValue(first);
+        Some((first, first.wrapping_add(LLVMConstIntGetZExtValue(span).cast_signed())))
+    }
+}
+
+fn has_loop_metadata(terminator: Inst) -> bool {
+    // SAFETY: alive; the context is that of the instruction's type.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(terminator.0));
+        let kind = LLVMGetMDKindIDInContext(context, c"llvm.loop".as_ptr(), 9);
+        !LLVMGetMetadata(terminator.0, kind).is_null()
     }
 }
 

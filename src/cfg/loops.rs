@@ -60,6 +60,7 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
         classify(cfg, circuits, l);
     }
     if cfg.has_labels() {
+        loops.retain(|l| !is_of_goto(cfg, l));
         add_without_back_edge(cfg, circuits, &mut loops);
     }
     loops.sort_by_key(|l| l.header);
@@ -100,6 +101,13 @@ fn is_of_compiler(cfg: &Cfg, header: BlockIndex) -> bool {
     ["atomic_op", "atomicrmw.start", "arrayinit.body", "omp.arraycpy.body"].iter().any(|p| cfg.is_labelled(header, p))
 }
 
+/// Whether `goto` makes this loop: clang neither names its header as that of a loop nor marks its back edges.
+fn is_of_goto(cfg: &Cfg, l: &Loop) -> bool {
+    let label = &cfg.blocks[l.header].label;
+    !["for.", "while.", "do."].iter().any(|prefix| label.starts_with(prefix))
+        && !l.back_edges.iter().any(|e| cfg.blocks[e.block].ends_loop)
+}
+
 fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIndex> {
     let mut body = BTreeSet::from([header]);
     let mut work = vec![latch];
@@ -138,7 +146,8 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
     let stays = |b: BlockIndex| usize::from(!l.blocks.contains(&cfg.successors(b)[0]));
     let latch = l.back_edges.iter().map(|e| e.block).find(|b| leaves(*b) && !circuits.is_leaf(*b));
     let before = match l.construct {
-        "for" | "while" => true,
+        // Optimisers turn these round: the body is the header, and a branch back to it decides.
+        "for" | "while" => latch.is_none() || !(labelled(header, "for.body") || labelled(header, "while.body")),
         "do" => false,
         // Without labels, a conditional branch back to the header is taken for the condition of a `do`, which optimisers make
         // of other loops too.
@@ -220,7 +229,9 @@ fn add_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Lo
         let successors = cfg.successors(block);
         for (construct, body) in [("for", "for.body"), ("while", "while.body")] {
             let Some(continue_successor) = successors.iter().position(|b| cfg.is_labelled(*b, body)) else { continue };
-            if loops.iter().any(|l| l.condition == Some(block)) {
+            // A branch into a body that is a loop's header: the guard of a loop that was turned round.
+            let body = successors[continue_successor];
+            if loops.iter().any(|l| l.condition == Some(block) || (!l.back_edges.is_empty() && l.header == body)) {
                 continue;
             }
             let start = circuits.start_of(block).unwrap_or(block);

@@ -13,5 +13,6 @@ pub mod folded;
 pub mod graph;
 pub mod lines;
 pub mod loops;
+pub mod ranges;
 pub mod sites;
 pub mod statements;

@@ -10,8 +10,10 @@ use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, InstKind};
 use super::lines;
 use super::loops::{self, Loop};
+use super::ranges;
 use super::statements;
 use crate::kernel::ast::Ast;
+use crate::kernel::constructs;
 use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
 
@@ -129,7 +131,12 @@ impl Sites {
         let loop_kind = ir::metadata_kind(module, "llvm.loop");
         let mut bodies: Vec<ir::Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
-        let functions: Vec<FunctionSites> = bodies.iter().map(|f| read_function(*f, from_spirv)).collect();
+        let mut functions: Vec<FunctionSites> = bodies.iter().map(|f| read_function(*f, from_spirv)).collect();
+        for function in &mut functions {
+            if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
+                ranges::join(&mut function.decisions, &constructs::of(ast, written));
+            }
+        }
 
         let mut builder = Builder { ids: HashMap::new(), sites: Vec::new() };
         for (f, function) in functions.iter().enumerate() {
@@ -162,7 +169,7 @@ impl Sites {
             );
         }
         let mut sites = builder.sites;
-        sites.sort_by(|a, b| (a.kind, a.function).cmp(&(b.kind, b.function)));
+        sites.sort_by_key(|site| (site.kind, site.function));
         Sites { functions, sites, has_statements: ast.is_some() }
     }
 

@@ -4,7 +4,7 @@
 //! which it begins: that of its first instruction, by debug location, in the order in which clang lays code out.
 
 use super::graph::{BlockIndex, Cfg};
-use crate::kernel::ast::{Ast, Loc};
+use crate::kernel::ast::{Ast, Function, Loc};
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::statements::{self as syntax, StatementKind, Statements};
 
@@ -28,12 +28,12 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let mut found = Vec::new();
     let mut begun = vec![false; read.regions.len()];
     for (i, statement) in read.statements.iter().enumerate() {
-        let block = if statement.is_folded { None } else { locate(cfg, &read, i, &located) };
+        let block = if statement.is_folded { None } else { locate(cfg, function, &read, i, &located) };
         located.push(block);
         let Some(block) = block else { continue };
         let counts = statement.region != 0 || (read.is_kernel && !has_control);
         found.push(Statement {
-            location: location(&statement.range.begin.expansion),
+            location: location(function.place(&statement.range.begin)),
             construct: name(statement.kind),
             block,
             starts_region: counts && !std::mem::replace(&mut begun[statement.region], true),
@@ -43,9 +43,15 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
 }
 
 /// The block of statement `i`, given those of the statements before it.
-fn locate(cfg: &Cfg, read: &Statements, i: usize, located: &[Option<BlockIndex>]) -> Option<BlockIndex> {
+fn locate(
+    cfg: &Cfg,
+    function: &Function,
+    read: &Statements,
+    i: usize,
+    located: &[Option<BlockIndex>],
+) -> Option<BlockIndex> {
     let statement = &read.statements[i];
-    let (begin, end) = (&statement.range.begin.expansion, &statement.range.end.expansion);
+    let (begin, end) = (function.place(&statement.range.begin), function.place(&statement.range.end));
     let inside = |at: &DebugLocation| {
         at.line > 0
             && same_file(&at.file, &begin.file)
@@ -59,7 +65,7 @@ fn locate(cfg: &Cfg, read: &Statements, i: usize, located: &[Option<BlockIndex>]
     };
     // All statements of a macro's body lie at one place: there, the order of the code tells them apart.
     let previous = (0..i).rev().find(|p| {
-        let other = &read.statements[*p].range.begin.expansion;
+        let other = function.place(&read.statements[*p].range.begin);
         located[*p].is_some() && (&other.file, other.line, other.column) == (&begin.file, begin.line, begin.column)
     });
     if let Some(p) = previous {

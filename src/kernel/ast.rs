@@ -32,6 +32,24 @@ pub struct Function {
     pub body: Node,
 }
 
+impl Function {
+    /// Where debug information places a token of this function: one of a macro's argument where it is spelt, one of a
+    /// macro's body where the macro is expanded. Where that is within another macro's argument, the tree tells only where
+    /// the outermost one is expanded.
+    pub fn place<'p>(&self, position: &'p Position) -> &'p Loc {
+        let is_own = |spelling: &Loc| {
+            self.body.range.as_ref().is_some_and(|range| {
+                let (begin, end) = (&range.begin.expansion, &range.end.expansion);
+                begin.file == spelling.file && (begin.offset..=end.offset).contains(&spelling.offset)
+            })
+        };
+        match &position.spelling {
+            Some(spelling) if position.is_macro_arg && is_own(spelling) => spelling,
+            _ => &position.expansion,
+        }
+    }
+}
+
 /// A statement, expression or declaration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {

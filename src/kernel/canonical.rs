@@ -57,6 +57,7 @@ pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -
         .run_passes("globaldce", machine, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))?;
     demote_other_kernels(module, kernel);
+    name_bodies_after_kernels(module);
     verify(module, "canonical form")
 }
 
@@ -136,6 +137,17 @@ fn demote_other_kernels(module: &Module<'_>, kernel: Function) {
                     LLVMSetInstructionCallConv(inst.0, LLVMGetFunctionCallConv(callee));
                 }
             }
+        }
+    }
+}
+
+/// Gives the bodies of kernels that the entry calls their kernels' names, which the source and results use.
+fn name_bodies_after_kernels(module: &Module<'_>) {
+    for f in ir::functions(module) {
+        let name = f.name();
+        if let Some(kernel) = name.strip_prefix(BODY_PREFIX).filter(|kernel| ir::function(module, kernel).is_none()) {
+            // SAFETY: alive; the name is copied.
+            unsafe { LLVMSetValueName2(f.0, kernel.as_ptr().cast(), kernel.len()) };
         }
     }
 }

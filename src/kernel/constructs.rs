@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::ast::{Ast, Function, Node, Position, Range};
+use super::constant_switch::{self, Nodes};
 use super::folding;
 
 /// The constructs of one function, in source order.
@@ -33,15 +34,14 @@ pub enum Kind {
         has_else: bool,
     },
     Switch {
-        /// Where each `case` of this switch stands.
-        cases: Vec<Position>,
+        cases: Vec<Case>,
         has_default: bool,
     },
     /// `?:` on a scalar condition.
     Ternary,
     Loop {
         form: LoopForm,
-        /// `false` for `do {} while (0)`, which runs its body once.
+        /// `false` where the body runs exactly once: `do {} while (0)`, `for (;;) { break; }`.
         is_loop: bool,
         /// It has a condition that is not a constant.
         has_boundary: bool,
@@ -54,6 +54,14 @@ pub enum Kind {
         leaves: Vec<Leaf>,
         context: Context,
     },
+}
+
+/// A `case` label.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    pub at: Position,
+    /// First and last value, the same but for a range; `None` where they are not known here.
+    pub values: Option<(i128, i128)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +111,8 @@ pub fn all(ast: &Ast) -> Vec<FunctionConstructs> {
 }
 
 pub fn of(ast: &Ast, function: &Function) -> FunctionConstructs {
-    let mut walk = Walk { ast, constructs: Vec::new() };
+    let dropped = constant_switch::dropped(ast, &function.body);
+    let mut walk = Walk { ast, dropped, constructs: Vec::new() };
     walk.node(&function.body, Context::Value, false);
     FunctionConstructs { function: function.name.clone(), is_kernel: function.is_kernel, constructs: walk.constructs }
 }
@@ -133,12 +142,14 @@ impl FunctionConstructs {
 
 struct Walk<'a> {
     ast: &'a Ast,
+    dropped: Nodes,
     constructs: Vec<Construct>,
 }
 
 impl Walk<'_> {
     /// `context` is that of a decision which `node` as a whole may be; `dead`: clang emits nothing here.
     fn node(&mut self, node: &Node, context: Context, dead: bool) {
+        let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
             // Not evaluated, or known before the kernel runs.
             "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
@@ -227,13 +238,15 @@ impl Walk<'_> {
             "IfStmt" => Kind::If { has_else: node.has_else },
             "SwitchStmt" => {
                 let (mut cases, mut has_default) = (Vec::new(), false);
-                labels(node, &mut cases, &mut has_default);
+                labels(self.ast, node, &mut cases, &mut has_default);
                 Kind::Switch { cases, has_default }
             }
             "ConditionalOperator" | "BinaryConditionalOperator" if !condition?.is_vector() => Kind::Ternary,
-            "ForStmt" => Kind::Loop { form: LoopForm::For, is_loop: true, has_boundary },
-            "WhileStmt" => Kind::Loop { form: LoopForm::While, is_loop: true, has_boundary },
-            "DoStmt" => Kind::Loop { form: LoopForm::Do, is_loop: value != Some(0), has_boundary },
+            "ForStmt" => Kind::Loop { form: LoopForm::For, is_loop: !folding::runs_once(self.ast, node), has_boundary },
+            "WhileStmt" => {
+                Kind::Loop { form: LoopForm::While, is_loop: !folding::runs_once(self.ast, node), has_boundary }
+            }
+            "DoStmt" => Kind::Loop { form: LoopForm::Do, is_loop: !folding::runs_once(self.ast, node), has_boundary },
             "CallExpr" => {
                 let callee = node.name.clone()?;
                 matches!(&*callee, "barrier" | "work_group_barrier").then_some(Kind::Barrier { callee })?
@@ -255,14 +268,18 @@ fn through(mut node: &Node) -> &Node {
 }
 
 /// The labels of a switch, not those of a switch within it.
-fn labels(node: &Node, cases: &mut Vec<Position>, has_default: &mut bool) {
+fn labels(ast: &Ast, node: &Node, cases: &mut Vec<Case>, has_default: &mut bool) {
     for child in &node.children {
         match &*child.kind {
             "SwitchStmt" => continue,
-            "CaseStmt" => cases.extend(child.range.as_ref().map(|range| range.begin.clone())),
+            "CaseStmt" => {
+                let value = |i: usize| child.children.get(i).and_then(|child| folding::constant(ast, child));
+                let values = value(0).zip(value(usize::from(child.is_range)));
+                cases.extend(child.range.as_ref().map(|range| Case { at: range.begin.clone(), values }));
+            }
             "DefaultStmt" => *has_default = true,
             _ => {}
         }
-        labels(child, cases, has_default);
+        labels(ast, child, cases, has_default);
     }
 }

@@ -1,66 +1,126 @@
 //! What clang folds away without any pass: conditions that are constant, the arms they rule out, and code after a jump.
 //!
-//! Best effort on integers: what it calls constant, clang does too. Not for optimisation by LLVM.
+//! Best effort on numbers: what it calls constant, clang does too. Not for optimisation by LLVM.
 
 use super::ast::{Ast, Node};
 
 /// How deep constants may refer to constants.
 const MAX_DEPTH: u32 = 256;
 
-/// The value of an integer constant expression.
+/// The value of a constant expression; that of a floating-point one only as a truth value, 0 or 1.
 pub fn constant(ast: &Ast, node: &Node) -> Option<i128> {
-    evaluate(ast, node, MAX_DEPTH)
+    evaluate(ast, node, MAX_DEPTH).map(|value| match value {
+        Value::Integer(value) => value,
+        Value::Float(value) => i128::from(value != 0.0),
+    })
 }
 
-fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<i128> {
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Value {
+    fn truth(self) -> bool {
+        match self {
+            Value::Integer(value) => value != 0,
+            Value::Float(value) => value != 0.0,
+        }
+    }
+
+    fn float(self) -> f64 {
+        match self {
+            Value::Integer(value) => value as f64,
+            Value::Float(value) => value,
+        }
+    }
+}
+
+fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     let child = |i: usize| node.children.get(i).and_then(|child| evaluate(ast, child, depth));
+    let truth = |value: bool| Value::Integer(i128::from(value));
     let value = match &*node.kind {
-        "IntegerLiteral" | "CharacterLiteral" => node.value.as_ref()?.parse().ok()?,
-        "ConstantExpr" => node.value.as_ref().and_then(|value| value.parse().ok()).or_else(|| child(0))?,
+        "IntegerLiteral" | "CharacterLiteral" => Value::Integer(node.value.as_ref()?.parse().ok()?),
+        "CXXBoolLiteralExpr" => truth(node.value.as_deref()? == "true"),
+        "FloatingLiteral" => Value::Float(node.value.as_ref()?.parse().ok()?),
+        "ConstantExpr" => {
+            let known = node.value.as_ref().and_then(|value| value.parse().ok());
+            known.map(Value::Integer).or_else(|| child(0))?
+        }
         "ParenExpr" => child(0)?,
         "ImplicitCastExpr" | "CStyleCastExpr" => match node.cast_kind.as_deref()? {
-            "LValueToRValue" | "NoOp" | "IntegralCast" => child(0)?,
-            "IntegralToBoolean" => i128::from(child(0)? != 0),
+            "LValueToRValue" | "NoOp" | "IntegralCast" | "FloatingCast" => child(0)?,
+            "IntegralToBoolean" | "FloatingToBoolean" => truth(child(0)?.truth()),
+            "IntegralToFloating" => Value::Float(child(0)?.float()),
+            "FloatingToIntegral" => Value::Integer(whole(child(0)?.float())?),
             _ => return None,
         },
         "DeclRefExpr" => {
             let id = node.referenced.as_ref()?;
             match node.referenced_kind.as_deref()? {
-                "EnumConstantDecl" => i128::from(*ast.enum_values.get(id)?),
-                "VarDecl" if integer_type(node.canonical_type()?).is_some() => {
-                    evaluate(ast, ast.initializers.get(id)?, depth)?
-                }
+                "EnumConstantDecl" => Value::Integer(i128::from(*ast.enum_values.get(id)?)),
+                "VarDecl" if is_number(node.canonical_type()?) => evaluate(ast, ast.initializers.get(id)?, depth)?,
                 _ => return None,
             }
         }
-        "UnaryOperator" => {
-            let operand = child(0)?;
-            match node.opcode.as_deref()? {
-                "+" | "__extension__" => operand,
-                "-" => operand.checked_neg()?,
-                "~" => !operand,
-                "!" => i128::from(operand == 0),
-                _ => return None,
-            }
-        }
+        "UnaryOperator" => match (node.opcode.as_deref()?, child(0)?) {
+            ("+" | "__extension__", operand) => operand,
+            ("-", Value::Integer(operand)) => Value::Integer(operand.checked_neg()?),
+            ("-", Value::Float(operand)) => Value::Float(-operand),
+            ("~", Value::Integer(operand)) => Value::Integer(!operand),
+            ("!", operand) => truth(!operand.truth()),
+            _ => return None,
+        },
         "BinaryOperator" if node.is_short_circuit() => {
             let is_and = node.opcode.as_deref() == Some("&&");
-            let left = child(0)? != 0;
-            i128::from(if left == is_and { child(1)? != 0 } else { left })
+            let left = child(0)?.truth();
+            truth(if left == is_and { child(1)?.truth() } else { left })
         }
-        "BinaryOperator" => binary(node.opcode.as_deref()?, child(0)?, child(1)?)?,
-        "ConditionalOperator" => child(if child(0)? != 0 { 1 } else { 2 })?,
+        "BinaryOperator" => match (child(0)?, child(1)?) {
+            (Value::Integer(a), Value::Integer(b)) => Value::Integer(binary(node.opcode.as_deref()?, a, b)?),
+            (a, b) => float_binary(node.opcode.as_deref()?, a.float(), b.float())?,
+        },
+        "ConditionalOperator" => child(if child(0)?.truth() { 1 } else { 2 })?,
         "UnaryExprOrTypeTraitExpr" if node.name.as_deref() == Some("sizeof") => {
             let operand = || node.children.first().and_then(Node::canonical_type);
-            size_of(node.argument_type.as_deref().or_else(operand)?)?
+            Value::Integer(size_of(node.argument_type.as_deref().or_else(operand)?)?)
         }
         _ => return None,
     };
-    Some(match node.canonical_type().and_then(integer_type) {
-        Some((bits, is_signed)) => wrap(value, bits, is_signed),
-        None => value,
+    Some(match (value, node.canonical_type().map(bare)) {
+        (Value::Float(value), Some(ty)) if ty == "float" => Value::Float(f64::from(value as f32)),
+        // Rounding to half is not imitated.
+        (Value::Float(_), Some(ty)) if ty == "half" => return None,
+        (Value::Integer(value), Some(ty)) => match integer_type(&ty) {
+            Some((bits, is_signed)) => Value::Integer(wrap(value, bits, is_signed)),
+            None => Value::Integer(value),
+        },
+        _ => value,
     })
+}
+
+/// A floating-point value as an integer, if it has one.
+fn whole(value: f64) -> Option<i128> {
+    (value.abs() < 2f64.powi(63)).then_some(value as i128)
+}
+
+fn float_binary(opcode: &str, a: f64, b: f64) -> Option<Value> {
+    let truth = |value: bool| Some(Value::Integer(i128::from(value)));
+    match opcode {
+        "+" => Some(Value::Float(a + b)),
+        "-" => Some(Value::Float(a - b)),
+        "*" => Some(Value::Float(a * b)),
+        "/" if b != 0.0 => Some(Value::Float(a / b)),
+        "<" => truth(a < b),
+        ">" => truth(a > b),
+        "<=" => truth(a <= b),
+        ">=" => truth(a >= b),
+        "==" => truth(a == b),
+        "!=" => truth(a != b),
+        _ => None,
+    }
 }
 
 fn binary(opcode: &str, a: i128, b: i128) -> Option<i128> {
@@ -87,6 +147,12 @@ fn binary(opcode: &str, a: i128, b: i128) -> Option<i128> {
     })
 }
 
+/// Whether a variable of this type, if it is `const`, has a value for clang's folding.
+fn is_number(ty: &str) -> bool {
+    let bare = bare(ty);
+    integer_type(&bare).is_some() || bare.starts_with("enum ") || matches!(bare.as_str(), "half" | "float" | "double")
+}
+
 fn wrap(value: i128, bits: u32, is_signed: bool) -> i128 {
     let unused = 128 - bits;
     if is_signed { (value << unused) >> unused } else { ((value << unused).cast_unsigned() >> unused).cast_signed() }
@@ -102,7 +168,7 @@ fn bare(ty: &str) -> String {
 
 /// Bits and sign.
 fn integer_type(ty: &str) -> Option<(u32, bool)> {
-    Some(match bare(ty).as_str() {
+    Some(match ty {
         "char" | "signed char" => (8, true),
         "uchar" | "unsigned char" | "bool" | "_Bool" => (8, false),
         "short" => (16, true),
@@ -173,6 +239,30 @@ pub fn is_ruled_out(ast: &Ast, parent: &Node, child: usize) -> bool {
             first().is_some_and(|value| (value != 0) != (parent.opcode.as_deref() == Some("&&")))
         }
         _ => false,
+    }
+}
+
+/// Whether this loop's body runs exactly once and cannot be told from a plain block: the condition of a `do` is false or
+/// never reached, or a loop without a condition never comes back.
+pub fn runs_once(ast: &Ast, node: &Node) -> bool {
+    let value = condition(node).map(|condition| constant(ast, condition));
+    let body = match &*node.kind {
+        "DoStmt" => node.children.first(),
+        "ForStmt" | "WhileStmt" if value.is_none_or(|value| value.is_some_and(|value| value != 0)) => {
+            node.children.last()
+        }
+        _ => return false,
+    };
+    let is_false = node.is("DoStmt") && value == Some(Some(0));
+    is_false || body.is_some_and(|body| ends_flow(body) && !contains_continue(body) && !contains_label(body))
+}
+
+/// Whether a `continue` in it belongs to the loop around it.
+fn contains_continue(node: &Node) -> bool {
+    match &*node.kind {
+        "ContinueStmt" => true,
+        "ForStmt" | "WhileStmt" | "DoStmt" => false,
+        _ => node.children.iter().any(contains_continue),
     }
 }
 

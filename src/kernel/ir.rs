@@ -5,6 +5,8 @@
 //! A view must not outlive its module: every function here takes one that is alive.
 
 use std::ffi::{CStr, CString};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -233,7 +235,10 @@ impl Inst {
     }
 }
 
-/// The file of a debug scope, with its directory where the name is relative to another folder.
+/// The current folder when it was first asked for.
+static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
+
+/// The file of a debug scope, with its directory where the name is relative to another folder than the current one.
 ///
 /// # Safety
 /// `scope` must be null or a DIScope of a living module.
@@ -249,18 +254,24 @@ unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
         }
         let mut len = 0;
         let name = LLVMDIFileGetFilename(file, &mut len);
-        text(name, len as usize)
+        let name = text(name, len as usize);
+        let directory = LLVMDIFileGetDirectory(file, &mut len);
+        let directory = PathBuf::from(text(directory, len as usize));
+        match directory.is_absolute() && directory != *CURRENT {
+            true => directory.join(name).to_string_lossy().into_owned(),
+            false => name,
+        }
     }
 }
 
 /// `value` as an instruction, if it is one.
-pub fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
+pub(crate) fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
     // SAFETY: alive.
     unsafe { (!LLVMIsAInstruction(value).is_null()).then_some(Inst(value)) }
 }
 
 /// The value of a constant `i1`.
-pub fn constant_bool(value: LLVMValueRef) -> Option<bool> {
+pub(crate) fn constant_bool(value: LLVMValueRef) -> Option<bool> {
     // SAFETY: alive; asked only of integer constants.
     unsafe {
         if LLVMIsAConstantInt(value).is_null() {
@@ -271,7 +282,7 @@ pub fn constant_bool(value: LLVMValueRef) -> Option<bool> {
 }
 
 /// Whether `value` is a scalar `i1` (not a vector of them).
-pub fn is_bool(value: LLVMValueRef) -> bool {
+pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
     // SAFETY: alive.
     unsafe {
         let ty = LLVMTypeOf(value);

@@ -6,6 +6,7 @@ pub mod ast;
 mod ast_json;
 pub mod canonical;
 pub mod compile;
+pub(crate) mod constant_switch;
 pub mod constructs;
 mod debug_types;
 pub mod folding;

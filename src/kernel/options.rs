@@ -65,6 +65,8 @@ impl KernelOptions {
                 "-disable-lifetime-markers",
                 "-g",
                 "-fdebug-macro",
+                // Else clang splits absolute paths at what they share with the current folder.
+                "-fdebug-compilation-dir=.",
                 "-fno-discard-value-names",
                 "-cl-kernel-arg-info",
                 "-fno-crash-diagnostics",

@@ -14,7 +14,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Looks relative names up in the current folder, then in the folder of `kernel`.
+    /// Looks names up as they are, then in the folder of `kernel`, then without their own folders beside it: debug
+    /// information may come from another machine.
     pub fn beside(kernel: &Path) -> Sources {
         let folders = kernel.parent().map(Path::to_path_buf).into_iter().collect();
         Sources { folders, files: RefCell::default() }
@@ -27,7 +28,11 @@ impl Sources {
         }
         let text = std::fs::read(file)
             .ok()
-            .or_else(|| self.folders.iter().find_map(|folder| std::fs::read(folder.join(file)).ok()));
+            .or_else(|| self.folders.iter().find_map(|folder| std::fs::read(folder.join(file)).ok()))
+            .or_else(|| {
+                let name = Path::new(file).file_name()?;
+                self.folders.iter().find_map(|folder| std::fs::read(folder.join(name)).ok())
+            });
         let lines = text.map(|bytes| Rc::new(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()));
         self.files.borrow_mut().insert(file.to_owned(), lines.clone());
         lines

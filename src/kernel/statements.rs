@@ -4,6 +4,7 @@
 //! executes them.
 
 use super::ast::{Ast, Function, Node, Position, Range};
+use super::constant_switch::{self, Nodes};
 use super::folding;
 
 /// The statements of one function in source order, and the regions that they make up.
@@ -96,13 +97,15 @@ pub fn of(ast: &Ast, function: &Function) -> Statements {
         statements: Vec::new(),
         regions: Vec::new(),
     };
-    let mut walk = Walk { ast, result, current: 0 };
+    let dropped = constant_switch::dropped(ast, &function.body);
+    let mut walk = Walk { ast, dropped, result, current: 0 };
     walk.arm(&function.body, Arm::Function, None, false);
     walk.result
 }
 
 struct Walk<'a> {
     ast: &'a Ast,
+    dropped: Nodes,
     result: Statements,
     /// Index of the region that the next statement belongs to.
     current: usize,
@@ -130,6 +133,7 @@ impl Walk<'_> {
     }
 
     fn statement(&mut self, node: &Node, dead: bool) {
+        let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         let kind = match &*node.kind {
             "" | "NullStmt" | "DeclStmt" => return,
             "CompoundStmt" => return self.list(node, dead),
@@ -145,8 +149,9 @@ impl Walk<'_> {
             }
             "CaseStmt" | "DefaultStmt" => return self.labelled(node),
             // `do { … } while (0)` is no loop: its body stands in its place.
-            "DoStmt" if folding::condition(node).and_then(|c| folding::constant(self.ast, c)) == Some(0) => {
-                if let Some(body) = node.children.first() {
+            "DoStmt" | "ForStmt" | "WhileStmt" if folding::runs_once(self.ast, node) => {
+                let body = if node.is("DoStmt") { node.children.first() } else { node.children.last() };
+                if let Some(body) = body {
                     self.statement(body, dead);
                 }
                 return;

@@ -1,0 +1,162 @@
+//! Which statements of a `switch` on a constant clang leaves out.
+//!
+//! Where the chosen label's statements are easy to cut out, clang emits only these; else the whole switch stays, with a
+//! constant for its condition. The cases are told apart as clang's code generator does it (`FindCaseStatementsForValue`).
+
+use std::collections::HashSet;
+
+use super::ast::{Ast, Node};
+use super::folding;
+
+/// Nodes, by their addresses in one tree.
+pub type Nodes = HashSet<*const Node>;
+
+/// All nodes of `function` that clang leaves out because a switch on a constant does not choose them.
+pub fn dropped(ast: &Ast, function: &Node) -> Nodes {
+    let mut all = Nodes::new();
+    function.walk(&mut |node| {
+        if node.is("SwitchStmt")
+            && let Some(value) = folding::condition(node).and_then(|c| folding::constant(ast, c))
+            && let Some(unchosen) = unchosen(ast, node, value)
+        {
+            for node in unchosen {
+                node.walk(&mut |inner| {
+                    all.insert(std::ptr::from_ref(inner));
+                });
+            }
+        }
+    });
+    all
+}
+
+/// The statements that `value` does not choose; `None` if clang keeps the whole switch.
+fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node>> {
+    let body = switch.children.get(1)?;
+    let mut labels = Vec::new();
+    own_labels(body, &mut labels);
+    if labels.iter().any(|label| label.is_range) {
+        return None;
+    }
+    let first = |label: &&&Node| label.children.first().and_then(|child| folding::constant(ast, child)) == Some(value);
+    let chosen = labels.iter().find(|label| label.is("CaseStmt") && first(label));
+    let Some(chosen) = chosen.or_else(|| labels.iter().find(|label| label.is("DefaultStmt"))) else {
+        return (!contains_goto_label(switch)).then(|| vec![body]);
+    };
+    let mut cut = Cut { chosen, found: false, unchosen: Vec::new() };
+    let end = cut.statement(body, true);
+    (end != End::Failed && cut.found).then_some(cut.unchosen)
+}
+
+/// The `case` and `default` labels of a switch, not those of switches within it.
+fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
+    if node.is("CaseStmt") || node.is("DefaultStmt") {
+        labels.push(node);
+    }
+    if !node.is("SwitchStmt") {
+        node.children.iter().for_each(|child| own_labels(child, labels));
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Skipped, or left by the switch's `break`.
+    Done,
+    FallsThrough,
+    Failed,
+}
+
+struct Cut<'a, 'c> {
+    chosen: &'c Node,
+    found: bool,
+    unchosen: Vec<&'a Node>,
+}
+
+impl<'a> Cut<'a, '_> {
+    /// `searching`: the chosen label is still to come.
+    fn statement(&mut self, node: &'a Node, searching: bool) -> End {
+        match &*node.kind {
+            "" if searching => End::Done,
+            "" => End::FallsThrough,
+            "CaseStmt" | "DefaultStmt" => {
+                let here = searching && std::ptr::eq(node, self.chosen);
+                self.found |= here;
+                match node.children.last() {
+                    Some(inner) => self.statement(inner, searching && !here),
+                    None => End::Failed,
+                }
+            }
+            "BreakStmt" if !searching => End::Done,
+            "CompoundStmt" => self.list(node, searching),
+            _ if contains_goto_label(node) && searching => End::Failed,
+            _ if searching => {
+                self.unchosen.push(node);
+                End::Done
+            }
+            _ if contains_break(node) => End::Failed,
+            _ => End::FallsThrough,
+        }
+    }
+
+    fn list(&mut self, list: &'a Node, searching: bool) -> End {
+        let began_chosen = self.found;
+        let mut rest = list.children.iter();
+        if searching {
+            let mut skipped_declaration = false;
+            while !self.found {
+                let Some(node) = rest.next() else { return End::Done };
+                skipped_declaration |= declares(node);
+                let end = self.statement(node, true);
+                if end == End::Failed || (self.found && skipped_declaration) {
+                    return End::Failed;
+                }
+                if self.found && end == End::Done {
+                    return self.leave(rest);
+                }
+            }
+        }
+        let mut has_declaration = false;
+        while let Some(node) = rest.next() {
+            has_declaration |= declares(node);
+            match self.statement(node, false) {
+                End::Failed => return End::Failed,
+                End::FallsThrough => {}
+                End::Done => return self.leave(rest),
+            }
+        }
+        if has_declaration && !began_chosen { End::Failed } else { End::FallsThrough }
+    }
+
+    /// Behind the switch's `break`.
+    fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> End {
+        for node in rest {
+            if contains_goto_label(node) {
+                return End::Failed;
+            }
+            self.unchosen.push(node);
+        }
+        End::Done
+    }
+}
+
+fn declares(node: &Node) -> bool {
+    match &*node.kind {
+        "DeclStmt" => true,
+        "CaseStmt" | "DefaultStmt" | "LabelStmt" | "AttributedStmt" => node.children.last().is_some_and(declares),
+        _ => false,
+    }
+}
+
+fn contains_goto_label(node: &Node) -> bool {
+    let mut found = false;
+    node.walk(&mut |inner| found |= inner.is("LabelStmt"));
+    found
+}
+
+/// Whether a `break` in it would leave the switch.
+fn contains_break(node: &Node) -> bool {
+    match &*node.kind {
+        "BreakStmt" => true,
+        "SwitchStmt" | "ForStmt" | "WhileStmt" | "DoStmt" => false,
+        _ => node.children.iter().any(contains_break),
+    }
+}

@@ -1,0 +1,235 @@
+//! The same kernel as source, as LLVM IR with and without names, optimised, and as SPIR-V; and that ids are stable.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kassay::instrument::layout::Slots;
+use kassay::result::cover::CoverResult;
+use kassay::result::inspect::{InspectResult, Kernel as Inspected};
+
+use super::coverage_support::Lane;
+use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
+
+/// As kassay compiles it.
+const RAW: &str = "-O1 -Xclang -disable-llvm-passes -Xclang -disable-lifetime-markers -g -fno-discard-value-names";
+const NAMELESS: &str = "-O1 -Xclang -disable-llvm-passes -Xclang -disable-lifetime-markers -g0 -fdiscard-value-names";
+
+fn run(program: &str, args: &[&str]) {
+    let output = Command::new(program).args(args).output().unwrap();
+    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compiles to LLVM IR, `name`, beside the source.
+fn to_ir(source: &Path, name: &str, flags: &str) -> PathBuf {
+    let ir = source.with_file_name(name);
+    let mut args: Vec<&str> =
+        "-x cl -cl-std=CL1.2 -ffp-contract=off -target spirv64-unknown-unknown -cl-kernel-arg-info \
+                               -emit-llvm -S -o"
+            .split_whitespace()
+            .collect();
+    args.push(ir.to_str().unwrap());
+    args.extend(flags.split_whitespace());
+    args.push(source.to_str().unwrap());
+    run("clang-22", &args);
+    ir
+}
+
+/// Compiles to SPIR-V without debug information or names, by LLVM's tools alone.
+fn to_spirv(source: &Path) -> PathBuf {
+    let ir = to_ir(source, "for_spirv.ll", NAMELESS);
+    let text = std::fs::read_to_string(&ir).unwrap().replace(" noinline", " alwaysinline").replace(" optnone", "");
+    std::fs::write(&ir, text).unwrap();
+    let (inlined, spirv) = (ir.with_extension("inlined.ll"), source.with_extension("spv"));
+    let passes = "-passes=always-inline,globaldce,function(sroa,mem2reg)";
+    run("opt-22", &[passes, "-S", ir.to_str().unwrap(), "-o", inlined.to_str().unwrap()]);
+    let (from, to) = (inlined.to_str().unwrap(), spirv.to_str().unwrap());
+    run("llc-22", &["-mtriple=spirv64v1.2-unknown-unknown", "-O0", "--filetype=obj", from, "-o", to]);
+    spirv
+}
+
+fn inspect(file: &Path, entry: &str) -> Inspected {
+    inspect_in(Path::new("."), file, entry, &[])
+}
+
+fn inspect_in(folder: &Path, file: &Path, entry: &str, more: &[&str]) -> Inspected {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    command.current_dir(folder).args(["inspect", "--format", "json", "--entry", entry]).args(more).arg(file);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: InspectResult = serde_json::from_slice(&output.stdout).unwrap();
+    result.kernels.into_iter().next().unwrap()
+}
+
+/// Branches, their outcomes, loops, barriers.
+fn figures(kernel: &Inspected) -> [u64; 4] {
+    let counts = &kernel.counts;
+    [counts.branches, counts.branch_outcomes, counts.loops, counts.barriers]
+}
+
+fn with_source(kernel: &Kernel, check: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    check(&kernel.write(folder.path()).0);
+}
+
+#[test]
+fn raw_ir_has_the_sites_of_the_source() {
+    for kernel in [&LU, &PATH, &REDUCE] {
+        with_source(kernel, |source| {
+            let wanted = inspect(source, kernel.name);
+            let seen = inspect(&to_ir(source, "raw.ll", RAW), kernel.name);
+            let places = |kernel: &Inspected| -> Vec<(String, Vec<String>)> {
+                let kinds = ["branch", "condition", "loop", "barrier", "line"];
+                let own = kernel.sites.iter().filter(|site| kinds.contains(&site.kind.as_str()));
+                own.map(|site| (site.id.clone(), site.outcomes.clone())).collect()
+            };
+            assert_eq!(places(&seen), places(&wanted), "{}", kernel.name);
+            assert_eq!((seen.counts.statements, wanted.counts.statements > 0), (0, true), "statements need the source");
+        });
+    }
+}
+
+#[test]
+fn without_names_and_debug_information_the_figures_are_the_same() {
+    for kernel in [&LU, &PATH, &REDUCE] {
+        with_source(kernel, |source| {
+            let wanted = inspect(source, kernel.name);
+            let seen = inspect(&to_ir(source, "nameless.ll", NAMELESS), kernel.name);
+            assert_eq!(figures(&seen), figures(&wanted), "{}", kernel.name);
+            assert_eq!(seen.counts.conditions, wanted.counts.conditions, "{}", kernel.name);
+            assert!(seen.sites.iter().all(|site| site.location.line == 0 && site.id.contains("@block ")));
+        });
+    }
+}
+
+/// What names alone can tell: which branch begins an endless loop's body, and that a loop is made by `goto`.
+#[test]
+fn without_names_some_constructs_look_alike() {
+    let endless = Kernel {
+        name: "endless",
+        source: "__kernel void endless(__global int *o, int a) { for (;;) { if (a > 3) break; o[a++] = 1; } }\n",
+        tests: "",
+    };
+    with_source(&endless, |source| {
+        assert_eq!(figures(&inspect(source, "endless")), [1, 2, 1, 0]);
+        assert_eq!(figures(&inspect(&to_ir(source, "nameless.ll", NAMELESS), "endless")), [0, 0, 1, 0]);
+    });
+    with_source(&ODDITIES, |source| {
+        // A value each for `1 ... 3`, a branch for `100 ... 1000`, a loop with its condition for `goto`, a branch less.
+        let (wanted, seen) = (inspect(source, "oddities"), inspect(&to_ir(source, "n.ll", NAMELESS), "oddities"));
+        assert_eq!((figures(&wanted), figures(&seen)), ([5, 12, 0, 0], [5, 13, 1, 0]));
+    });
+}
+
+#[test]
+fn spirv_keeps_loops_barriers_and_branches() {
+    for kernel in [&LU, &PATH, &REDUCE] {
+        with_source(kernel, |source| {
+            let wanted = inspect(source, kernel.name);
+            let seen = inspect(&to_spirv(source), kernel.name);
+            assert_eq!(figures(&seen), figures(&wanted), "{}", kernel.name);
+            let lowered = source.with_file_name("lowered.spv");
+            run(env!("CARGO_BIN_EXE_kassay"), &["lower", source.to_str().unwrap(), "-o", lowered.to_str().unwrap()]);
+            assert_eq!(figures(&inspect(&lowered, kernel.name)), figures(&wanted), "{} by kassay lower", kernel.name);
+        });
+    }
+}
+
+#[test]
+fn optimisers_leave_loops_and_barriers() {
+    for kernel in [&LU, &PATH, &REDUCE] {
+        with_source(kernel, |source| {
+            let wanted = inspect(source, kernel.name).counts;
+            let raw = to_ir(source, "raw.ll", RAW);
+            let o1 = raw.with_file_name("o1.ll");
+            run("opt-22", &["-passes=default<O1>", "-S", raw.to_str().unwrap(), "-o", o1.to_str().unwrap()]);
+            for ir in [o1, to_ir(source, "o2.ll", "-O2 -g -fno-discard-value-names")] {
+                let seen = inspect(&ir, kernel.name).counts;
+                let name = ir.display();
+                assert_eq!((seen.loops, seen.barriers), (wanted.loops, wanted.barriers), "{name}");
+                // Decisions may be joined, doubled, or made to guard loops that are turned round.
+                assert!(seen.branches > 0, "{name}");
+            }
+        });
+    }
+}
+
+#[test]
+fn suites_run_on_ir_and_spirv_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lane = Lane::start();
+    for kernel in [&PATH, &REDUCE] {
+        let (source, suite) = kernel.write(folder.path());
+        let [wanted] = lane.cover(&suite, [Slots::Groups]);
+        // Without names of arguments, tests go by position.
+        let ir = to_ir(&source, "named.ll", RAW);
+        let suite = kernel.write_suite(folder.path(), ir.file_name().unwrap().to_str().unwrap());
+        let [seen] = lane.cover(&suite, [Slots::Groups]);
+        let mut coverage = wanted.coverage.clone();
+        (coverage.statement, coverage.least_branch) = Default::default();
+        assert_eq!(seen.coverage, coverage, "{}.ll", kernel.name);
+        for form in ["ll", "spv"] {
+            let file = match form {
+                "ll" => to_ir(&source, "nameless.ll", NAMELESS),
+                _ => to_spirv(&source),
+            };
+            let by_position = Kernel { name: kernel.name, source: kernel.source, tests: &by_position(kernel) };
+            let suite = by_position.write_suite(folder.path(), file.file_name().unwrap().to_str().unwrap());
+            let [seen] = lane.cover(&suite, [Slots::Groups]);
+            coverage.line = Default::default();
+            assert_eq!(seen.coverage, coverage, "{} as nameless {form}", kernel.name);
+        }
+    }
+}
+
+/// The suite's arguments by position.
+fn by_position(kernel: &Kernel) -> String {
+    let names: &[&str] = match kernel.name {
+        "path" => &["wall", "best", "row", "cols", "rows"],
+        _ => &["in", "out", "s", "n"],
+    };
+    let rename = |line: &str| match names.iter().position(|name| line.starts_with(&format!("{name} ="))) {
+        Some(i) => format!("{i}{}\n", &line[names[i].len()..]),
+        None => format!("{line}\n"),
+    };
+    kernel.tests.lines().map(rename).collect()
+}
+
+#[test]
+fn ids_depend_on_source_and_options_alone() {
+    with_source(&ODDITIES, |source| {
+        let folder = source.parent().unwrap();
+        let name = Path::new(source.file_name().unwrap());
+        let wanted = inspect(source, "oddities").sites;
+        let ids = |sites: &[kassay::result::inspect::Site]| -> Vec<String> {
+            sites.iter().map(|site| site.id.clone()).collect()
+        };
+        assert!(wanted.len() > 20);
+        assert_eq!(ids(&inspect(source, "oddities").sites), ids(&wanted), "another run");
+        assert_eq!(ids(&inspect_in(folder, name, "oddities", &[]).sites), ids(&wanted), "a relative path");
+        let dotted = Path::new("..").join(folder.file_name().unwrap()).join(name);
+        assert_eq!(ids(&inspect_in(folder, &dotted, "oddities", &[]).sites), ids(&wanted), "a path with dots");
+        let more = ["-v", "--clang-arg=-O2"];
+        assert_eq!(ids(&inspect_in(folder, name, "oddities", &more).sites), ids(&wanted), "other options");
+
+        let cover = |more: &[&str]| {
+            let out = folder.join("result.json");
+            let suite = folder.join("oddities.cl.toml");
+            let mut args = vec!["cover", suite.to_str().unwrap(), "--quiet", "-o", out.to_str().unwrap()];
+            args.extend(more);
+            run(env!("CARGO_BIN_EXE_kassay"), &args);
+            let result: CoverResult = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+            let mut ids: Vec<String> = result.sites.into_iter().map(|site| site.id).collect();
+            ids.sort();
+            ids.dedup();
+            ids
+        };
+        let mut wanted = ids(&wanted);
+        wanted.sort();
+        assert_eq!(cover(&[]), wanted, "cover");
+        assert_eq!(
+            cover(&["--counts", "--repeats", "1", "--device", "opencl", "--jobs", "2", "--seed", "9"]),
+            wanted,
+            "options of the device"
+        );
+    });
+}

@@ -82,7 +82,7 @@ impl Assay<'_> {
     fn code(&self, module: &Module<'_>) -> Result<Code> {
         spirv::prepare(module, &self.entry, &self.machine)?;
         let spirv = spirv::emit(module, &self.machine)?;
-        Ok(Code { spirv: Arc::new(spirv), entry: self.entry.clone(), build_options: String::new() })
+        Ok(Code { spirv: Arc::new(spirv), entry: self.entry.clone(), build_options: spirv::build_options(module) })
     }
 
     /// The kernel as it is.

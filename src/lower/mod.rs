@@ -2,5 +2,7 @@
 //!
 //! Must never know: what the probes mean.
 
+mod async_copies;
 mod guarded;
 pub mod spirv;
+mod undefined;

@@ -6,14 +6,21 @@ use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
+use llvm_sys::prelude::LLVMValueRef;
 
 use super::guarded::{self, Failure};
+use super::{async_copies, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Function};
 
 /// What is emitted, and what modules are retargeted to.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
+
+/// LLVM's number for OpenCL's generic address space on SPIR-V.
+const GENERIC: u32 = 4;
 
 /// Helpers are inlined up to this many instructions in all, so that probe bits stay in registers; beyond it they stay
 /// calls.
@@ -42,8 +49,11 @@ pub fn machine() -> Result<TargetMachine> {
 /// Prepares a (woven) module for emission: inlines probes and, within limits, helpers; promotes private variables.
 ///
 /// # Errors
-/// `Internal` if a pass fails or leaves a module that does not verify.
+/// `Caller` if the kernel calls a function that is not defined; `Internal` if a pass fails or leaves a module that does
+/// not verify.
 pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+    undefined::refuse(module)?;
+    async_copies::rewrite(module);
     // SAFETY: the module is alive. Positions are kept on the host's side; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
     module.set_triple(&TargetTriple::create(TRIPLE));
@@ -75,7 +85,8 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
         Ok(Ok(bytes)) => Ok(trim(bytes)),
         Ok(Err(message)) => Err(Error::internal(what).details(message).mend(mend)),
         Err(Failure::Crashed { how, stderr }) => {
-            Err(Error::internal(format!("{what}: it {how}")).details(stderr).mend(mend))
+            let error = Error::internal(format!("{what}: it {how}")).mend(mend);
+            Err(if stderr.is_empty() { error } else { error.details(stderr) })
         }
         Err(Failure::TimedOut(limit)) => {
             Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs())).mend(mend))
@@ -88,6 +99,23 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
 fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() / 4 * 4);
     bytes
+}
+
+/// What a runtime has to be told when it builds the module: pointers without an address space are of OpenCL 2.0, and
+/// Intel's runtime knows builtins on them only if that version is asked for.
+pub fn build_options(module: &Module<'_>) -> String {
+    let mut instructions =
+        ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions);
+    let generic = instructions.any(|i| i.operands().into_iter().any(is_generic_pointer) || is_generic_pointer(i.0));
+    if generic { "-cl-std=CL3.0".to_owned() } else { String::new() }
+}
+
+fn is_generic_pointer(value: LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe {
+        let ty = LLVMTypeOf(value);
+        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind && LLVMGetPointerAddressSpace(ty) == GENERIC
+    }
 }
 
 /// Instructions of the entry if everything is inlined; stops counting beyond the budget.

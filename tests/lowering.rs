@@ -1,0 +1,117 @@
+//! Kernels on which LLVM's SPIR-V backend fails, or would without kassay's rewrites: what comes out, and how it runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{File, sources_of};
+use kassay::error::{Error, Result};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
+use kassay::instrument::layout::Slots;
+use kassay::kernel::compile::load;
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+/// Lowers the kernel `k`, plain and with coverage probes.
+fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source).unwrap();
+    let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
+    let loaded = load(&path, &options, true)?;
+    let context = Context::create();
+    let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &sources_of(&path))?;
+    Ok([assay.plain()?, assay.instrumented(Slots::Groups)?.0])
+}
+
+/// Runs one work-group of `items` on the only argument, a buffer of ints.
+fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec<i32> {
+    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options).unwrap();
+    let program = executor.load(code).unwrap();
+    let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
+    let launch = Launch { range, args: vec![ArgValue::Buffer(Arc::new(bytes))] };
+    let limit = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words, outputs: true };
+    let seen = executor.run(program, &launch, &limit).unwrap().unwrap();
+    seen.outputs[0].1.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+#[test]
+fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
+    let enqueue = "kernel void k(global int *a) {
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), ^{ a[get_global_id(0)] = 1; });
+    }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, enqueue).unwrap();
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .args(["lower", "--cl-std", "CL2.0"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{said}");
+    assert!(said.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{said}");
+}
+
+#[test]
+fn after_a_fatal_error_of_the_backend_the_next_kernel_is_lowered() {
+    let wide = "typedef float float32 __attribute__((ext_vector_type(32)));
+        kernel void k(global float32 *a) { a[0] = a[1] * a[2]; }";
+    let refused = lower(wide, "CL1.2").unwrap_err();
+    assert!(matches!(refused, Error::Internal(_)), "{refused}");
+    assert!(refused.to_string().contains("unable to legalize instruction"), "{refused}");
+    let [plain, _] = lower("kernel void k(global int *a) { a[0]++; }", "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 1, &[4]), [5]);
+}
+
+#[test]
+fn asynchronous_copies_run() {
+    let source = "kernel void k(global int *a) {
+        local int kept[4];
+        event_t there = async_work_group_copy(kept, a, 4, 0);
+        wait_group_events(1, &there);
+        int mine = kept[3 - get_local_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        kept[get_local_id(0)] = 10 * mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        event_t back = async_work_group_strided_copy(a, kept, 2, 2, 0);
+        wait_group_events(1, &back);
+    }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 4, &[1, 2, 3, 4]), [40, 2, 30, 4]);
+    assert_eq!(run(&woven, Some(1 << 12), 4, &[1, 2, 3, 4]), [40, 2, 30, 4]);
+}
+
+#[test]
+fn atomics_on_pointers_without_an_address_space_run() {
+    let source = "kernel void k(global int *a) {
+        atomic_fetch_add((global atomic_int *)a, 5);
+        atomic_int mine;
+        atomic_init(&mine, 3);
+        a[1] = atomic_fetch_add(&mine, 1) + atomic_load(&mine);
+    }";
+    let [plain, woven] = lower(source, "CL2.0").unwrap();
+    assert_eq!(plain.build_options, "-cl-std=CL3.0");
+    assert_eq!(run(&plain, None, 1, &[1, 0]), [6, 7]);
+    assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 0]), [6, 7]);
+}
+
+#[test]
+fn a_function_without_a_body_is_the_callers_error() {
+    let refused = lower("int helper(int);\nkernel void k(global int *a) { a[0] = helper(1); }", "CL1.2").unwrap_err();
+    assert!(matches!(refused, Error::Caller(_)), "{refused}");
+    let said = refused.to_string();
+    assert!(said.contains("`helper`, which has no body here") && said.contains(":2:"), "{said}");
+}
+
+#[test]
+fn inline_helpers_are_lowered() {
+    let source = "inline int twice(int x) { return 2 * x; }
+        kernel void k(global int *a) { a[0] = twice(a[0]); }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 1, &[21]), [42]);
+    assert_eq!(run(&woven, Some(1 << 12), 1, &[21]), [42]);
+}

@@ -21,25 +21,25 @@ KASSAY_INLINE static size_t kassay_local_item(void) {
 /* Sets bits of a private word. */
 KASSAY_INLINE void __kassay_cover(__private uint *words, uint word, uint mask) { words[word] |= mask; }
 
-/* The state of a loop is the number of bodies begun since it was last entered. A plain counter is an induction variable,
- * which compilers replace by the loop's own, so that nothing is left in the loop; a class is read from it when the loop is
- * entered again and at the kernel's end. (After 2^32 bodies in one entry it would start anew.) */
-#define KASSAY_NOT_ENTERED 0xffffffffu
+/* The state of a loop is one more than the number of bodies begun since it was last entered, and 0 before that. A plain
+ * counter is an induction variable, which compilers replace by the loop's own, so that nothing is left in the loop; a
+ * class is read from it when the loop is entered again and at the kernel's end. (After 2^32 bodies in one entry it would
+ * start anew.) */
 
 /* The bits of the classes zero, one and many, from the lowest. */
-KASSAY_INLINE static uint kassay_loop_class(uint bodies) {
-    return bodies == KASSAY_NOT_ENTERED ? 0 : bodies == 0 ? 1 : bodies == 1 ? 2 : 4;
+KASSAY_INLINE static uint kassay_loop_class(uint state) {
+    return (1u << (state > 3 ? 3 : state)) >> 1;
 }
 
-KASSAY_INLINE void __kassay_loop_enter(__private uint *words, uint word, uint shift, __private uint *bodies) {
-    words[word] |= kassay_loop_class(*bodies) << shift;
-    *bodies = 0;
+KASSAY_INLINE void __kassay_loop_enter(__private uint *words, uint word, uint shift, __private uint *state) {
+    words[word] |= kassay_loop_class(*state) << shift;
+    *state = 1;
 }
 
-KASSAY_INLINE void __kassay_loop_iterate(__private uint *bodies) { *bodies += 1; }
+KASSAY_INLINE void __kassay_loop_iterate(__private uint *state) { *state += 1; }
 
-KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shift, __private uint *bodies) {
-    words[word] |= kassay_loop_class(*bodies) << shift;
+KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shift, __private uint *state) {
+    words[word] |= kassay_loop_class(*state) << shift;
 }
 
 /* One slot per work-group: which bits some item of the group has set. */

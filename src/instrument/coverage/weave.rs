@@ -18,7 +18,7 @@ use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
 
 /// The state of a loop that was not entered yet; see `runtime-cl/coverage.cl`.
-const NOT_ENTERED: u32 = u32::MAX;
+const NOT_ENTERED: u32 = 0;
 
 impl CoveragePlan {
     /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets one more, last argument:

@@ -37,8 +37,6 @@ pub enum Spot {
     Block(BlockIndex),
     /// Where the edge arrives: a block that other edges enter too.
     Join(Edge),
-    /// On an edge that goes the same way as another one of the same block (two cases of a `switch`).
-    Edge(Edge),
 }
 
 #[derive(Debug)]
@@ -107,14 +105,9 @@ impl Implication {
         let blocks = (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class);
         let blocks = blocks.map(|b| ((depth(function, b), 1, b), Spot::Block(b)));
         let edges = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
-        let edges = edges.filter(|e| cfg.incoming(cfg.target(*e)).len() > 1).map(|e| {
-            let target = cfg.target(e);
-            if cfg.successors(e.block).iter().filter(|t| **t == target).count() > 1 {
-                ((depth(function, e.block), 2, e.block), Spot::Edge(e))
-            } else {
-                ((depth(function, target), 0, e.block), Spot::Join(e))
-            }
-        });
+        let edges = edges
+            .filter(|e| cfg.incoming(cfg.target(*e)).len() > 1)
+            .map(|e| ((depth(function, cfg.target(e)), 0, e.block), Spot::Join(e)));
         blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(Spot::Block(0), |(_, spot)| spot)
     }
 

@@ -6,6 +6,22 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
 
 use crate::kernel::ir::{Block, Function};
 
+/// Whether every use of `function` is a direct call of it, so that its type can change.
+pub fn only_called(function: Function) -> bool {
+    // SAFETY: the function is alive; the list of uses ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstUse(function.0);
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            if LLVMIsACallInst(user).is_null() || LLVMGetCalledValue(user) != function.0 {
+                return false;
+            }
+            next = LLVMGetNextUse(next);
+        }
+        true
+    }
+}
+
 /// Moves the body of `function` into a function of the same name with one more, last argument of type `extra`; the old
 /// function goes. Blocks and instructions stay the same objects. Calls of the old function must have been rewritten, or
 /// are with [`call_with`] afterwards: they are returned.

@@ -63,7 +63,11 @@ pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Res
         }
     }
     module
-        .run_passes("always-inline,globaldce,function(sroa,mem2reg,instsimplify,simplifycfg)", machine, PassBuilderOptions::create())
+        .run_passes(
+            "always-inline,globaldce,function(sroa,mem2reg,instsimplify,simplifycfg)",
+            machine,
+            PassBuilderOptions::create(),
+        )
         .map_err(|e| Error::internal(format!("preparing the module failed: {e}")))?;
     canonical::verify(module, "inlining and promotion")
 }

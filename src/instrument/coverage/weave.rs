@@ -1,6 +1,6 @@
 //! Weaving: the probes of a plan, inserted into the canonical form.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -48,7 +48,15 @@ impl CoveragePlan {
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(module, self.layout.clone())?;
-        let pointers = weaver.thread_pointer(&functions, &self.needs_pointer(sites, &blocks));
+        let needs = self.needs_pointer(sites, &blocks);
+        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !probe_argument::only_called(functions[*f])) {
+            return Err(Error::internal(format!(
+                "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
+                sites.functions[f].cfg.function
+            ))
+            .mend("`kassay run` and `kassay lower` without --coverage take the kernel as it is"));
+        }
+        let pointers = weaver.thread_pointer(&functions, &needs);
         for (f, plan) in self.functions.iter().enumerate() {
             if let Some(pointer) = pointers[f] {
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
@@ -250,7 +258,7 @@ impl Weaver {
             Some((from, whole_if_decided)) => {
                 let arrived = |bit: u32| {
                     let join = recorder.user.block();
-                    self.phi(join, &|block| if block == from { 1 << bit } else { 0 })
+                    self.phi(join, &|block| self.number(if block == from { 1 << bit } else { 0 }))
                 };
                 if whole_if_decided {
                     (arrived(yes), self.number(1 << no))
@@ -344,8 +352,8 @@ impl Weaver {
         blocks: &[Block],
         words: LLVMValueRef,
     ) {
-        // By join: which bits an edge from which block brings.
-        let mut joins: BTreeMap<BlockIndex, Vec<(Block, u32)>> = BTreeMap::new();
+        // By join: which bits the edges from a block bring, with the edge's position among the block's successors.
+        let mut joins: BTreeMap<BlockIndex, Vec<(Block, usize, u32)>> = BTreeMap::new();
         for (spot, bit) in &plan.probes {
             match spot {
                 // Behind the allocation of the words, which stands at the entry's start.
@@ -358,30 +366,63 @@ impl Weaver {
                     self.set_bit(words, *bit);
                 }
                 Spot::Join(edge) => {
-                    joins.entry(sites.cfg.target(*edge)).or_default().push((blocks[edge.block], *bit));
-                }
-                Spot::Edge(edge) => {
-                    let new = self.split(blocks, *edge);
-                    self.before(new.terminator());
-                    self.set_bit(words, *bit);
+                    let arriving = (blocks[edge.block], edge.successor, *bit);
+                    joins.entry(sites.cfg.target(*edge)).or_default().push(arriving);
                 }
             }
         }
         for (join, arriving) in joins {
-            let touched: BTreeSet<u32> = arriving.iter().map(|(_, bit)| bit / 32).collect();
+            let touched: BTreeSet<u32> = arriving.iter().map(|(.., bit)| bit / 32).collect();
             for word in touched {
-                let mask = self.phi(blocks[join], &|from| {
-                    let bits = arriving.iter().filter(|(b, bit)| *b == from && bit / 32 == word);
-                    bits.fold(0, |mask, (_, bit)| mask | 1 << (bit % 32))
-                });
+                let mut brought: HashMap<Block, LLVMValueRef> = HashMap::new();
+                for (from, ..) in &arriving {
+                    let bits: Vec<(usize, u32)> = arriving
+                        .iter()
+                        .filter(|(b, _, bit)| b == from && bit / 32 == word)
+                        .map(|(_, successor, bit)| (*successor, 1 << (bit % 32)))
+                        .collect();
+                    let parallel = from.terminator().successors().iter().filter(|s| **s == blocks[join]).count() > 1;
+                    let mask = if parallel {
+                        self.by_way(*from, blocks[join], &bits)
+                    } else {
+                        self.number(bits.iter().fold(0, |mask, (_, bit)| mask | bit))
+                    };
+                    brought.insert(*from, mask);
+                }
+                let none = self.number(0);
+                let mask = self.phi(blocks[join], &|from| brought.get(&from).copied().unwrap_or(none));
                 self.before(blocks[join].first_insertion_point());
                 self.call(self.cover, &mut [words, self.number(word), mask]);
             }
         }
     }
 
+    /// The mask of the way taken where several ways out of `block` lead to one join (cases of a `switch`, or a branch whose
+    /// two successors are the same), decided by the condition's value.
+    fn by_way(&self, block: Block, join: Block, bits: &[(usize, u32)]) -> LLVMValueRef {
+        let terminator = block.terminator();
+        let ways = terminator.successors();
+        self.before(terminator);
+        let of = |way: usize| bits.iter().filter(|(s, _)| *s == way).fold(0, |mask, (_, bit)| mask | bit);
+        // SAFETY: alive; a `switch`, or a branch on a condition.
+        unsafe {
+            if let Some(condition) = terminator.branch_condition() {
+                return LLVMBuildSelect(self.builder, condition, self.number(of(0)), self.number(of(1)), c"".as_ptr());
+            }
+            let value = LLVMGetOperand(terminator.0, 0);
+            let mut mask = self.number(of(0));
+            for way in (1..ways.len()).filter(|way| ways[*way] == join) {
+                let case = LLVMGetSwitchCaseValue(terminator.0, way as u32);
+                let taken =
+                    LLVMBuildICmp(self.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, value, case, c"".as_ptr());
+                mask = LLVMBuildSelect(self.builder, taken, self.number(of(way)), mask, c"".as_ptr());
+            }
+            mask
+        }
+    }
+
     /// A new `phi` in `join` that takes a number from each block that control comes from.
-    fn phi(&self, join: Block, number: &dyn Fn(Block) -> u32) -> LLVMValueRef {
+    fn phi(&self, join: Block, number: &dyn Fn(Block) -> LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; the phi gets one entry for each edge that enters the block.
         unsafe {
             // In front of its debug records too, which no phi may have.
@@ -389,7 +430,7 @@ impl Weaver {
             let phi = LLVMBuildPhi(self.builder, self.int, c"".as_ptr());
             for from in Function(LLVMGetBasicBlockParent(join.0)).blocks() {
                 for _ in from.terminator().successors().iter().filter(|s| **s == join) {
-                    let (mut value, mut block) = (self.number(number(from)), from.0);
+                    let (mut value, mut block) = (number(from), from.0);
                     LLVMAddIncoming(phi, &mut value, &mut block, 1);
                 }
             }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use super::decisions::ShortCircuits;
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, Edge, Terminator};
+use super::short_circuits::ShortCircuits;
 
 /// One loop of a function.
 #[derive(Debug, Clone)]

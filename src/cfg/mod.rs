@@ -14,5 +14,6 @@ pub mod graph;
 pub mod lines;
 pub mod loops;
 pub mod ranges;
+pub mod short_circuits;
 pub mod sites;
 pub mod statements;

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::decisions::{self, Condition, Decision, Event, ShortCircuits};
+use super::decisions::{self, Condition, Decision, Event};
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, InstKind};
 use super::lines;
 use super::loops::{self, Loop};
 use super::ranges;
+use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
 use crate::kernel::constructs;

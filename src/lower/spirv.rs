@@ -46,14 +46,14 @@ pub fn machine() -> Result<TargetMachine> {
         .ok_or_else(|| missing("no target machine".into()))
 }
 
-/// Prepares a (woven) module for emission: inlines probes and, within limits, helpers; promotes private variables.
+/// Prepares a (woven) module for emission: inlines probes and, within limits, helpers; promotes private variables;
+/// simplifies control flow, which keeps woven kernels in a shape that device compilers vectorise.
 ///
 /// # Errors
 /// `Caller` if the kernel calls a function that is not defined; `Internal` if a pass fails or leaves a module that does
 /// not verify.
 pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
-    async_copies::rewrite(module);
     // SAFETY: the module is alive. Positions are kept on the host's side; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
     module.set_triple(&TargetTriple::create(TRIPLE));
@@ -63,12 +63,10 @@ pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Res
         }
     }
     module
-        .run_passes(
-            "always-inline,globaldce,function(sroa,mem2reg,instsimplify,simplifycfg)",
-            machine,
-            PassBuilderOptions::create(),
-        )
+        .run_passes("always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("preparing the module failed: {e}")))?;
+    // Last, because a pass would fold its addresses of first elements away again.
+    async_copies::rewrite(module);
     canonical::verify(module, "inlining and promotion")
 }
 

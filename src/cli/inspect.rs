@@ -29,6 +29,19 @@ pub struct InspectArgs {
     pub options: KernelFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+    #[command(flatten)]
+    unused: UnusedFlags,
+}
+
+/// Flags that all commands take; nothing is run here, so they change nothing.
+#[derive(Debug, Args)]
+struct UnusedFlags {
+    #[arg(long, hide = true)]
+    device: Option<String>,
+    #[arg(long, hide = true)]
+    seed: Option<u64>,
+    #[arg(short = 'j', long, hide = true)]
+    jobs: Option<u32>,
 }
 
 pub fn run(args: &InspectArgs) -> Result<u8> {
@@ -75,7 +88,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
         kernel: names.join(","),
         source: shown(&args.kernel),
         device: None,
-        seed: 0,
+        seed: args.unused.seed.unwrap_or(0),
         elapsed_s: begun.elapsed().as_secs_f64(),
         kernels,
         notes,

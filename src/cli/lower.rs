@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
-use super::options::{KernelFlags, print};
+use super::options::{KernelFlags, check_writable, print};
 use crate::coverage::build::{self, File};
 use crate::error::{Error, Result};
 use crate::instrument::layout::Slots;
@@ -40,6 +40,9 @@ pub struct LowerArgs {
 }
 
 pub fn run(args: &LowerArgs) -> Result<u8> {
+    if let Some(path) = &args.output {
+        check_writable(path)?;
+    }
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), args.coverage)?;
     let context = Context::create();
     let file = File::parse(&context, &loaded)?;

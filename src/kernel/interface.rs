@@ -110,7 +110,9 @@ impl Type {
             Type::Scalar(s) => s.name().to_owned(),
             Type::Vector(s, lanes) => format!("{}{lanes}", s.name()),
             Type::Array(element, len) => format!("{}[{len}]", element.name()),
-            Type::Struct(s) => format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name),
+            Type::Struct(s) => {
+                format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name).trim_end().to_owned()
+            }
             Type::Opaque { name, .. } => name.clone(),
         }
     }

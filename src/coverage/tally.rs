@@ -35,7 +35,7 @@ impl Seen {
         let mut masks: Vec<(usize, u32)> = Vec::new();
         for (f, fact) in &sites.sites[site].outcomes[outcome].facts {
             let evidence = plan.evidence(sites, *f, *fact);
-            always |= evidence.always && *f == 0;
+            always |= evidence.always;
             for bit in evidence.bits {
                 let (word, mask) = ((bit / 32) as usize, 1 << (bit % 32));
                 match masks.iter_mut().find(|(w, _)| *w == word) {

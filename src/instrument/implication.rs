@@ -28,6 +28,21 @@ pub enum Known {
     AnyOf(Vec<Class>),
     /// If the loop's body was executed once or more than once.
     LoopBody(usize),
+    /// If the recorded boolean of this event was true or false.
+    Observed(Event),
+    /// If any call of the function was: the entry of a helper.
+    Entered,
+}
+
+/// How a function begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Every work-item executes it.
+    Kernel,
+    /// It is executed if one of its calls is.
+    Called,
+    /// Nothing is known (recursion).
+    Unknown,
 }
 
 /// Where a class's probe stands.
@@ -49,9 +64,9 @@ pub struct Implication {
 }
 
 impl Implication {
-    /// Decides it for all `facts` of a function. `is_kernel`: its entry block is always executed.
+    /// Decides it for all `facts` of a function.
     /// `probed`: blocks whose class must have a probe (barriers), unless it is always executed.
-    pub fn solve(function: &FunctionSites, is_kernel: bool, facts: &[Fact], probed: &[BlockIndex]) -> Implication {
+    pub fn solve(function: &FunctionSites, entry: Entry, facts: &[Fact], probed: &[BlockIndex]) -> Implication {
         let cfg = &function.cfg;
         let mut edges = BTreeMap::new();
         for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
@@ -62,15 +77,27 @@ impl Implication {
         }
         let class_of = classes(function, &edges);
         let mut solved = Implication { class_of, edges, blocks: cfg.len(), known: BTreeMap::new() };
-        if is_kernel {
-            solved.known.insert(solved.of_block(0), Known::Always);
-        }
+        match entry {
+            Entry::Kernel => solved.known.insert(solved.of_block(0), Known::Always),
+            Entry::Called => solved.known.insert(solved.of_block(0), Known::Entered),
+            Entry::Unknown => None,
+        };
         for block in probed {
-            solved.known.entry(solved.of_block(*block)).or_insert(Known::Probe);
+            let class = solved.of_block(*block);
+            if solved.known.get(&class) != Some(&Known::Always) {
+                solved.known.insert(class, Known::Probe);
+            }
         }
         for (i, l) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
             if let Some(entry) = l.body_entry() {
                 solved.known.entry(solved.of_edge(entry)).or_insert(Known::LoopBody(i));
+            }
+        }
+        for fact in facts {
+            if let Fact::Event(event @ (Event::Select { block, .. } | Event::PhiOperand { block, .. })) = fact
+                && (matches!(event, Event::Select { .. }) || function.cfg.successors(*block).len() == 1)
+            {
+                solved.known.entry(solved.of_block(*block)).or_insert(Known::Observed(*event));
             }
         }
         let needed: Vec<Class> = facts.iter().flat_map(|f| solved.classes_of_fact(function, *f)).collect();

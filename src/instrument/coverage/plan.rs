@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::BlockIndex;
+use crate::cfg::graph::InstKind;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
-use crate::instrument::implication::{Class, Implication, Known, Spot, loop_edge};
+use crate::instrument::implication::{Class, Entry, Implication, Known, Spot, loop_edge};
 use crate::instrument::layout::{Bits, CoverageLayout, Slots};
 
 /// What must be seen in a slot for a fact to hold.
@@ -27,6 +28,8 @@ pub struct CoveragePlan {
 #[derive(Debug)]
 pub(super) struct FunctionPlan {
     implication: Implication,
+    /// Where the function is called: function and block.
+    calls: Vec<(usize, BlockIndex)>,
     pub(super) probes: Vec<(Spot, u32)>,
     class_bits: BTreeMap<Class, u32>,
     /// By loop with back edges: the first of its three bits (zero, one, many).
@@ -61,11 +64,21 @@ impl CoveragePlan {
             facts.dedup();
             facts
         };
+        let calls = calls(sites);
         let mut bits = Bits::default();
         let mut functions: Vec<FunctionPlan> = Vec::new();
         for (f, function) in sites.functions.iter().enumerate() {
             let barrier_blocks: Vec<BlockIndex> = function.barriers.iter().map(|b| b.0).collect();
-            let implication = Implication::solve(function, f == 0, &facts_of(f), &barrier_blocks);
+            let mut facts = facts_of(f);
+            facts.extend(
+                calls.iter().flatten().filter(|(caller, _)| *caller == f).map(|(_, block)| Fact::Block(*block)),
+            );
+            let entry = match f {
+                0 => Entry::Kernel,
+                _ if reaches(&calls, f, f) => Entry::Unknown,
+                _ => Entry::Called,
+            };
+            let implication = Implication::solve(function, entry, &facts, &barrier_blocks);
             let mut class_bits = BTreeMap::new();
             for block in barrier_blocks {
                 let class = implication.of_block(block);
@@ -75,6 +88,7 @@ impl CoveragePlan {
             }
             functions.push(FunctionPlan {
                 implication,
+                calls: calls[f].clone(),
                 probes: Vec::new(),
                 class_bits,
                 loop_bits: BTreeMap::new(),
@@ -109,12 +123,12 @@ impl CoveragePlan {
         let plan = &self.functions[f];
         let mut evidence = Evidence::default();
         match fact {
-            Fact::Block(block) => plan.class_evidence(plan.implication.of_block(block), &mut evidence),
+            Fact::Block(block) => self.class_evidence(f, plan.implication.of_block(block), &mut evidence),
             Fact::Barrier(i) => {
                 let block = sites.functions[f].barriers[i].0;
-                plan.class_evidence(plan.implication.of_block(block), &mut evidence);
+                self.class_evidence(f, plan.implication.of_block(block), &mut evidence);
             }
-            Fact::Event(Event::Edge(edge)) => plan.class_evidence(plan.implication.of_edge(edge), &mut evidence),
+            Fact::Event(Event::Edge(edge)) => self.class_evidence(f, plan.implication.of_edge(edge), &mut evidence),
             Fact::Event(event) => {
                 if let Some((place, truth)) = ValuePlace::of(event)
                     && let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| *p == place)
@@ -124,7 +138,7 @@ impl CoveragePlan {
             }
             Fact::Loop(i, class) => {
                 if let Some(edge) = loop_edge(&sites.functions[f].loops[i], class) {
-                    plan.class_evidence(plan.implication.of_edge(edge), &mut evidence);
+                    self.class_evidence(f, plan.implication.of_edge(edge), &mut evidence);
                 } else if let Some(first) = plan.loop_bits.get(&i) {
                     evidence.bits.insert(first + class as u32);
                 }
@@ -132,21 +146,63 @@ impl CoveragePlan {
         }
         evidence
     }
-}
 
-impl FunctionPlan {
-    fn class_evidence(&self, class: Class, evidence: &mut Evidence) {
-        match self.implication.known(class) {
+    fn class_evidence(&self, f: usize, class: Class, evidence: &mut Evidence) {
+        let plan = &self.functions[f];
+        match plan.implication.known(class) {
             Some(Known::Always) => evidence.always = true,
-            Some(Known::Probe) => {
-                evidence.bits.extend(self.class_bits.get(&class));
-            }
-            Some(Known::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(*p, evidence)),
+            Some(Known::Probe) => evidence.bits.extend(plan.class_bits.get(&class)),
+            Some(Known::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(f, *p, evidence)),
             Some(Known::LoopBody(i)) => {
-                let first = self.loop_bits[i];
+                let first = plan.loop_bits[i];
                 evidence.bits.extend([first + LoopClass::One as u32, first + LoopClass::Many as u32]);
+            }
+            Some(Known::Observed(event)) => {
+                let place = ValuePlace::of(*event).map(|(place, _)| place);
+                if let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| Some(*p) == place) {
+                    evidence.bits.extend([*bit, bit + 1]);
+                }
+            }
+            Some(Known::Entered) => {
+                for (caller, block) in &plan.calls {
+                    self.class_evidence(*caller, self.functions[*caller].implication.of_block(*block), evidence);
+                }
             }
             None => {}
         }
     }
+}
+
+/// By function: where it is called.
+fn calls(sites: &Sites) -> Vec<Vec<(usize, BlockIndex)>> {
+    let mut all = vec![Vec::new(); sites.functions.len()];
+    for (f, function) in sites.functions.iter().enumerate() {
+        for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
+            for inst in &block.instructions {
+                if let InstKind::Call(name) = &inst.kind
+                    && let Some(callee) = sites.functions.iter().position(|g| g.cfg.function == *name)
+                {
+                    all[callee].push((f, b));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Whether a chain of calls leads from function `from` to `to`; `calls` says who calls a function.
+fn reaches(calls: &[Vec<(usize, BlockIndex)>], from: usize, to: usize) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![to];
+    while let Some(f) = work.pop() {
+        for (caller, _) in &calls[f] {
+            if *caller == from {
+                return true;
+            }
+            if seen.insert(*caller) {
+                work.push(*caller);
+            }
+        }
+    }
+    false
 }

@@ -118,10 +118,11 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     for lane in &mut lanes {
         lane.executor.finish_load(lane.instrumented)?;
     }
+    let inexact = assay.precision().bound() > 0;
     let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
     let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
         let programs =
-            Programs { plain: lane.plain, instrumented: lane.instrumented, plan: &plan, sites: &assay.sites };
+            Programs { plain: lane.plain, instrumented: lane.instrumented, plan: &plan, sites: &assay.sites, inexact };
         measure::test(&mut lane.executor, &programs, test, &options)
     })?;
     let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());

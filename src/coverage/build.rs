@@ -14,6 +14,7 @@ use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
+use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
 use crate::lower::spirv;
@@ -115,6 +116,11 @@ impl Assay<'_> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// What the kernel computes with a precision that is the device's choice.
+    pub fn precision(&self) -> Precision {
+        Precision::of(&self.canonical_text())
     }
 
     /// The text of the canonical form.

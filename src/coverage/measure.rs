@@ -25,6 +25,8 @@ pub struct Programs<'a> {
     pub instrumented: ProgramId,
     pub plan: &'a CoveragePlan,
     pub sites: &'a Sites,
+    /// Whether the kernel has operations whose precision is the device's choice.
+    pub inexact: bool,
 }
 
 /// What one test gave: its row for the result, and its tally if the run with probes completed.
@@ -76,7 +78,7 @@ pub fn test(
         Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
     };
     outcome.instrumented_s = median(&woven.kernel_times);
-    if let Some(difference) = difference(test, &plain, &woven) {
+    if let Some(difference) = difference(programs.inexact, test, &plain, &woven) {
         outcome.status = "output-differs".into();
         outcome.reason = Some(difference);
     }
@@ -117,16 +119,18 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
     }
 }
 
-/// How far floats of the two versions may be apart where the suite allows less: the device may compile one expression in
-/// two ways (another precision of a builtin, a fused multiply-add), and that is no finding. Integers must be equal.
+/// How far floats of the two versions may be apart where the suite allows less, for kernels with operations whose
+/// precision is the device's choice: it may compile these in two ways, and that is no finding. Integers must be equal, and
+/// so must all outputs of other kernels, but for the suite's tolerance.
 const SLACK: Tolerance = Tolerance { abs: 1e-6, rel: 1e-4 };
 
 /// The first output in which two runs differ beyond the tolerance that holds for it.
-fn difference(test: &Test, plain: &Observation, woven: &Observation) -> Option<String> {
+fn difference(inexact: bool, test: &Test, plain: &Observation, woven: &Observation) -> Option<String> {
     plain.outputs.iter().zip(&woven.outputs).find_map(|((position, a), (_, b))| {
         let output = test.outputs.iter().find(|o| o.position == *position)?;
+        let slack = if inexact { SLACK } else { Tolerance::default() };
         let Tolerance { abs, rel } = output.tolerance;
-        let tolerance = Tolerance { abs: abs.max(SLACK.abs), rel: rel.max(SLACK.rel) };
+        let tolerance = Tolerance { abs: abs.max(slack.abs), rel: rel.max(slack.rel) };
         let first = compare::compare(a, b, Some(&output.ty), tolerance).first?;
         let (index, actual, expected) = (first.index, first.actual, first.expected);
         Some(format!(

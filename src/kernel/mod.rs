@@ -16,6 +16,7 @@ mod ir_types;
 mod line_directives;
 pub mod module;
 pub mod options;
+pub mod precision;
 mod raw;
 pub mod signature;
 pub mod source;

@@ -59,7 +59,13 @@ impl Lane {
         let results = slots.map(|slots| {
             let (code, plan) = assay.instrumented(slots).unwrap();
             let instrumented = self.executor.load(&code).unwrap();
-            let programs = Programs { plain, instrumented, plan: &plan, sites: &assay.sites };
+            let programs = Programs {
+                plain,
+                instrumented,
+                plan: &plan,
+                sites: &assay.sites,
+                inexact: assay.precision().bound() > 0,
+            };
             let tally = |test| {
                 let measured = measure::test(&mut self.executor, &programs, test, &measure_options).unwrap();
                 let outcome = measured.outcome;

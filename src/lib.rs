@@ -10,6 +10,7 @@ pub mod exec;
 pub mod instrument;
 pub mod kernel;
 pub mod lower;
+pub mod mutation;
 pub mod report;
 pub mod result;
 pub mod suite;

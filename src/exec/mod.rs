@@ -71,6 +71,85 @@ pub enum Fault {
     Rejected { error: String, explanation: String },
 }
 
+/// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with
+/// the expected outputs where the buffers lie. Nothing else travels.
+#[derive(Debug, Clone)]
+pub struct Sweep<'a> {
+    pub launch: &'a Launch,
+    /// What the probe buffer begins with, for every run; the rest of its `probe_words` is zero.
+    pub probe: &'a [u32],
+    pub probe_words: u64,
+    pub variations: &'a [Variation],
+    /// What outputs must agree with; nothing: nothing is compared.
+    pub references: &'a [Reference],
+    /// How often each variation is run, each time on pristine inputs. A run that faults, or agrees where an earlier one
+    /// differed (or the other way round), ends its variation early.
+    pub repeats: u32,
+    /// Wall-clock limit of one launch.
+    pub timeout: Duration,
+    /// Which words of the probe buffer come back (with batches: relative to each slot's first word).
+    pub words: std::ops::Range<u32>,
+    /// Several runs in one launch; `None`: one launch each.
+    pub batch: Option<Batch>,
+}
+
+/// One run: words of the probe buffer that differ, by index (with batches: relative to the slot's first word).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variation {
+    pub words: Vec<(u32, u32)>,
+}
+
+/// How a launch holds several runs (ARCHITECTURE.md, invariant 6). The program must be woven for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// At most so many runs per launch; slots without a run keep the words of the probe's beginning.
+    pub slots: u32,
+    /// Where the first slot's words begin, and how many words a slot has.
+    pub first_word: u32,
+    pub slot_words: u32,
+    /// The dimension whose number of work-groups is multiplied by the number of slots.
+    pub dimension: usize,
+    /// By argument position: distance in bytes between the slots' copies of a buffer; 0: all share one.
+    pub strides: Vec<u64>,
+}
+
+/// Expected contents of an output.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// Of the argument.
+    pub position: u32,
+    pub bytes: Arc<Vec<u8>>,
+    pub ty: Option<crate::kernel::interface::Type>,
+    pub tolerance: crate::suite::compare::Tolerance,
+}
+
+/// How one variation ended: its repeats in order, or the fault that ended it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Swept {
+    Ran(Vec<Run>),
+    /// The worker died or hung while this variation ran; it was run again alone to be sure.
+    Fault(Fault),
+}
+
+/// One completed run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The first difference from the references, in words; `None` if all agree.
+    pub difference: Option<String>,
+    /// The probe words asked for.
+    pub words: Vec<u32>,
+}
+
+/// What a sweep gave: one entry per variation, and how long launches and copies took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepOutcome {
+    pub runs: Vec<Swept>,
+    /// Launches made.
+    pub launches: u64,
+    /// Time on the device, per launch, median.
+    pub kernel_time: Duration,
+}
+
 pub type RunResult = std::result::Result<Observation, Fault>;
 
 /// What a device says of itself.
@@ -131,4 +210,10 @@ pub trait Executor: Send {
     /// Runs `launch`. The outer error is for the environment (no worker can be started, out of memory or disk); what
     /// the kernel did is the inner result. After a fault, loaded programs stay usable (they are loaded again as needed).
     fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult>;
+
+    /// Runs all variations of `sweep`. A variation that takes the worker down is found, marked, and the rest goes on.
+    ///
+    /// # Errors
+    /// Of the environment only, as of [`Executor::run`].
+    fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
 }

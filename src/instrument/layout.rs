@@ -70,3 +70,93 @@ impl Bits {
         self.next.div_ceil(32)
     }
 }
+
+/// The probe buffer of guarded modules (those with mutants): a header of [`HEADER_WORDS`], four words for each of the
+/// kernel's own arguments, [`SLOT_WORDS`] for each slot, then the group map.
+///
+/// A *slot* is one run of the kernel within a launch: a launch without batches has one. All sizes are in 32-bit words;
+/// 64-bit numbers have their low word first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuardLayout {
+    /// Of the kernel, without the probe buffer.
+    pub args: u32,
+}
+
+/// Words of a slot; see [`slot`].
+pub const SLOT_WORDS: u32 = 8;
+
+/// Words of the header, by position.
+pub mod header {
+    /// Loop iterations that each work-item may make in all, at most `i32::MAX`.
+    pub const FUEL: u32 = 0;
+    /// Slots of this launch, at least 1.
+    pub const SLOTS: u32 = 1;
+    /// Nonzero: the linear number of a launched work-group is looked up in the group map.
+    pub const MAPPED: u32 = 2;
+    /// Three words: numbers of work-groups of one slot, by dimension.
+    pub const GROUPS: u32 = 3;
+    /// Where the group map begins, in words from the buffer's start.
+    pub const MAP: u32 = 6;
+}
+
+/// Words of an argument, by position: buffers and local arguments; 0 for others.
+pub mod argument {
+    /// Two words: extent of one slot's buffer in bytes.
+    pub const EXTENT: u32 = 0;
+    /// Two words: distance from one slot's buffer to the next in bytes; 0 where slots share it.
+    pub const STRIDE: u32 = 2;
+}
+
+/// Words of a slot, by position. The first two go in, the others come out.
+pub mod slot {
+    /// The number of the mutant in force, from 1 on within its module; 0: none.
+    pub const MUTANT: u32 = 0;
+    /// A second one, in modules woven for pairs.
+    pub const SECOND: u32 = 1;
+    /// The first fault that a work-item recorded: [`super::FaultKind`] in the low 8 bits, the number of the guarded
+    /// instruction above; 0: none.
+    pub const FAULT: u32 = 2;
+    /// The number of work-items that had a fault is not kept; this is the linear global id of the one in `FAULT`.
+    pub const FAULT_ITEM: u32 = 3;
+    /// The most iterations that a work-item made.
+    pub const FUEL_USED: u32 = 4;
+}
+
+/// What a guard stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FaultKind {
+    Fuel = 1,
+    OutOfBounds = 2,
+    Division = 3,
+}
+
+impl FaultKind {
+    /// Reads the word [`slot::FAULT`]: the kind and the number of the guarded instruction.
+    pub fn read(word: u32) -> Option<(FaultKind, u32)> {
+        let kind = match word & 0xff {
+            1 => FaultKind::Fuel,
+            2 => FaultKind::OutOfBounds,
+            3 => FaultKind::Division,
+            _ => return None,
+        };
+        Some((kind, word >> 8))
+    }
+}
+
+impl GuardLayout {
+    /// First word of argument `position`.
+    pub fn argument(&self, position: u32) -> u32 {
+        HEADER_WORDS as u32 + 4 * position
+    }
+
+    /// First word of slot `slot`.
+    pub fn slot(&self, slot: u32) -> u32 {
+        self.argument(self.args) + SLOT_WORDS * slot
+    }
+
+    /// Words of the buffer for so many slots, with a map of so many work-groups (0: none).
+    pub fn words(&self, slots: u32, mapped: u64) -> u64 {
+        u64::from(self.slot(slots)) + mapped
+    }
+}

@@ -8,5 +8,6 @@
 pub mod coverage;
 pub mod implication;
 pub mod layout;
+pub mod mutants;
 mod probe_argument;
 mod runtime;

@@ -5,6 +5,7 @@
 pub mod cover;
 pub mod devices;
 pub mod inspect;
+pub mod mutate;
 pub mod run;
 pub mod schema;
 pub mod store;

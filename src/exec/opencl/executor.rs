@@ -254,6 +254,10 @@ impl Executor for OpenClExecutor {
         }
     }
 
+    fn sweep(&mut self, _program: ProgramId, _sweep: &crate::exec::Sweep<'_>) -> Result<crate::exec::SweepOutcome> {
+        Err(Error::internal("sweeps are not there yet"))
+    }
+
     fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
         if let Some(fault) = limits::refuse(&self.device, launch, options) {
             return Ok(Err(fault));

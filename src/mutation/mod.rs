@@ -2,7 +2,11 @@
 //!
 //! Must never know: devices (it asks `exec`).
 
+pub mod enumerate;
 pub mod mutant;
 pub mod operators;
+pub mod selection;
 
+pub use enumerate::{Enumeration, enumerate};
 pub use mutant::{Mutant, SourceRange, Spot};
+pub use selection::Selection;

@@ -1,5 +1,10 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod barrier;
+pub mod calls;
+pub mod image;
+pub mod launch;
+
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
@@ -56,4 +61,4 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
-pub const OPERATORS: &[Operator] = &[];
+pub const OPERATORS: &[Operator] = &[barrier::SYR, barrier::BFR, image::ICR, launch::AS, launch::AI, launch::AD];

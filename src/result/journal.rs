@@ -158,8 +158,11 @@ impl Journal {
         let end = bytes.iter().position(|b| *b == b'\n');
         let found = end.and_then(|end| serde_json::from_slice::<Header>(&bytes[..end]).ok());
         let (Some(end), Some(found)) = (end, found) else {
-            return Err(Error::caller(format!("{} is not a journal of kassay, or its first line is damaged", path.display()))
-                .mend("delete it, or leave out --resume: the run then begins anew"));
+            return Err(Error::caller(format!(
+                "{} is not a journal of kassay, or its first line is damaged",
+                path.display()
+            ))
+            .mend("delete it, or leave out --resume: the run then begins anew"));
         };
         same_run(path, &found, header)?;
         let mut good = end + 1;
@@ -248,7 +251,9 @@ fn open(path: &Path) -> Result<File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::caller(format!("another kassay is writing {}", path.display()))
                     .mend("wait until it is done, or name another result file with -o"));
@@ -273,9 +278,8 @@ fn same_run(path: &Path, found: &Header, expected: &Header) -> Result<()> {
     .into_iter()
     .find(|(_, found, expected)| found != expected)
     .map_or(String::new(), |(what, found, expected)| format!(": it {what} `{found}`, this run's is `{expected}`"));
-    Err(Error::caller(format!("{} is the journal of another run{what}", path.display())).mend(
-        "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew",
-    ))
+    Err(Error::caller(format!("{} is the journal of another run{what}", path.display()))
+        .mend("resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew"))
 }
 
 fn io_error(path: &Path, why: &str) -> Error {

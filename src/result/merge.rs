@@ -92,8 +92,10 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
     let same_tests = x.tests.iter().map(|t| &t.name).eq(y.tests.iter().map(|t| &t.name));
     if !same_mutants || !same_tests {
         let what = if same_mutants { "tests" } else { "mutants" };
-        return Err(Error::caller(format!("{a} and {b} do not list the same {what}, though their configurations agree"))
-            .mend("merge the results as `kassay mutate` wrote them"));
+        return Err(Error::caller(format!(
+            "{a} and {b} do not list the same {what}, though their configurations agree"
+        ))
+        .mend("merge the results as `kassay mutate` wrote them"));
     }
     Ok(())
 }
@@ -103,8 +105,9 @@ fn complete(parts: &[Part]) -> Result<()> {
     for pair in parts.windows(2) {
         if pair[0].shard == pair[1].shard {
             let (a, b) = (pair[0].path.display(), pair[1].path.display());
-            return Err(Error::caller(format!("{a} and {b} are both of shard {}", pair[0].shard))
-                .mend("name each shard once"));
+            return Err(
+                Error::caller(format!("{a} and {b} are both of shard {}", pair[0].shard)).mend("name each shard once")
+            );
         }
     }
     let there: BTreeSet<Shard> = parts.iter().map(|p| p.shard).collect();

@@ -3,6 +3,7 @@
 //! Must never know: devices (it asks `exec`).
 
 pub mod enumerate;
+pub mod equivalence;
 pub mod mutant;
 pub mod operators;
 pub mod selection;

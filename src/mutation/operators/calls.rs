@@ -44,6 +44,11 @@ impl Call {
         self.args.get(position).cloned().unwrap_or_else(|| format!("argument {position}"))
     }
 
+    /// The argument at that position as the source has it, or its value.
+    pub fn arg_or(&self, position: usize, value: i64) -> String {
+        self.args.get(position).cloned().unwrap_or_else(|| value.to_string())
+    }
+
     /// The call with other arguments, or of another function.
     pub fn respelt(&self, name: &str, args: &[String]) -> String {
         format!("{name}({})", args.join(", "))
@@ -296,7 +301,7 @@ fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
 }
 
 /// The text of a range, lines joined by blanks.
-fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
+pub fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
     let lines = sources.lines(&range.file)?;
     let mut out = Vec::new();
     for line in range.start.line..=range.end.line {

@@ -1,9 +1,13 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod atomic;
 pub mod barrier;
 pub mod calls;
+pub mod fence;
 pub mod image;
+pub mod index;
 pub mod launch;
+pub mod local;
 
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;

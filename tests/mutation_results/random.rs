@@ -71,6 +71,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             strategy: "schemata".into(),
             ir_level: "raw".into(),
         },
+        texts: Default::default(),
         summary: Summary::default(),
         pairs: None,
         operators: Default::default(),

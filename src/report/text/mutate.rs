@@ -82,7 +82,8 @@ fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>
 
 /// LIU's table 8.4.
 fn second_order(t: &SecondOrder, style: &Style) -> String {
-    let mut out = heading(style, &format!("{} of {} survived; of these", t.survived, style::count(t.pairs, "mutant-test pair")));
+    let mut out =
+        heading(style, &format!("{} of {} survived; of these", t.survived, style::count(t.pairs, "mutant-test pair")));
     let mut table = Table::new(2, "lr");
     for (what, n) in [
         ("by two equivalent mutants", t.by_two_equivalent),

@@ -4,6 +4,7 @@
 
 pub mod cover;
 pub mod devices;
+pub mod hash;
 pub mod inspect;
 pub mod journal;
 pub mod merge;

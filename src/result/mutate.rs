@@ -29,6 +29,10 @@ pub struct MutateResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     pub options: MutateOptions,
+    /// By file: the hash of the text that locations refer to ([`super::hash::of_text`]), so that reports can tell when it has
+    /// changed since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
     /// Of the first-order mutants, as are `operators`, `classes` and `lines`.
     pub summary: Summary,
     /// Of the pairs, with `--order 2`.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::hash::fnv1a;
 use super::mutate::Mutant;
 
 /// Part `number` of `of`, written `number/of`; counted from 1.
@@ -57,9 +58,7 @@ impl FromStr for Shard {
 /// and `n` alone: FNV-1a (64 bits) modulo `n`, with its upper half folded in, because the lower bits of FNV alone say
 /// little of the first bytes.
 pub fn shard_of(id: &str, n: u32) -> u32 {
-    let hash = id
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = fnv1a(id.as_bytes());
     let folded = (hash ^ (hash >> 32)) & u64::from(u32::MAX);
     (folded % u64::from(n.max(1))) as u32 + 1
 }

@@ -71,6 +71,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             strategy: "schemata".into(),
             ir_level: "raw".into(),
         },
+        texts: Default::default(),
         summary: Summary::default(),
         pairs: None,
         operators: Default::default(),
@@ -96,8 +97,8 @@ pub fn whole() -> impl Strategy<Value = MutateResult> {
     (prop::collection::vec(fate(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
         let mut mutants: Vec<Mutant> = Vec::new();
         let add = |(status, kills, reaches, back, line): (Status, Vec<&str>, Vec<&str>, usize, u32),
-                       parts: Vec<String>,
-                       mutants: &mut Vec<Mutant>| {
+                   parts: Vec<String>,
+                   mutants: &mut Vec<Mutant>| {
             let n = mutants.len();
             let operator = ["ROR", "AOR", "LVR"][n % 3];
             let id = match parts.as_slice() {

@@ -74,7 +74,9 @@ impl Records {
         let Some(record) = self.record_mut(memory, variation) else { return };
         let runs = number(record);
         let Some(run) = record.get_mut(4 + runs as usize * size..).and_then(|r| r.get_mut(..size)) else { return };
-        let text = difference.map_or(&b""[..], |d| &d.as_bytes()[..d.floor_char_boundary(TEXT)]);
+        let text = difference.unwrap_or_default();
+        let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let text = &text.as_bytes()[..end];
         run[..4].copy_from_slice(&(text.len() as u32).to_le_bytes());
         run[4..4 + text.len()].copy_from_slice(text);
         for (to, word) in run[4 + TEXT..].as_chunks_mut::<4>().0.iter_mut().zip(words) {

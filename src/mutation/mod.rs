@@ -3,6 +3,7 @@
 //! Must never know: devices (it asks `exec`).
 
 pub mod mutant;
+pub mod operations;
 pub mod operators;
 
 pub use mutant::{Mutant, SourceRange, Spot};

@@ -5,6 +5,7 @@
 pub mod enumerate;
 pub mod equivalence;
 pub mod mutant;
+pub mod operations;
 pub mod operators;
 pub mod selection;
 

@@ -1,5 +1,8 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod condition;
+pub mod logical;
+
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
@@ -56,4 +59,8 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
-pub const OPERATORS: &[Operator] = &[];
+pub const OPERATORS: &[Operator] = &[
+    logical::COR,
+    logical::LCR,
+    condition::CSD,
+];

@@ -2,6 +2,7 @@
 //!
 //! Must never know: devices (it asks `exec`).
 
+pub mod control;
 pub mod enumerate;
 pub mod equivalence;
 pub mod mutant;

@@ -3,11 +3,13 @@
 pub mod atomic;
 pub mod barrier;
 pub mod calls;
+pub mod condition;
 pub mod fence;
 pub mod image;
 pub mod index;
 pub mod launch;
 pub mod local;
+pub mod logical;
 
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
@@ -65,4 +67,14 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
-pub const OPERATORS: &[Operator] = &[barrier::SYR, barrier::BFR, image::ICR, launch::AS, launch::AI, launch::AD];
+pub const OPERATORS: &[Operator] = &[
+    logical::COR,
+    logical::LCR,
+    condition::CSD,
+    barrier::SYR,
+    barrier::BFR,
+    image::ICR,
+    launch::AS,
+    launch::AI,
+    launch::AD,
+];

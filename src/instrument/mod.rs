@@ -7,6 +7,7 @@
 
 pub mod coverage;
 pub mod guard;
+pub mod ids;
 pub mod implication;
 pub mod layout;
 pub mod mutants;

@@ -13,6 +13,8 @@ const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"))
 const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"));
 /// `runtime-cl/guard.cl` likewise.
 const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
+/// `runtime-cl/ids.cl` likewise.
+const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
 
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
@@ -27,6 +29,11 @@ pub fn link_infection(module: &Module<'_>) -> Result<()> {
 /// Links the guards' functions into `module`.
 pub fn link_guard(module: &Module<'_>) -> Result<()> {
     link(module, GUARD, "guard.cl")
+}
+
+/// Links the functions that ids are read through into `module`.
+pub fn link_ids(module: &Module<'_>) -> Result<()> {
+    link(module, IDS, "ids.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

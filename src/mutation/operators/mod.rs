@@ -65,4 +65,19 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
-pub const OPERATORS: &[Operator] = &[barrier::SYR, barrier::BFR, image::ICR, launch::AS, launch::AI, launch::AD];
+#[rustfmt::skip]
+pub const OPERATORS: &[Operator] = &[
+    barrier::SYR,
+    fence::FR,
+    barrier::BFR,
+    atomic::AR,
+    atomic::AOP,
+    index::GIR,
+    index::GII,
+    index::GID,
+    local::SHR,
+    image::ICR,
+    launch::AS,
+    launch::AI,
+    launch::AD,
+];

@@ -6,6 +6,7 @@ pub mod discover;
 mod memory;
 pub mod opencl;
 mod protocol;
+mod records;
 mod request;
 
 use std::sync::Arc;
@@ -100,7 +101,7 @@ pub struct Variation {
 }
 
 /// How a launch holds several runs (ARCHITECTURE.md, invariant 6). The program must be woven for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Batch {
     /// At most so many runs per launch; slots without a run keep the words of the probe's beginning.
     pub slots: u32,

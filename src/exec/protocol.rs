@@ -4,6 +4,7 @@
 //! [`super::memory`]. The parent asks, the worker answers, one at a time.
 
 use std::io::{Error as IoError, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::memory::Span;
-use super::{DeviceInfo, DeviceRequest};
+use super::{Batch, DeviceInfo, DeviceRequest};
+use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
 
 /// No honest message is longer, in bytes.
@@ -45,6 +47,43 @@ pub enum Request {
         /// Positions of the arguments whose contents shall overwrite the inputs in the shared memory afterwards.
         outputs: Vec<u32>,
     },
+    Sweep {
+        program: u32,
+        memory: u64,
+        sweep: Box<Sweep>,
+    },
+}
+
+/// Many runs of one launch on pristine inputs; see [`super::Sweep`].
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Sweep {
+    pub range: NdRange,
+    pub args: Vec<Arg>,
+    /// By position: the kernel cannot write to it.
+    pub read_only: Vec<bool>,
+    /// What the probe buffer begins with; its length is in words.
+    pub probe: Span,
+    pub probe_words: u64,
+    /// 32-bit words: where each of `count` variations begins among the pairs that follow, and where the last ends; then
+    /// the pairs of index and value.
+    pub variations: Span,
+    pub count: u32,
+    pub expected: Vec<Expected>,
+    pub repeats: u32,
+    pub words: (u32, u32),
+    pub batch: Option<Batch>,
+    /// Behind everything else in the shared memory; see [`super::records`].
+    pub records: Span,
+}
+
+/// What an output has to agree with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Expected {
+    pub position: u32,
+    pub bytes: Span,
+    pub ty: Option<Type>,
+    /// The bits of the tolerances `abs` and `rel`: JSON knows no infinity.
+    pub tolerance: [u64; 2],
 }
 
 /// An argument of a launch, its bytes in the shared memory.
@@ -82,6 +121,10 @@ pub enum Reply {
         /// Nanoseconds, one entry per repeat.
         kernel_times: Vec<u64>,
     },
+    Swept {
+        /// Nanoseconds of some of the launches.
+        kernel_times: Vec<u64>,
+    },
     /// The device refused the launch.
     Rejected {
         error: String,
@@ -108,6 +151,14 @@ impl Line {
         let len = u32::try_from(bytes.len() - 4).ok().filter(|len| *len <= LONGEST).ok_or(ErrorKind::InvalidData)?;
         bytes[..4].copy_from_slice(&len.to_le_bytes());
         self.stream.write_all(&bytes)
+    }
+
+    /// Waits until a message, or the end, can be read; `false` after `patience`.
+    pub fn ready(&self, patience: Duration) -> bool {
+        let mut poll = libc::pollfd { fd: self.stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let millis = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX).max(1);
+        // SAFETY: one valid entry, of a descriptor that lives as long as `self`.
+        unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
     }
 
     /// Waits for a message.

@@ -3,7 +3,7 @@
 //! Plain data, read from the module's argument metadata, IR types and debug information by `kernel::signature`.
 
 /// A scalar type of OpenCL C (specification 6.1.1); `bool` cannot be a kernel argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
     I8,
     U8,
@@ -56,7 +56,7 @@ impl Scalar {
 }
 
 /// The type of a value in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Type {
     Scalar(Scalar),
     /// 2, 3, 4, 8 or 16 lanes; three lanes take the room of four (specification 6.1.5).
@@ -71,7 +71,7 @@ pub enum Type {
 }
 
 /// A struct or union, with its layout.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Struct {
     /// Empty where the source gives none.
     pub name: String,
@@ -82,7 +82,7 @@ pub struct Struct {
     pub is_union: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Field {
     /// The name, or the position as text where the IR has no names.
     pub name: String,

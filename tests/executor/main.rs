@@ -5,3 +5,4 @@ mod choice;
 mod faults;
 mod images;
 mod support;
+mod sweeps;

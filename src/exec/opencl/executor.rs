@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use super::process::{Death, Process, Silence};
 use super::worker::MOST_OUTPUT;
-use super::{limits, order, signature};
+use super::{limits, order, signature, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::Plan;
 use crate::exec::protocol::{Reply, Request};
-use crate::exec::{Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
+use crate::exec::{
+    Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult, Sweep,
+    SweepOutcome,
+};
 use crate::suite::launch::Launch;
 
 /// How workers are started.
@@ -111,7 +114,7 @@ impl OpenClExecutor {
     }
 
     /// A worker with an open device and, if asked for, this program.
-    fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
+    pub fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
         let worker = std::mem::replace(&mut self.worker, Worker::None);
         let (mut process, mut loaded) = match worker {
             Worker::Ready(process, loaded) => (process, loaded),
@@ -167,8 +170,18 @@ impl OpenClExecutor {
         }
     }
 
+    /// By position, which arguments the program's kernel cannot write.
+    pub fn read_only(&self, program: ProgramId) -> Result<&[bool]> {
+        Ok(&self.programs.get(&program.0).ok_or_else(|| no_such(program.0))?.read_only)
+    }
+
+    /// How long the device may take for what no kernel is to blame for.
+    pub fn patience(&self) -> Duration {
+        self.options.load_timeout
+    }
+
     /// Starts a new worker in place of a dead one, so that it gets ready while the caller does other things.
-    fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.worker = match self.options.start(&Request::Open(self.request.clone())) {
             Ok(process) => Worker::Starting(process, Instant::now()),
             // The next call tries again, and reports.
@@ -254,8 +267,8 @@ impl Executor for OpenClExecutor {
         }
     }
 
-    fn sweep(&mut self, _program: ProgramId, _sweep: &crate::exec::Sweep<'_>) -> Result<crate::exec::SweepOutcome> {
-        Err(Error::internal("sweeps are not there yet"))
+    fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
+        sweep::run(self, program, sweep)
     }
 
     fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
@@ -264,7 +277,7 @@ impl Executor for OpenClExecutor {
         }
         // A CPU's buffers lie in the same memory as ours.
         let on_host = self.device.kind == "cpu";
-        let read_only = self.programs.get(&program.0).ok_or_else(|| no_such(program.0))?.read_only.clone();
+        let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) = order::place(process, on_host, program.0, &read_only, launch, options)?;

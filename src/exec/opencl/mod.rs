@@ -7,6 +7,7 @@ mod limits;
 mod order;
 mod process;
 mod signature;
+mod sweep;
 mod worker;
 
 pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};

@@ -17,19 +17,20 @@ pub struct Places {
 }
 
 /// The arguments of a launch, as messages have them, and what their spans shall hold.
-struct Layout<'a> {
-    plan: Plan,
+#[derive(Debug, Default)]
+pub struct Layout<'a> {
+    pub plan: Plan,
     contents: Vec<(Span, &'a [u8])>,
 }
 
 impl<'a> Layout<'a> {
-    fn place(&mut self, bytes: &'a [u8]) -> Span {
+    pub fn place(&mut self, bytes: &'a [u8]) -> Span {
         let span = self.plan.place(bytes.len() as u64);
         self.contents.push((span, bytes));
         span
     }
 
-    fn arg(&mut self, value: &'a ArgValue) -> Arg {
+    pub fn arg(&mut self, value: &'a ArgValue) -> Arg {
         match value {
             ArgValue::Value(bytes) => Arg::Value(self.place(bytes)),
             ArgValue::Buffer(bytes) => Arg::Buffer(self.place(bytes)),
@@ -41,6 +42,14 @@ impl<'a> Layout<'a> {
                 Arg::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }
             }
         }
+    }
+
+    /// Writes what was placed into the shared memory.
+    pub fn write(self, memory: &mut [u8]) -> Result<()> {
+        for (span, bytes) in self.contents {
+            span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
+        }
+        Ok(())
     }
 }
 
@@ -57,17 +66,14 @@ pub fn place(
     launch: &Launch,
     options: &RunOptions,
 ) -> Result<(Request, Places)> {
-    let mut layout = Layout { plan: Plan::default(), contents: Vec::new() };
+    let mut layout = Layout::default();
     let args: Vec<Arg> = launch.args.iter().map(|value| layout.arg(value)).collect();
     let probe = options.probe_words.map(|words| layout.plan.place(words.saturating_mul(4)));
     let size = layout.plan.len();
     // Where a launch is repeated, its pristine inputs stay beside the working copies.
     let copies = if options.repeats > 1 { 2 } else { 1 };
     process.shared.reserve(size, if on_host { size.saturating_mul(copies) } else { 0 })?;
-    let memory = process.shared.bytes();
-    for (span, bytes) in layout.contents {
-        span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
-    }
+    layout.write(process.shared.bytes())?;
     let output = |(position, arg): (u32, &Arg)| match arg {
         Arg::Buffer(span) | Arg::Image { texels: span, .. } => {
             let written = !read_only.get(position as usize).copied().unwrap_or(false);

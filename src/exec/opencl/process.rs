@@ -131,6 +131,24 @@ impl Process {
         })
     }
 
+    /// Asks and waits for the answer for as long as `stuck`, called every `interval`, says no.
+    pub fn watch(
+        &mut self,
+        request: &Request,
+        interval: Duration,
+        mut stuck: impl FnMut(&mut Shared) -> bool,
+    ) -> std::result::Result<Reply, Silence> {
+        self.tell(request)?;
+        while !self.line.ready(interval) {
+            if stuck(&mut self.shared) {
+                self.kill();
+                return Err(Silence::Timeout);
+            }
+        }
+        // Only its last bytes can be missing now.
+        self.answer(Instant::now() + Duration::from_secs(60))
+    }
+
     /// What kernels printed since the last call.
     pub fn printed(&self) -> String {
         self.stdout.take()

@@ -1,7 +1,17 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod atomic;
+pub mod barrier;
+pub mod calls;
 pub mod condition;
+pub mod deletion;
+pub mod fence;
+pub mod image;
+pub mod index;
+pub mod launch;
+pub mod local;
 pub mod logical;
+pub mod loop_boundary;
 
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
@@ -59,8 +69,17 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
+#[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
     logical::COR,
     logical::LCR,
     condition::CSD,
+    deletion::SDL,
+    loop_boundary::LBR,
+    barrier::SYR,
+    barrier::BFR,
+    image::ICR,
+    launch::AS,
+    launch::AI,
+    launch::AD,
 ];

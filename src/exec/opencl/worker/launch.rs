@@ -56,7 +56,7 @@ pub struct Order<'a> {
 
 /// What an argument keeps alive until the launch is over.
 #[derive(Debug)]
-enum Held {
+pub enum Held {
     Nothing,
     Object(Object, Span),
     /// Held for its `Drop` only.
@@ -128,7 +128,7 @@ pub fn run(
 }
 
 /// Makes what an argument needs and sets it.
-fn set(
+pub fn set(
     context: &Context,
     loaded: &Loaded,
     position: u32,
@@ -180,11 +180,11 @@ fn set(
     }
 }
 
-fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
+pub fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
     set_raw(loaded, position, size_of_val(&object.0), (&raw const object.0).cast())
 }
 
-fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
+pub fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
     // SAFETY: `value` points to `size` bytes, or is null for local memory; the driver copies them.
     unsafe { kernel::set_kernel_arg(loaded.kernel.0, position, size, value) }
         .map_err(|code| Refusal::driver(&format!("setting argument {position} ({size} bytes)"), code))
@@ -202,7 +202,7 @@ fn zero(queue: cl_command_queue, buffer: &Memory, len: usize) -> Result<(), Refu
         .map_err(|code| Refusal::driver("zeroing the probe buffer", code))
 }
 
-fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<Event, Refusal> {
+pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<Event, Refusal> {
     let sizes = |of: &[u64; 3]| of.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     let (global, offset, local) = (sizes(&range.global), sizes(&range.offset), range.local.as_ref().map(sizes));
     let local_ptr = local.as_ref().map_or(ptr::null(), |l| l.as_ptr());
@@ -224,7 +224,7 @@ fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<
 }
 
 /// Nanoseconds of a finished kernel.
-fn time(event: &Event) -> Result<u64, Refusal> {
+pub fn time(event: &Event) -> Result<u64, Refusal> {
     let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
     if status < 0 {
         return Err(Refusal::driver("running the kernel", status));
@@ -233,11 +233,11 @@ fn time(event: &Event) -> Result<u64, Refusal> {
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))
 }
 
-fn length(span: Span) -> Result<usize, Refusal> {
+pub fn length(span: Span) -> Result<usize, Refusal> {
     usize::try_from(span.len).map_err(|_| outside())
 }
 
-fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
+pub fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
     span.of(memory).ok_or_else(outside)
 }
 
@@ -245,6 +245,6 @@ fn bytes_mut(memory: &mut [u8], span: Span) -> Result<&mut [u8], Refusal> {
     span.of_mut(memory).ok_or_else(outside)
 }
 
-fn outside() -> Refusal {
+pub fn outside() -> Refusal {
     Refusal::new("CL_INVALID_VALUE", "the launch names memory that is not shared".into())
 }

@@ -8,6 +8,8 @@ mod handles;
 mod launch;
 mod memory;
 mod program;
+mod store;
+mod sweep;
 mod warm;
 
 use std::collections::HashMap;
@@ -131,6 +133,14 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
             let order = launch::Order { range: &range, args: &args, repeats, probe, outputs: &outputs };
             launch::run(&open.context, open.queue, loaded, &order, shared.bytes())
                 .unwrap_or_else(launch::Refusal::reply)
+        }
+        Request::Sweep { program, memory, sweep } => {
+            let Some(open) = open else { return confused() };
+            let Some(loaded) = open.programs.get(&program) else { return confused() };
+            if shared.follow(memory).is_err() {
+                return confused();
+            }
+            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(launch::Refusal::reply)
         }
     }
 }

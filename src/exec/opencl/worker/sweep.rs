@@ -1,0 +1,345 @@
+//! A sweep on the device: objects are made once; each run resets what the kernel can write, launches, and is compared
+//! where its outputs lie. Nothing is made or released between runs, and the queue is waited for once per launch.
+
+use opencl3::command_queue as queue;
+use opencl3::types::cl_command_queue;
+
+use super::Open;
+use super::launch::{self, Held, Refusal};
+use super::program::Loaded;
+use super::store::{Probe, Store, fine_grained};
+use crate::exec::protocol::{Arg, Expected, Reply, Sweep};
+use crate::exec::records::{Clock, Records};
+use crate::suite::compare::{self, Tolerance};
+use crate::suite::launch::NdRange;
+
+/// So many launches are timed.
+const TIMED: usize = 16;
+
+/// An argument that the kernel may write, or that batches replicate.
+#[derive(Debug)]
+struct Place<'a> {
+    store: Store,
+    pristine: &'a [u8],
+    /// Whether the kernel can write to it.
+    written: bool,
+    /// In bytes between the slots' copies; 0: all share it.
+    stride: usize,
+    expected: Vec<(&'a Expected, &'a [u8])>,
+}
+
+/// The variations, as the shared memory has them.
+#[derive(Debug)]
+struct Variations<'a> {
+    starts: &'a [[u8; 4]],
+    pairs: &'a [[u8; 4]],
+}
+
+impl<'a> Variations<'a> {
+    fn new(bytes: &'a [u8], count: usize) -> Option<Variations<'a>> {
+        let (starts, pairs) = bytes.as_chunks::<4>().0.split_at_checked(count + 1)?;
+        Some(Variations { starts, pairs })
+    }
+
+    fn of(&self, variation: usize) -> impl Iterator<Item = (u32, u32)> {
+        let start = |v: usize| self.starts.get(v).map_or(0, |s| u32::from_le_bytes(*s) as usize);
+        let pairs = self.pairs.get(2 * start(variation)..2 * start(variation + 1)).unwrap_or_default();
+        pairs.as_chunks::<2>().0.iter().map(|[i, v]| (u32::from_le_bytes(*i), u32::from_le_bytes(*v)))
+    }
+}
+
+/// Where slots lie in the probe buffer, in words.
+#[derive(Debug, Clone, Copy)]
+struct Slots {
+    count: usize,
+    first: usize,
+    words: usize,
+}
+
+impl Slots {
+    fn start(self, slot: usize) -> usize {
+        self.first + slot * self.words
+    }
+}
+
+/// Runs `sweep`; its inputs lie in `memory` before its records.
+pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Result<Reply, Refusal> {
+    let given = sweep.args.len() + 1;
+    if given != loaded.args as usize {
+        let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
+        return Err(Refusal::new("CL_INVALID_KERNEL_ARGS", explanation));
+    }
+    let split = usize::try_from(sweep.records.start).map_err(|_| launch::outside())?;
+    let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(launch::outside)?;
+    let mut course = Course::prepare(open, loaded, sweep, inputs, results)?;
+    let ran = course.run();
+    // The objects must not go while the device uses them.
+    let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
+    ran.and(finished)?;
+    Ok(Reply::Swept { kernel_times: course.times })
+}
+
+struct Course<'a> {
+    queue: cl_command_queue,
+    loaded: &'a Loaded,
+    sweep: &'a Sweep,
+    range: NdRange,
+    places: Vec<Place<'a>>,
+    /// Arguments that are set once; kept until the end.
+    _held: Vec<Held>,
+    probe: Probe,
+    probe_head: &'a [u8],
+    slots: Slots,
+    variations: Variations<'a>,
+    records: Records,
+    results: &'a mut [u8],
+    clock: Clock,
+    times: Vec<u64>,
+}
+
+impl<'a> Course<'a> {
+    fn prepare(
+        open: &Open,
+        loaded: &'a Loaded,
+        sweep: &'a Sweep,
+        inputs: &'a [u8],
+        results: &'a mut [u8],
+    ) -> Result<Course<'a>, Refusal> {
+        let fine = fine_grained(open.device);
+        let slots = match &sweep.batch {
+            Some(b) => {
+                Slots { count: b.slots.max(1) as usize, first: b.first_word as usize, words: b.slot_words as usize }
+            }
+            None => Slots { count: 1, first: 0, words: 0 },
+        };
+        let (mut places, mut held) = (Vec::new(), Vec::new());
+        for (position, arg) in (0..).zip(&sweep.args) {
+            let read_only = sweep.read_only.get(position as usize).copied().unwrap_or(false);
+            let stride = sweep.batch.as_ref().and_then(|b| b.strides.get(position as usize)).copied().unwrap_or(0);
+            let stride = usize::try_from(stride).map_err(|_| launch::outside())?;
+            let copies = if stride == 0 { 1 } else { slots.count };
+            let (store, pristine) = match arg {
+                Arg::Buffer(span) => {
+                    let pristine = launch::bytes(inputs, *span)?;
+                    let store = Store::buffer(&open.context, fine, pristine, copies, stride)?;
+                    store.set(loaded, position)?;
+                    (store, pristine)
+                }
+                _ => match launch::set(&open.context, loaded, position, arg, !read_only, inputs)? {
+                    Held::Object(object, span) => {
+                        let pristine = launch::bytes(inputs, span)?;
+                        (Store::Object(object, vec![0; pristine.len()]), pristine)
+                    }
+                    other => {
+                        held.push(other);
+                        continue;
+                    }
+                },
+            };
+            let mut expected = Vec::new();
+            for e in sweep.expected.iter().filter(|e| e.position == position) {
+                expected.push((e, launch::bytes(inputs, e.bytes)?));
+            }
+            places.push(Place { store, pristine, written: !read_only, stride, expected });
+        }
+        let probe_len = words(sweep.probe_words)?;
+        let probe = Probe::new(&open.context, fine, probe_len)?;
+        probe.set(loaded, loaded.args - 1)?;
+        let probe_head = launch::bytes(inputs, sweep.probe)?;
+        let variations = launch::bytes(inputs, sweep.variations)?;
+        let variations = Variations::new(variations, sweep.count as usize).ok_or_else(launch::outside)?;
+        let (from, to) = sweep.words;
+        let last = slots.start(slots.count - 1).saturating_add(to as usize).saturating_mul(4);
+        if probe_head.len() > probe_len || last > probe_len || from > to {
+            return Err(launch::outside());
+        }
+        let clock = Clock::of(results).ok_or_else(launch::outside)?;
+        Ok(Course {
+            queue: open.queue,
+            loaded,
+            sweep,
+            range: sweep.range.clone(),
+            places,
+            _held: held,
+            probe,
+            probe_head,
+            slots,
+            variations,
+            records: Records { repeats: sweep.repeats, words: to - from },
+            results,
+            clock,
+            times: Vec::new(),
+        })
+    }
+
+    fn run(&mut self) -> Result<(), Refusal> {
+        let count = self.sweep.count as usize;
+        let mut first = 0;
+        while first < count {
+            let together = self.slots.count.min(count - first);
+            self.unit(first, together)?;
+            first += together;
+        }
+        Ok(())
+    }
+
+    /// All repeats of some variations that share launches.
+    fn unit(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
+        // Whether a slot's variation agreed the last time; `None`: it has not run.
+        let mut agreed: Vec<Option<bool>> = vec![None; together];
+        let mut live: Vec<bool> = vec![true; together];
+        if let Some(batch) = &self.sweep.batch {
+            let slots = together as u64;
+            self.range.global[batch.dimension] = self.sweep.range.global[batch.dimension] * slots;
+        }
+        for repeat in 0..self.sweep.repeats {
+            self.prepare_launch(first, together)?;
+            self.clock.begin(first, together);
+            let event = launch::enqueue(self.queue, self.loaded, &self.range)?;
+            queue::finish(self.queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+            self.clock.end();
+            if self.times.len() < TIMED {
+                self.times.push(launch::time(&event)?);
+            }
+            self.judge(first, &mut agreed, &mut live)?;
+            for (slot, lives) in live.iter_mut().enumerate() {
+                if *lives && repeat + 1 == self.sweep.repeats {
+                    *lives = false;
+                    self.records.finish(self.results, first + slot);
+                }
+            }
+            if !live.contains(&true) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare_launch(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
+        for place in self.places.iter_mut().filter(|p| p.written) {
+            let copies = if place.stride == 0 { 1 } else { together };
+            place.store.reset(self.queue, place.pristine, copies, place.stride)?;
+        }
+        let room = self.probe.room();
+        let (head, rest) = room.split_at_mut(self.probe_head.len());
+        head.copy_from_slice(self.probe_head);
+        rest.fill(0);
+        let room = room.as_chunks_mut::<4>().0;
+        for slot in 0..together {
+            let start = self.slots.start(slot);
+            for (index, value) in self.variations.of(first + slot) {
+                let to = room.get_mut(start.saturating_add(index as usize)).ok_or_else(launch::outside)?;
+                *to = value.to_le_bytes();
+            }
+        }
+        self.probe.send(self.queue)
+    }
+
+    /// Compares what a launch left and notes it for the slots whose variations live.
+    fn judge(&mut self, first: usize, agreed: &mut [Option<bool>], live: &mut [bool]) -> Result<(), Refusal> {
+        let slots = self.slots;
+        let mut differences: Vec<Option<String>> = vec![None; live.len()];
+        for place in self.places.iter_mut().filter(|p| !p.expected.is_empty()) {
+            let contents = place.store.contents(self.queue)?;
+            for (slot, difference) in differences.iter_mut().enumerate().filter(|(slot, _)| live[*slot]) {
+                if difference.is_some() {
+                    continue;
+                }
+                let start = slot * place.stride;
+                let actual = contents.get(start..start + place.pristine.len()).ok_or_else(launch::outside)?;
+                *difference = place.expected.iter().find_map(|(e, bytes)| differs(e, bytes, actual));
+            }
+        }
+        let (from, to) = self.sweep.words;
+        let (start, end) = (slots.start(0) + from as usize, slots.start(live.len() - 1) + to as usize);
+        let seen = self.probe.contents(self.queue, 4 * start..4 * end)?.as_chunks::<4>().0;
+        let mut asked = Vec::with_capacity((to - from) as usize);
+        for (slot, difference) in differences.iter().enumerate() {
+            if !live[slot] {
+                continue;
+            }
+            asked.clear();
+            let at = slot * slots.words;
+            asked.extend(seen[at..at + (to - from) as usize].iter().map(|w| u32::from_le_bytes(*w)));
+            self.records.add(self.results, first + slot, difference.as_deref(), &asked);
+            let agrees = difference.is_none();
+            if agreed[slot].is_some_and(|before| before != agrees) {
+                live[slot] = false;
+                self.records.finish(self.results, first + slot);
+            }
+            agreed[slot] = Some(agrees);
+        }
+        Ok(())
+    }
+}
+
+fn words(count: u64) -> Result<usize, Refusal> {
+    count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(launch::outside)
+}
+
+/// Elements that are compared one by one where bytes differ, before the bytes behind them are looked at.
+const WINDOW: usize = 64;
+
+/// The first difference, in words.
+fn differs(expected: &Expected, bytes: &[u8], actual: &[u8]) -> Option<String> {
+    if bytes == actual {
+        return None;
+    }
+    let [abs, rel] = expected.tolerance.map(f64::from_bits);
+    let (tolerance, ty) = (Tolerance { abs, rel }, expected.ty.as_ref());
+    let size = ty.map_or(1, |t| usize::try_from(t.size()).unwrap_or(1)).max(1);
+    let window = size.saturating_mul(WINDOW);
+    // Unequal lengths show at their end, unless something differs before.
+    let parts = bytes.len().max(actual.len()).div_ceil(window);
+    for part in 0..parts {
+        let of = |all: &[u8]| -> std::ops::Range<usize> {
+            let start = (part * window).min(all.len());
+            start..(start + window).min(all.len())
+        };
+        let (e, a) = (&bytes[of(bytes)], &actual[of(actual)]);
+        if e == a {
+            continue;
+        }
+        if let Some(first) = compare::compare(e, a, ty, tolerance).first {
+            let index = first.index + (part * WINDOW) as u64;
+            let at = match &first.field {
+                Some(field) if field.starts_with('[') => format!("{index}{field}"),
+                Some(field) => format!("{index}.{field}"),
+                None => index.to_string(),
+            };
+            let position = expected.position;
+            return Some(format!(
+                "argument {position} differs at {at}: {} instead of {}",
+                first.actual, first.expected
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::memory::Span;
+    use crate::kernel::interface::{Scalar, Type};
+
+    #[test]
+    fn the_first_difference_beyond_the_tolerance_is_told() {
+        let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
+        let expected = Expected {
+            position: 2,
+            bytes: Span { start: 0, len: 0 },
+            ty: Some(Type::Scalar(Scalar::F32)),
+            tolerance: [0.1_f64.to_bits(), 0],
+        };
+        let right: Vec<f32> = (0..200).map(|i| i as f32).collect();
+        let mut close = right.clone();
+        close[3] += 0.05;
+        assert_eq!(differs(&expected, &bytes(&right), &bytes(&close)), None);
+        close[130] = 7.5;
+        let told = differs(&expected, &bytes(&right), &bytes(&close));
+        assert_eq!(told.as_deref(), Some("argument 2 differs at 130: 7.5 instead of 130"));
+        let short = differs(&expected, &bytes(&right), &bytes(&right[..100]));
+        assert!(short.is_some_and(|s| s.contains("at 100")));
+    }
+}

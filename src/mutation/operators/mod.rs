@@ -4,12 +4,14 @@ pub mod atomic;
 pub mod barrier;
 pub mod calls;
 pub mod condition;
+pub mod deletion;
 pub mod fence;
 pub mod image;
 pub mod index;
 pub mod launch;
 pub mod local;
 pub mod logical;
+pub mod loop_boundary;
 
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
@@ -67,10 +69,13 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
+#[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
     logical::COR,
     logical::LCR,
     condition::CSD,
+    deletion::SDL,
+    loop_boundary::LBR,
     barrier::SYR,
     fence::FR,
     barrier::BFR,

@@ -162,6 +162,7 @@ fn kernels() -> Vec<PathBuf> {
 #[test]
 fn every_kernel_of_testdata_has_a_normal_form() {
     let mut times: BTreeMap<String, String> = BTreeMap::new();
+    let mut open = Vec::new();
     for file in kernels() {
         let folder = file.parent().unwrap();
         let suite = folder.join("suite.toml");
@@ -186,10 +187,16 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         let each = start.elapsed().as_secs_f64() * 1e3 / mutants.len() as f64;
         let equivalent = found.iter().filter(|v| is_equivalent(v)).count();
         let duplicates = found.iter().filter(|v| matches!(v, Verdict::DuplicateOf(_))).count();
-        times.insert(stem, format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()));
-        assert!(!has_itself || found.last().is_some_and(is_equivalent), "{}", file.display());
+        times.insert(
+            stem.clone(),
+            format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()),
+        );
+        if has_itself && !found.last().is_some_and(is_equivalent) {
+            open.push(stem.clone());
+        }
     }
     for (kernel, line) in &times {
         println!("{kernel}: {line}");
     }
+    assert_eq!(open, [""; 0], "an operation replaced by itself is an equivalent");
 }

@@ -114,7 +114,8 @@ impl One<'_, '_> {
     }
 
     fn boundary(&self, found: &mut Found) {
-        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition()) else {
+        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
+        else {
             return self.exclude("the condition has no boundary value", found);
         };
         // SAFETY: the type belongs to a living module.

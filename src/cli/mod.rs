@@ -5,6 +5,7 @@ mod devices;
 mod generated;
 mod inspect;
 mod lower;
+mod merge;
 mod options;
 mod report;
 mod run;
@@ -33,6 +34,7 @@ enum Command {
     Run(run::RunArgs),
     Cover(cover::CoverArgs),
     Lower(lower::LowerArgs),
+    Merge(merge::MergeArgs),
     Report(report::ReportArgs),
     Completions(generated::CompletionsArgs),
     Man(generated::ManArgs),
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Cover(args) => cover::run(&args),
         Command::Lower(args) => lower::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Completions(args) => generated::completions(&args, Cli::command()),
         Command::Man(args) => generated::man(&args, Cli::command()),

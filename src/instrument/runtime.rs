@@ -12,6 +12,9 @@ const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"))
 /// `runtime-cl/ids.cl` likewise.
 const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
 
+/// `runtime-cl/infection.cl` likewise.
+const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"));
+
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
     link(module, COVERAGE, "coverage.cl")
@@ -20,6 +23,11 @@ pub fn link_coverage(module: &Module<'_>) -> Result<()> {
 /// Links the functions that ids are read through into `module`.
 pub fn link_ids(module: &Module<'_>) -> Result<()> {
     link(module, IDS, "ids.cl")
+}
+
+/// Links the function that notes infections into `module`.
+pub fn link_infection(module: &Module<'_>) -> Result<()> {
+    link(module, INFECTION, "infection.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

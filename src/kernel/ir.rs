@@ -235,6 +235,23 @@ impl Inst {
     }
 }
 
+/// Where debug information says that a global variable is declared; the column is not told (0).
+pub fn global_location(global: LLVMValueRef) -> Option<DebugLocation> {
+    const DBG: u32 = 0;
+    // SAFETY: the global is alive; the entries are read before they are freed, and their metadata belongs to the module.
+    unsafe {
+        let mut count = 0;
+        let entries = LLVMGlobalCopyAllMetadata(global, &mut count);
+        let expression = (0..count as u32)
+            .find(|i| LLVMValueMetadataEntriesGetKind(entries, *i) == DBG)
+            .map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i));
+        LLVMDisposeValueMetadataEntries(entries);
+        let variable = LLVMDIGlobalVariableExpressionGetVariable(expression?);
+        let file = scope_file(LLVMDIVariableGetFile(variable));
+        Some(DebugLocation { file, line: LLVMDIVariableGetLine(variable), column: 0 })
+    }
+}
+
 /// The current folder when it was first asked for.
 static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
 

@@ -1,9 +1,10 @@
-//! Results to text, lcov and other formats.
+//! Results to text, lcov, Stryker's JSON and other formats.
 //!
 //! Must never know: LLVM, devices. A new format is one file here and one line in [`FORMATS`].
 
 mod by_file;
 pub mod lcov;
+pub mod stryker;
 pub mod style;
 mod table;
 pub mod text;
@@ -26,11 +27,14 @@ struct Format {
     render: fn(&[Loaded]) -> Result<String>,
 }
 
-const FORMATS: &[Format] =
-    &[Format { suffix: ".lcov", render: lcov::convert }, Format { suffix: ".info", render: lcov::convert }];
+const FORMATS: &[Format] = &[
+    Format { suffix: ".lcov", render: lcov::convert },
+    Format { suffix: ".info", render: lcov::convert },
+    Format { suffix: ".stryker.json", render: stryker::convert },
+];
 
 /// Formats that the contract names and that are not built yet.
-const PLANNED: &[&str] = &[".stryker.json", ".html", ".junit.xml", ".xml", ".sarif"];
+const PLANNED: &[&str] = &[".html", ".junit.xml", ".xml", ".sarif"];
 
 /// Converts results to the format that the name of `output` ends in.
 ///

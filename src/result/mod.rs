@@ -4,10 +4,15 @@
 
 pub mod cover;
 pub mod devices;
+pub mod hash;
 pub mod inspect;
+pub mod journal;
+pub mod merge;
 pub mod mutate;
+pub mod mutate_summary;
 pub mod run;
 pub mod schema;
+pub mod shard;
 pub mod store;
 
 use schemars::JsonSchema;

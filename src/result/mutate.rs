@@ -29,19 +29,28 @@ pub struct MutateResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     pub options: MutateOptions,
+    /// By file: the hash of the text that locations refer to ([`super::hash::of_text`]), so that reports can tell when it has
+    /// changed since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
+    /// Of the first-order mutants, as are `operators`, `classes` and `lines`.
     pub summary: Summary,
+    /// Of the pairs, with `--order 2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<Summary>,
     /// By operator id.
     pub operators: BTreeMap<String, Summary>,
     /// By operator class.
     pub classes: BTreeMap<String, Summary>,
-    /// By `file:line`.
+    /// By `file:line`, of those that have a place in the source.
     pub lines: BTreeMap<String, Summary>,
     pub timing: Timing,
     /// First-order mutants in the order of the source; with `--order 2` the pairs behind them.
     pub mutants: Vec<Mutant>,
     /// Tests as they went on the original.
     pub tests: Vec<TestOutcome>,
-    /// With `--order 2`: survivors by the fate of their parts (LIU, table 8.4).
+    /// With `--order 2`: survivors by the fate of their parts (LIU, table 8.4). Not in a shard's result: the parts may be in
+    /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_order: Option<SecondOrder>,
     /// What the reader should know besides, a sentence each.
@@ -141,8 +150,8 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Numbers of mutants; duplicates count in `duplicate` only, pending ones in `pending` and `total`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Numbers of mutants by status, which add up to `total`; a duplicate counts in `duplicate` whatever its status.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub total: u64,
     pub killed: u64,
@@ -185,6 +194,9 @@ pub struct Timing {
     pub module_sizes: Vec<u64>,
     /// Pairs run by launches that hold several.
     pub batched_pairs: u64,
+    /// Kernel time of the original by test, seconds, medians.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub originals_s: BTreeMap<String, f64>,
 }
 
 /// How a test went on the original.
@@ -195,16 +207,23 @@ pub struct TestOutcome {
     pub status: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Mutants that it kills, that it reaches.
+    /// First-order mutants that it kills, that it reaches; duplicates are not counted again.
     pub kills: u64,
     pub reaches: u64,
-    /// Kernel time of the original, seconds, median.
-    pub original_s: Option<f64>,
 }
 
-/// LIU's table 8.4: surviving pairs by their parts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+impl TestOutcome {
+    /// `status` of a test whose verdicts count.
+    pub const USED: &'static str = "used";
+    /// `status` of a test that the original fails, or on which it is not stable.
+    pub const DROPPED: &'static str = "dropped";
+}
+
+/// LIU's table 8.4: surviving pairs by their parts. As there, what no test detects survives, also where it is known to be
+/// equivalent; of a part the same, but for the equivalents, which have columns of their own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecondOrder {
+    /// Without duplicates, and without those that were not run (ignored, compile-error, pending).
     pub pairs: u64,
     pub survived: u64,
     pub by_two_equivalent: u64,

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
 use super::inspect::InspectResult;
+use super::mutate::MutateResult;
 use super::run::RunResult;
 
 /// The published schema of every result, with the name of its file under `docs/schema/`.
@@ -14,6 +15,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("inspect.schema.json", schema::<InspectResult>()),
         ("run.schema.json", schema::<RunResult>()),
         ("cover.schema.json", schema::<CoverResult>()),
+        ("mutate.schema.json", schema::<MutateResult>()),
     ]
 }
 

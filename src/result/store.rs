@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cover::CoverResult;
 use super::inspect::InspectResult;
+use super::mutate::MutateResult;
 use super::run::RunResult;
 use crate::error::{Error, Place, Result};
 
@@ -21,6 +22,7 @@ pub enum AnyResult {
     Inspect(Box<InspectResult>),
     Run(Box<RunResult>),
     Cover(Box<CoverResult>),
+    Mutate(Box<MutateResult>),
 }
 
 impl AnyResult {
@@ -30,6 +32,7 @@ impl AnyResult {
             AnyResult::Inspect(_) => "inspect",
             AnyResult::Run(_) => "run",
             AnyResult::Cover(_) => "cover",
+            AnyResult::Mutate(_) => "mutate",
         }
     }
 }
@@ -143,12 +146,13 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         InspectResult::SCHEMA => Ok(AnyResult::Inspect(Box::new(from_json(text, path, &wrong)?))),
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
+        MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
 }
 
 fn unknown_schema(schema: &str, path: &Path) -> Error {
-    let known = [InspectResult::SCHEMA, RunResult::SCHEMA, CoverResult::SCHEMA];
+    let known = [InspectResult::SCHEMA, RunResult::SCHEMA, CoverResult::SCHEMA, MutateResult::SCHEMA];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {
         known.iter().filter_map(|k| version(k)).any(|(known_name, known_v)| name == known_name && v > known_v)

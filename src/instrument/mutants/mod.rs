@@ -1,7 +1,17 @@
 //! Weaving mutants: edits as plain data, and the passes that put them into a module.
 
+pub mod alone;
 pub mod edit;
+mod expr;
+pub mod infection;
+mod resolve;
+pub mod schemata;
+mod threads;
+mod tools;
+mod weaver;
 
 pub use edit::{
     Action, Binary, Conversion, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot, Unary,
 };
+pub use threads::define_plain_slot;
+pub use weaver::Form;

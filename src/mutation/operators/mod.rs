@@ -1,5 +1,16 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod atomic;
+pub mod barrier;
+pub mod calls;
+pub mod condition;
+pub mod fence;
+pub mod image;
+pub mod index;
+pub mod launch;
+pub mod local;
+pub mod logical;
+
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
@@ -56,4 +67,14 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
-pub const OPERATORS: &[Operator] = &[];
+pub const OPERATORS: &[Operator] = &[
+    logical::COR,
+    logical::LCR,
+    condition::CSD,
+    barrier::SYR,
+    barrier::BFR,
+    image::ICR,
+    launch::AS,
+    launch::AI,
+    launch::AD,
+];

@@ -2,11 +2,14 @@
 
 mod cover;
 mod inspect;
+mod mutants;
+mod mutate;
 mod run;
 mod source;
 
 pub use cover::{CoverOptions, cover};
 pub use inspect::inspect;
+pub use mutate::{MutateView, mutate};
 pub use run::run;
 
 use std::fmt::Write;

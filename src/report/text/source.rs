@@ -169,7 +169,7 @@ impl<'a> Listing<'a> {
 
 /// Blanks as wide as what stands before byte column `column` (from 1) of `text`; up to the first word if it is 0. Tabs stay
 /// tabs, so that the caret stands right whatever their width.
-fn pad(text: &str, column: u32) -> String {
+pub(super) fn pad(text: &str, column: u32) -> String {
     let bytes = match column {
         0 => text.len() - text.trim_start().len(),
         _ => (column as usize - 1).min(text.len()),

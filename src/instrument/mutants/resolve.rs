@@ -1,0 +1,163 @@
+//! From edits to what happens at each instruction and edge: positions become handles before anything is inserted.
+
+use std::collections::BTreeMap;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::prelude::*;
+
+use super::edit::{Action, EdgeChange, Edit, Expr, Place, Slot};
+use crate::cfg::sites::Sites;
+use crate::error::{Error, Result};
+use crate::kernel::ir::{self, Block, Function};
+
+/// One expression or action with its edit: `owner` is the edit's position in the caller's list.
+pub(super) struct Of<'e, T> {
+    pub owner: usize,
+    pub what: &'e T,
+}
+
+/// All that edits do at one instruction, in the order of the edits.
+pub(super) struct Changes<'e> {
+    pub inst: LLVMValueRef,
+    pub operands: BTreeMap<u32, Vec<Of<'e, Expr>>>,
+    pub result: Vec<Of<'e, Expr>>,
+    pub instead: Vec<Of<'e, Action>>,
+}
+
+/// All changes of one edge.
+pub(super) struct EdgeChanges<'e> {
+    /// The block's terminator, and the position among its successors.
+    pub terminator: LLVMValueRef,
+    pub successor: u32,
+    /// Each with the block that the edge leads to instead.
+    pub changes: Vec<(Of<'e, EdgeChange>, Block)>,
+}
+
+/// Edits, by function and place.
+pub(super) struct Resolved<'e> {
+    pub functions: Vec<Function>,
+    /// By function, then in the order of the code.
+    pub changes: BTreeMap<Place, Changes<'e>>,
+    /// By function, block and successor.
+    pub edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
+}
+
+struct Resolver<'e> {
+    blocks: Vec<Vec<Block>>,
+    /// Instructions of blocks, as far as asked for.
+    instructions: BTreeMap<(usize, usize), Vec<ir::Inst>>,
+    changes: BTreeMap<Place, Changes<'e>>,
+    edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
+}
+
+fn gone(place: &Place) -> Error {
+    Error::internal(format!("an edit's place is not in the module: {place:?}"))
+}
+
+/// # Errors
+/// `Internal` if a place or block is not in the module, or an edit cannot be woven.
+pub(super) fn resolve<'e>(
+    module: &Module<'_>,
+    sites: &Sites,
+    edits: impl Iterator<Item = &'e Edit>,
+) -> Result<Resolved<'e>> {
+    let functions: Vec<Function> = sites
+        .functions
+        .iter()
+        .map(|f| {
+            ir::function(module, &f.cfg.function)
+                .ok_or_else(|| Error::internal(format!("function {} is gone", f.cfg.function)))
+        })
+        .collect::<Result<_>>()?;
+    let mut resolver = Resolver {
+        blocks: functions.iter().map(|f| f.blocks()).collect(),
+        instructions: BTreeMap::new(),
+        changes: BTreeMap::new(),
+        edges: BTreeMap::new(),
+    };
+    for (owner, edit) in edits.enumerate() {
+        resolver.edit(owner, edit)?;
+    }
+    Ok(Resolved { functions, changes: resolver.changes, edges: resolver.edges })
+}
+
+impl<'e> Resolver<'e> {
+    fn edit(&mut self, owner: usize, edit: &'e Edit) -> Result<()> {
+        match edit {
+            Edit::Value { at, by } => {
+                for slot in at {
+                    let changes = self.at(&slot.place())?;
+                    match slot {
+                        Slot::Result(_) => changes.result.push(Of { owner, what: by }),
+                        Slot::Operand(place, i) => {
+                            let inst = ir::Inst(changes.inst);
+                            // SAFETY: alive.
+                            let count = unsafe { llvm_sys::core::LLVMGetNumOperands(changes.inst) };
+                            if inst.opcode() == LLVMOpcode::LLVMPHI || i64::from(*i) >= i64::from(count) {
+                                return Err(gone(place));
+                            }
+                            changes.operands.entry(*i).or_default().push(Of { owner, what: by });
+                        }
+                    }
+                }
+            }
+            Edit::Instead { at, by } => {
+                for place in at {
+                    let changes = self.at(place)?;
+                    let opcode = ir::Inst(changes.inst).opcode();
+                    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMStore) {
+                        return Err(Error::internal(format!("only calls and stores can be replaced: {place:?}")));
+                    }
+                    changes.instead.push(Of { owner, what: by });
+                }
+            }
+            Edit::Redirect { edges } => {
+                for edge in edges {
+                    self.edge(owner, edge)?;
+                }
+            }
+            Edit::All(edits) => {
+                for edit in edits {
+                    self.edit(owner, edit)?;
+                }
+            }
+            Edit::Launch(_) => {}
+            Edit::Privatise { .. } => {
+                return Err(Error::internal("a private copy of a local variable needs a pass of its own"));
+            }
+        }
+        Ok(())
+    }
+
+    fn at(&mut self, place: &Place) -> Result<&mut Changes<'e>> {
+        let block = self.blocks.get(place.function).and_then(|f| f.get(place.block)).ok_or_else(|| gone(place))?;
+        let all = self.instructions.entry((place.function, place.block)).or_insert_with(|| block.instructions());
+        let inst = all.get(place.instruction).ok_or_else(|| gone(place))?.0;
+        Ok(self.changes.entry(*place).or_insert_with(|| Changes {
+            inst,
+            operands: BTreeMap::new(),
+            result: Vec::new(),
+            instead: Vec::new(),
+        }))
+    }
+
+    fn edge(&mut self, owner: usize, edge: &'e EdgeChange) -> Result<()> {
+        let missing = || Error::internal(format!("an edge is not in the module: {edge:?}"));
+        let blocks = self.blocks.get(edge.function).ok_or_else(missing)?;
+        let terminator = blocks.get(edge.block).ok_or_else(missing)?.terminator();
+        let to = *blocks.get(edge.to).ok_or_else(missing)?;
+        if edge.successor >= terminator.successors().len() {
+            return Err(missing());
+        }
+        let key = (edge.function, edge.block, edge.successor);
+        let successor = edge.successor as u32;
+        let changes = self.edges.entry(key).or_insert_with(|| EdgeChanges {
+            terminator: terminator.0,
+            successor,
+            changes: Vec::new(),
+        });
+        changes.changes.push((Of { owner, what: edge }, to));
+        Ok(())
+    }
+}

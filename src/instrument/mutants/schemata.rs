@@ -1,0 +1,56 @@
+//! Many mutants in one module, each behind its number (mutant schemata; Untch, Offutt, Harrold: Mutation analysis using
+//! mutant schemata, ISSTA 1993).
+
+use inkwell::module::Module;
+
+use super::edit::Edit;
+use super::resolve::resolve;
+use super::threads;
+use super::tools::Tools;
+use super::weaver::{Force, Form, Weaver};
+use crate::cfg::sites::Sites;
+use crate::error::{Error, Result};
+use crate::instrument::coverage::drop_effect_attributes;
+use crate::kernel::canonical;
+
+/// Weaves `mutants`, each with its number (from 1 on), into the canonical form that `sites` were read from. The kernel gets
+/// one more, last argument: `global uint *`, the probe buffer. Which mutant is in force is the word
+/// [`slot::MUTANT`](crate::instrument::layout::slot::MUTANT) of the run's slot, which the declared `__kassay_slot` finds;
+/// 0: none. With `pairs` the word `SECOND` is another one.
+///
+/// # Errors
+/// `Internal` if an edit does not fit the module or needs one of its own, or the woven module does not verify.
+pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs: bool) -> Result<()> {
+    weave_as(module, sites, mutants, pairs, Form::Branch)
+}
+
+/// As [`weave`], with the form of choices between values given.
+///
+/// # Errors
+/// As of [`weave`].
+pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs: bool, form: Form) -> Result<()> {
+    if let Some((number, _)) = mutants.iter().find(|(_, edit)| !edit.is_woven()) {
+        return Err(Error::internal(format!("mutant {number} cannot share a module with others")));
+    }
+    let mut resolved = resolve(module, sites, mutants.iter().map(|(_, edit)| *edit))?;
+    let (changes, edges) = (&resolved.changes, &resolved.edges);
+    let own = |f: usize| changes.keys().any(|p| p.function == f) || edges.keys().any(|e| e.0 == f);
+    let needs = threads::needs(&resolved.functions, sites, &own)?;
+    let tools = Tools::new(module);
+    let forces: Vec<Force> = mutants.iter().map(|(number, _)| Force::Number(*number)).collect();
+    // Calls that give numbers on become other instructions, so this comes last; until then others stand for the numbers.
+    let stand_ins: Vec<_> = resolved.functions.iter().map(|f| threads::stand_in(&tools, *f, pairs)).collect();
+    for (f, stand_in) in stand_ins.iter().enumerate() {
+        let weaver = Weaver { tools: &tools, forces: &forces, numbers: Some(*stand_in), form };
+        for (_, changes) in resolved.changes.iter().filter(|(place, _)| place.function == f) {
+            weaver.instruction(changes)?;
+        }
+        weaver.edges(&resolved.edges.iter().filter(|(e, _)| e.0 == f).map(|(_, e)| e).collect::<Vec<_>>())?;
+    }
+    let numbers = threads::numbers(&tools, &mut resolved.functions, &needs, pairs);
+    for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
+        threads::settle(stand_in, numbers);
+    }
+    drop_effect_attributes(module);
+    canonical::verify(module, "weaving mutants")
+}

@@ -1,0 +1,288 @@
+//! What all weavers of mutants build with: a builder, types, and surgery on blocks.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use crate::kernel::ir::{Block, Inst};
+
+/// A builder with the module that it builds in.
+pub(super) struct Tools {
+    pub module: LLVMModuleRef,
+    pub context: LLVMContextRef,
+    pub builder: LLVMBuilderRef,
+    /// Blocks that were split, each with the block in which its beginning is now. See [`Tools::split`].
+    heads: RefCell<HashMap<Block, Block>>,
+}
+
+impl Drop for Tools {
+    fn drop(&mut self) {
+        // SAFETY: created in `new`, used nowhere else.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}
+
+impl Tools {
+    pub fn new(module: &Module<'_>) -> Tools {
+        // SAFETY: the module and its context are alive as long as the weaver.
+        unsafe {
+            let module = module.as_mut_ptr();
+            let context = LLVMGetModuleContext(module);
+            let builder = LLVMCreateBuilderInContext(context);
+            Tools { module, context, builder, heads: RefCell::default() }
+        }
+    }
+
+    pub fn before(&self, inst: LLVMValueRef) {
+        // SAFETY: alive and inside a block.
+        unsafe { LLVMPositionBuilderBefore(self.builder, inst) };
+    }
+
+    pub fn int(&self) -> LLVMTypeRef {
+        // SAFETY: the context is alive.
+        unsafe { LLVMInt32TypeInContext(self.context) }
+    }
+
+    pub fn bool(&self) -> LLVMTypeRef {
+        // SAFETY: the context is alive.
+        unsafe { LLVMInt1TypeInContext(self.context) }
+    }
+
+    pub fn number(&self, n: u32) -> LLVMValueRef {
+        // SAFETY: the type is alive.
+        unsafe { LLVMConstInt(self.int(), u64::from(n), 0) }
+    }
+
+    /// `value` in every lane, of a vector like `like`; `value` itself if that is no vector.
+    pub fn splat(&self, value: LLVMValueRef, like: LLVMTypeRef) -> LLVMValueRef {
+        let Some(lanes) = lanes(like) else { return value };
+        // SAFETY: alive; lane 0 exists in every vector.
+        unsafe {
+            if !LLVMIsAConstant(value).is_null() {
+                let mut all = vec![value; lanes as usize];
+                return LLVMConstVector(all.as_mut_ptr(), lanes);
+            }
+            let ty = LLVMVectorType(LLVMTypeOf(value), lanes);
+            let zero = self.number(0);
+            let first = LLVMBuildInsertElement(self.builder, LLVMGetPoison(ty), value, zero, c"".as_ptr());
+            let mask = LLVMConstNull(LLVMVectorType(self.int(), lanes));
+            LLVMBuildShuffleVector(self.builder, first, LLVMGetPoison(ty), mask, c"".as_ptr())
+        }
+    }
+
+    /// A `select`. A scalar condition is spread over the lanes of vectors: SPIR-V before 1.4 knows no other form.
+    pub fn select(&self, condition: LLVMValueRef, yes: LLVMValueRef, no: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive; the two values have one type.
+        unsafe {
+            let scalar = lanes(LLVMTypeOf(condition)).is_none();
+            let condition = if scalar { self.splat(condition, LLVMTypeOf(yes)) } else { condition };
+            LLVMBuildSelect(self.builder, condition, yes, no, c"".as_ptr())
+        }
+    }
+
+    /// Whether any lane of a boolean (or vector of them) is true.
+    pub fn any(&self, value: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive; lanes are below the vector's length.
+        unsafe {
+            let Some(lanes) = lanes(LLVMTypeOf(value)) else { return value };
+            let lane = |i| LLVMBuildExtractElement(self.builder, value, self.number(i), c"".as_ptr());
+            (1..lanes).fold(lane(0), |all, i| LLVMBuildOr(self.builder, all, lane(i), c"".as_ptr()))
+        }
+    }
+
+    /// A new, empty block in front of `next`.
+    pub fn block(&self, next: Block, name: &std::ffi::CStr) -> Block {
+        // SAFETY: alive.
+        Block(unsafe { LLVMInsertBasicBlockInContext(self.context, next.0, name.as_ptr()) })
+    }
+
+    /// A new block in front of `next` that goes on to `to`. Returns it with its terminator.
+    pub fn passing(&self, next: Block, to: Block, name: &std::ffi::CStr) -> (Block, LLVMValueRef) {
+        let block = self.block(next, name);
+        self.at_end(block);
+        // SAFETY: alive; the block is empty.
+        (block, unsafe { LLVMBuildBr(self.builder, to.0) })
+    }
+
+    /// Positions at the end of a block without a terminator.
+    pub fn at_end(&self, block: Block) {
+        // SAFETY: alive.
+        unsafe { LLVMPositionBuilderAtEnd(self.builder, block.0) };
+    }
+
+    /// A conditional branch at the end of a block without a terminator.
+    pub fn branch(&self, from: Block, condition: LLVMValueRef, yes: Block, no: Block) {
+        self.at_end(from);
+        // SAFETY: alive; the condition is a boolean that dominates the block's end.
+        unsafe { LLVMBuildCondBr(self.builder, condition, yes.0, no.0) };
+    }
+
+    /// Moves what stands before `inst` in its block into a new block, which takes the old one's place for all that lead
+    /// there, and which has no terminator yet. The old block keeps `inst` and what follows, so that `phi`s behind it stay
+    /// right.
+    pub fn split(&self, inst: LLVMValueRef) -> Block {
+        // SAFETY: alive. Uses of a block are terminators (`phi`s do not count as users). The builder has no debug location
+        // while it inserts what is moved, so that each instruction keeps its own.
+        unsafe {
+            let tail = Inst(inst).block();
+            let head = self.block(tail, c"kassay.head");
+            LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(tail.0), LLVMBasicBlockAsValue(head.0));
+            self.at_end(head);
+            LLVMSetCurrentDebugLocation2(self.builder, std::ptr::null_mut());
+            let mut next = LLVMGetFirstInstruction(tail.0);
+            while next != inst {
+                let following = LLVMGetNextInstruction(next);
+                LLVMInstructionRemoveFromParent(next);
+                LLVMInsertIntoBuilder(self.builder, next);
+                next = following;
+            }
+            self.heads.borrow_mut().entry(tail).or_insert(head);
+            head
+        }
+    }
+
+    /// Where a block of the unchanged form begins by now.
+    pub fn head(&self, block: Block) -> Block {
+        self.heads.borrow().get(&block).copied().unwrap_or(block)
+    }
+
+    /// A `phi` at the start of `block`.
+    pub fn phi(&self, block: Block, ty: LLVMTypeRef, incoming: &[(LLVMValueRef, Block)]) -> LLVMValueRef {
+        // SAFETY: alive; the caller names every predecessor.
+        unsafe {
+            // In front of its debug records too, which no phi may have.
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(block.0));
+            let phi = LLVMBuildPhi(self.builder, ty, c"".as_ptr());
+            for (value, from) in incoming {
+                let (mut value, mut from) = (*value, from.0);
+                LLVMAddIncoming(phi, &mut value, &mut from, 1);
+            }
+            phi
+        }
+    }
+
+    /// Rebuilds the `phi`s of `block` so that one entry of each that came from `old` comes from `new`.
+    pub fn redirect_phis(&self, block: Block, old: Block, new: Block) {
+        for phi in phis(block) {
+            // SAFETY: alive and a phi; the replacement has the same type and stands at the same place.
+            unsafe {
+                LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, phi);
+                let replacement = LLVMBuildPhi(self.builder, LLVMTypeOf(phi), c"".as_ptr());
+                let mut redirected = false;
+                for i in 0..LLVMCountIncoming(phi) {
+                    let mut value = LLVMGetIncomingValue(phi, i);
+                    let mut from = LLVMGetIncomingBlock(phi, i);
+                    if from == old.0 && !redirected {
+                        from = new.0;
+                        redirected = true;
+                    }
+                    LLVMAddIncoming(replacement, &mut value, &mut from, 1);
+                }
+                LLVMReplaceAllUsesWith(phi, replacement);
+                LLVMInstructionEraseFromParent(phi);
+            }
+        }
+    }
+}
+
+/// The `phi`s at the start of a block.
+pub(super) fn phis(block: Block) -> Vec<LLVMValueRef> {
+    let all = block.instructions().into_iter();
+    all.take_while(|i| i.opcode() == llvm_sys::LLVMOpcode::LLVMPHI).map(|i| i.0).collect()
+}
+
+/// What a `phi` takes from a block.
+pub(super) fn incoming(phi: LLVMValueRef, from: Block) -> Option<LLVMValueRef> {
+    // SAFETY: alive and a phi; indices are below the count.
+    unsafe {
+        let mut entries = 0..LLVMCountIncoming(phi);
+        entries.find(|i| LLVMGetIncomingBlock(phi, *i) == from.0).map(|i| LLVMGetIncomingValue(phi, i))
+    }
+}
+
+/// All that use `value`, each once.
+pub(super) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut all = Vec::new();
+    // SAFETY: alive; the list of uses ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstUse(value);
+        while !next.is_null() {
+            all.push(LLVMGetUser(next));
+            next = LLVMGetNextUse(next);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Makes `users` use `new` instead of `old`.
+pub(super) fn replace_in(users: &[LLVMValueRef], old: LLVMValueRef, new: LLVMValueRef) {
+    for user in users {
+        // SAFETY: alive, users of `old`; indices are below the operand count; both values have one type.
+        unsafe {
+            for i in 0..LLVMGetNumOperands(*user).max(0) as u32 {
+                if LLVMGetOperand(*user, i) == old {
+                    LLVMSetOperand(*user, i, new);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn type_of(value: LLVMValueRef) -> LLVMTypeRef {
+    // SAFETY: alive.
+    unsafe { LLVMTypeOf(value) }
+}
+
+pub(super) fn kind(ty: LLVMTypeRef) -> LLVMTypeKind {
+    // SAFETY: alive.
+    unsafe { LLVMGetTypeKind(ty) }
+}
+
+/// The number of a vector's lanes.
+pub(super) fn lanes(ty: LLVMTypeRef) -> Option<u32> {
+    // SAFETY: alive; asked of vectors only.
+    (kind(ty) == LLVMTypeKind::LLVMVectorTypeKind).then(|| unsafe { LLVMGetVectorSize(ty) })
+}
+
+/// The type of a vector's lanes; of others the type itself.
+pub(super) fn element(ty: LLVMTypeRef) -> LLVMTypeRef {
+    // SAFETY: alive; asked of vectors only.
+    if lanes(ty).is_some() { unsafe { LLVMGetElementType(ty) } } else { ty }
+}
+
+/// `scalar`, in as many lanes as `like` has.
+pub(super) fn shaped(scalar: LLVMTypeRef, like: LLVMTypeRef) -> LLVMTypeRef {
+    // SAFETY: alive.
+    lanes(like).map_or(scalar, |n| unsafe { LLVMVectorType(scalar, n) })
+}
+
+pub(super) fn is_integer(ty: LLVMTypeRef) -> bool {
+    kind(element(ty)) == LLVMTypeKind::LLVMIntegerTypeKind
+}
+
+pub(super) fn is_float(ty: LLVMTypeRef) -> bool {
+    use LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMHalfTypeKind};
+    matches!(kind(element(ty)), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind)
+}
+
+pub(super) fn is_pointer(ty: LLVMTypeRef) -> bool {
+    kind(element(ty)) == LLVMTypeKind::LLVMPointerTypeKind
+}
+
+/// Bits of an integer or float (of a vector's lane).
+pub(super) fn width(ty: LLVMTypeRef) -> u32 {
+    let ty = element(ty);
+    match kind(ty) {
+        // SAFETY: alive and an integer.
+        LLVMTypeKind::LLVMIntegerTypeKind => unsafe { LLVMGetIntTypeWidth(ty) },
+        LLVMTypeKind::LLVMHalfTypeKind => 16,
+        LLVMTypeKind::LLVMFloatTypeKind => 32,
+        _ => 64,
+    }
+}

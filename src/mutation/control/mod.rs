@@ -1,0 +1,11 @@
+//! How the source's conditions, statements and loops stand in the canonical form: what the operators on control flow have
+//! in common.
+//!
+//! Must never know: how edits become IR.
+
+pub mod circuits;
+pub mod conditions;
+pub mod effects;
+pub mod formula;
+pub mod logic;
+pub mod text;

@@ -1,0 +1,202 @@
+//! All mutants of a kernel, in the order of the source, with their ids; what is textually the same twice.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::mutant::{Excluded, Mutant, SourceRange};
+use super::operators::{Found, OPERATORS, Subject};
+use super::selection::Selection;
+use crate::cfg::sites::Sites;
+use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
+
+/// The mutants of a kernel.
+#[derive(Debug, Default)]
+pub struct Enumeration {
+    /// In the order of the source; with ids. None has the same operator, place and edit as another.
+    pub mutants: Vec<Mutant>,
+    /// For each of them, the first one whose edit is the same.
+    pub duplicate_of: Vec<Option<usize>>,
+    /// In the order of the source.
+    pub excluded: Vec<Excluded>,
+}
+
+/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are
+/// [`launch::mutants`](super::operators::launch::mutants).
+pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
+    let subject = Subject { preset: selection.preset(), ..*subject };
+    let mut found = Found::default();
+    for operator in selection.operators() {
+        (operator.enumerate)(&subject, &mut found);
+    }
+    arrange(found, subject.sites)
+}
+
+/// Sorts what was found, drops repetitions, gives ids and finds duplicates.
+fn arrange(found: Found, sites: &Sites) -> Enumeration {
+    let order = |id: &str| OPERATORS.iter().position(|o| o.id == id).unwrap_or(OPERATORS.len());
+    let mut keyed: Vec<(Key, String, Mutant)> = found
+        .mutants
+        .into_iter()
+        .map(|mutant| {
+            let key = Key {
+                at: position(mutant.range.as_ref()),
+                place: first_place(&mutant.edit, sites),
+                operator: order(mutant.operator),
+                replacement: one_line(&mutant.replacement),
+            };
+            (key, format!("{:?}", mutant.edit), mutant)
+        })
+        .collect();
+    keyed.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+
+    let mut out = Enumeration::default();
+    let mut seen = HashSet::new();
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut ids: HashMap<String, u32> = HashMap::new();
+    for (key, edit, mut mutant) in keyed {
+        let at = whereabouts(&mutant, key.place);
+        if !seen.insert((mutant.operator, mutant.function.clone(), at.clone(), edit.clone())) {
+            continue;
+        }
+        mutant.id = numbered(format!("{}.{}@{at}:{}", mutant.function, mutant.operator, key.replacement), &mut ids);
+        out.duplicate_of.push(first.get(&edit).copied());
+        first.entry(edit).or_insert(out.mutants.len());
+        out.mutants.push(mutant);
+    }
+    out.excluded = found.excluded;
+    out.excluded.sort_by(|a, b| {
+        let key = |e: &Excluded| (position(e.range.as_ref()), order(e.operator), e.function.clone(), e.reason.clone());
+        key(a).cmp(&key(b))
+    });
+    out.excluded.dedup();
+    out
+}
+
+/// What mutants are sorted by.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// What has no place in the source comes last.
+    at: (bool, String, u32, u32),
+    place: Option<Place>,
+    operator: usize,
+    replacement: String,
+}
+
+fn position(range: Option<&SourceRange>) -> (bool, String, u32, u32) {
+    match range {
+        Some(range) => (false, range.file.clone(), range.start.line, range.start.column),
+        None => (true, String::new(), 0, 0),
+    }
+}
+
+fn first_place(edit: &Edit, sites: &Sites) -> Option<Place> {
+    let terminator = |function: usize, block: usize| {
+        sites.functions[function].cfg.blocks[block].instructions.len().saturating_sub(1)
+    };
+    edit.places(&terminator).into_iter().min()
+}
+
+/// The part of an id that says where: `file:line:column`, else the place in the IR, else the variable.
+fn whereabouts(mutant: &Mutant, place: Option<Place>) -> String {
+    match (&mutant.range, place, &mutant.edit) {
+        (Some(range), _, _) => format!("{}:{}:{}", base_name(&range.file), range.start.line, range.start.column),
+        (None, Some(place), _) => format!("block {} instruction {}", place.block, place.instruction),
+        (None, None, Edit::Privatise { variable: LocalVariable::Global(name) }) => name.clone(),
+        (None, None, Edit::Privatise { variable: LocalVariable::Argument(position) }) => format!("argument {position}"),
+        (None, None, _) => "launch".to_owned(),
+    }
+}
+
+/// `id`, or `id#2` and so on where it came up before.
+fn numbered(id: String, ids: &mut HashMap<String, u32>) -> String {
+    let count = ids.entry(id.clone()).or_insert(0);
+    *count += 1;
+    if *count > 1 { format!("{id}#{count}") } else { id }
+}
+
+/// White space of any kind and amount as one blank.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn base_name(file: &str) -> &str {
+    Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mutant::Spot;
+    use super::*;
+    use crate::instrument::mutants::edit::{Action, Expr, Slot};
+
+    fn mutant(operator: &'static str, at: Option<(u32, u32)>, replacement: &str, edit: Edit) -> Mutant {
+        let range = at.map(|(line, column)| SourceRange {
+            file: "folder/k.cl".into(),
+            start: Spot { line, column },
+            end: Spot { line, column: column + 1 },
+        });
+        Mutant {
+            id: String::new(),
+            operator,
+            function: "f".into(),
+            original: "x".into(),
+            replacement: replacement.into(),
+            range,
+            spelling: None,
+            edit,
+            is_structural: false,
+        }
+    }
+
+    fn place(instruction: usize) -> Place {
+        Place { function: 0, block: 2, instruction }
+    }
+
+    fn value(instruction: usize, by: i128) -> Edit {
+        Edit::Value { at: vec![Slot::Result(place(instruction))], by: Expr::Integer(by) }
+    }
+
+    fn ids(mutants: Vec<Mutant>) -> (Vec<String>, Vec<Option<usize>>) {
+        let sites = Sites { functions: Vec::new(), sites: Vec::new(), has_statements: false };
+        let all = arrange(Found { mutants, excluded: Vec::new() }, &sites);
+        (all.mutants.into_iter().map(|m| m.id).collect(), all.duplicate_of)
+    }
+
+    #[test]
+    fn ids_follow_the_source_then_the_operators_then_the_replacements() {
+        let nothing = Edit::Instead { at: vec![place(9)], by: Action::Nothing };
+        let (ids, duplicates) = ids(vec![
+            mutant("ICR", Some((3, 7)), "b", value(1, 1)),
+            mutant("SYR", Some((3, 7)), "z", value(1, 2)),
+            mutant("ICR", Some((3, 7)), "a\n  +  1", value(1, 3)),
+            mutant("ICR", Some((2, 40)), "b", value(1, 4)),
+            mutant("SYR", None, "", nothing),
+            mutant("SHR", None, "private", Edit::Privatise { variable: LocalVariable::Argument(2) }),
+        ]);
+        let expected = [
+            "f.ICR@k.cl:2:40:b",
+            "f.SYR@k.cl:3:7:z",
+            "f.ICR@k.cl:3:7:a + 1",
+            "f.ICR@k.cl:3:7:b",
+            "f.SHR@argument 2:private",
+            "f.SYR@block 2 instruction 9:",
+        ];
+        assert_eq!(ids, expected);
+        assert_eq!(duplicates, [None; 6]);
+    }
+
+    #[test]
+    fn what_is_alike_is_numbered_and_what_is_the_same_goes_or_is_a_duplicate() {
+        let (ids, duplicates) = ids(vec![
+            mutant("ICR", Some((3, 7)), "b", value(1, 1)),
+            mutant("ICR", Some((3, 7)), "b", value(4, 1)),
+            // Again what the first one does, at the same place: dropped, whatever it is called.
+            mutant("ICR", Some((3, 7)), "c", value(1, 1)),
+            // The same by another operator, and the same at another place.
+            mutant("SYR", Some((3, 7)), "b", value(4, 1)),
+            mutant("ICR", Some((9, 9)), "b", value(1, 1)),
+        ]);
+        assert_eq!(ids, ["f.ICR@k.cl:3:7:b", "f.SYR@k.cl:3:7:b", "f.ICR@k.cl:3:7:b#2", "f.ICR@k.cl:9:9:b"]);
+        assert_eq!(duplicates, [None, None, Some(1), Some(0)]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Takes from a module what would licence an optimiser to assume that something does not happen: flags that make poison,
+//! attributes and metadata that promise values, progress or the absence of effects.
+//!
+//! A mutant may do what the original never does, and a test may see it; without licences, equal optimised code means equal
+//! behaviour.
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeReturnIndex, LLVMOpcode, LLVMTypeKind};
+
+use super::terms;
+use crate::kernel::ir::{self, Block, Function, Inst};
+
+/// Promises about a function's effects. Those of declarations hold where nothing is reached through pointers.
+const EFFECTS: [&str; 8] =
+    ["memory", "willreturn", "mustprogress", "nosync", "nofree", "speculatable", "noreturn", "nocallback"];
+
+/// Promises about values.
+const VALUES: [&str; 16] = [
+    "noundef",
+    "nonnull",
+    "noalias",
+    "align",
+    "dereferenceable",
+    "dereferenceable_or_null",
+    "range",
+    "nofpclass",
+    "captures",
+    "readnone",
+    "readonly",
+    "writeonly",
+    "returned",
+    "dead_on_unwind",
+    "writable",
+    "initializes",
+];
+
+/// Removes all metadata from instructions and functions. No instruction is added or removed.
+pub fn drop_metadata(module: &Module<'_>) {
+    for f in ir::functions(module) {
+        // SAFETY: alive.
+        unsafe { LLVMGlobalClearMetadata(f.0) };
+        for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+            for kind in metadata_kinds(inst) {
+                // SAFETY: alive; a null node removes the attachment.
+                unsafe { LLVMSetMetadata(inst.0, kind, std::ptr::null_mut()) };
+            }
+        }
+    }
+}
+
+fn metadata_kinds(inst: Inst) -> Vec<u32> {
+    let mut count = 0;
+    // SAFETY: alive; the entries are read within their count and freed once.
+    unsafe {
+        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(inst.0, &mut count);
+        let kinds = (0..count as u32).map(|i| LLVMValueMetadataEntriesGetKind(entries, i)).collect();
+        LLVMDisposeValueMetadataEntries(entries);
+        kinds
+    }
+}
+
+/// Drops every licence of the module's instructions, functions and calls.
+pub fn drop_all(module: &Module<'_>) {
+    drop_metadata(module);
+    for f in ir::functions(module) {
+        function(module, f);
+        for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+            instruction(module, inst);
+        }
+    }
+}
+
+fn kind_of(name: &str) -> u32 {
+    // SAFETY: a pointer with its length.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+fn function(module: &Module<'_>, f: Function) {
+    let name = f.name();
+    if name.starts_with("llvm.") {
+        return;
+    }
+    let promises_hold = !f.has_body() && !terms::takes_pointers(f);
+    // SAFETY: alive; removing an absent attribute does nothing.
+    unsafe {
+        if !promises_hold {
+            for name in EFFECTS {
+                LLVMRemoveEnumAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, kind_of(name));
+            }
+        }
+        for index in argument_indices(LLVMCountParams(f.0)) {
+            for name in VALUES {
+                LLVMRemoveEnumAttributeAtIndex(f.0, index, kind_of(name));
+            }
+        }
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        // Names that a C library has too mean nothing here; address 0 is as any other.
+        let key = "no-builtins";
+        let plain = LLVMCreateStringAttribute(context, key.as_ptr().cast(), key.len() as u32, "".as_ptr().cast(), 0);
+        LLVMAddAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, plain);
+    }
+    if f.has_body() {
+        crate::kernel::canonical::add_attribute(f, "null_pointer_is_valid");
+    }
+}
+
+fn argument_indices(count: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
+    std::iter::once(LLVMAttributeReturnIndex).chain(1..=count)
+}
+
+fn instruction(module: &Module<'_>, inst: Inst) {
+    use LLVMOpcode::*;
+    // SAFETY: alive; each flag is set on opcodes that have it.
+    unsafe {
+        match inst.opcode() {
+            LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc => {
+                LLVMSetNSW(inst.0, 0);
+                LLVMSetNUW(inst.0, 0);
+            }
+            LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr => LLVMSetExact(inst.0, 0),
+            LLVMOr => LLVMSetIsDisjoint(inst.0, 0),
+            LLVMZExt | LLVMUIToFP => LLVMSetNNeg(inst.0, 0),
+            LLVMICmp => LLVMSetICmpSameSign(inst.0, 0),
+            LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(inst.0, 0),
+            LLVMCall => call(module, inst),
+            _ => {}
+        }
+        if LLVMCanValueUseFastMathFlags(inst.0) != 0 {
+            LLVMSetFastMathFlags(inst.0, 0);
+        }
+    }
+}
+
+/// # Safety
+/// `inst` is a call of a living module.
+unsafe fn call(module: &Module<'_>, inst: Inst) {
+    let callee = inst.callee();
+    if callee.as_deref().is_some_and(|name| name.starts_with("llvm.")) {
+        return;
+    }
+    let holds = callee
+        .and_then(|name| ir::function(module, &name))
+        .is_some_and(|f| !f.has_body() && !terms::takes_pointers(f));
+    // SAFETY: see above; removing an absent attribute does nothing.
+    unsafe {
+        if !holds {
+            for name in EFFECTS.iter().chain(&["noinline"]) {
+                LLVMRemoveCallSiteEnumAttribute(inst.0, LLVMAttributeFunctionIndex, kind_of(name));
+            }
+            // Two calls are never made one: which of two barriers is waited at can be seen.
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            LLVMAddCallSiteAttribute(
+                inst.0,
+                LLVMAttributeFunctionIndex,
+                LLVMCreateEnumAttribute(context, kind_of("nomerge"), 0),
+            );
+        }
+        for index in argument_indices(LLVMGetNumArgOperands(inst.0)) {
+            for name in VALUES {
+                LLVMRemoveCallSiteEnumAttribute(inst.0, index, kind_of(name));
+            }
+        }
+    }
+}
+
+/// Whether a type is, or has, a pointer or an opaque handle (image, sampler, event).
+pub fn is_reference(ty: LLVMTypeRef) -> bool {
+    // SAFETY: a type of a living context.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMHalfTypeKind
+            | LLVMTypeKind::LLVMBFloatTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+            | LLVMTypeKind::LLVMVoidTypeKind => false,
+            LLVMTypeKind::LLVMVectorTypeKind => is_reference(LLVMGetElementType(ty)),
+            _ => true,
+        }
+    }
+}

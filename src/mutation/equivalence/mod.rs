@@ -1,0 +1,150 @@
+//! Equivalent and duplicate mutants, found before anything runs.
+//!
+//! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
+//! earlier mutant, behave alike. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
+//! integer arithmetic (invariant 11 of ARCHITECTURE.md).
+
+pub mod licences;
+pub mod normal;
+pub mod opaque;
+mod order;
+mod terms;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+
+use crate::cfg::sites::Sites;
+use crate::error::{Error, Result};
+use crate::instrument::mutants::{Edit, alone};
+use crate::kernel::module;
+use normal::Normal;
+
+/// What is known of a mutant without running it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was proved: it is to be run.
+    Distinct,
+    /// No test can tell it from the original, within the bounds that the module's head states.
+    Equivalent { reason: String },
+    /// It behaves as the mutant at this position of the list.
+    DuplicateOf(usize),
+}
+
+/// What results say of mutants whose normal form is the original's.
+const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
+
+/// Classes of normal forms, numbered as they come up.
+#[derive(Default)]
+struct Classes(Mutex<HashMap<String, usize>>);
+
+impl Classes {
+    fn of(&self, normal: Normal) -> Option<usize> {
+        let Normal::Text(text) = normal else { return None };
+        let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let next = known.len();
+        Some(*known.entry(text).or_insert(next))
+    }
+}
+
+/// What a mutant's own thread found out.
+#[derive(Debug, Clone)]
+enum Finding {
+    Class(Option<usize>),
+    Proved(String),
+}
+
+/// Judges each edit of the canonical form `bitcode` of `entry`, in `jobs` threads. Launch and privatising edits are always
+/// distinct. Nothing may fork meanwhile.
+///
+/// # Errors
+/// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does not
+/// verify.
+pub fn classify(bitcode: &[u8], sites: &Sites, entry: &str, mutants: &[&Edit], jobs: usize) -> Result<Vec<Verdict>> {
+    let classes = Classes::default();
+    let original = {
+        let context = Context::create();
+        let base = Base::parse(&context, bitcode)?;
+        classes.of(normal::of(base.copy(), entry)?)
+    };
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let work = || -> Result<Vec<(usize, Finding)>> {
+        let context = Context::create();
+        let base = Base::parse(&context, bitcode)?;
+        let mut found = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(edit) = mutants.get(at) else { break };
+            let finding = judge(&base, sites, entry, edit, &classes, original).inspect_err(|_| {
+                failed.store(true, Ordering::Relaxed);
+            })?;
+            found.push((at, finding));
+        }
+        Ok(found)
+    };
+    let threads = jobs.clamp(1, mutants.len().max(1));
+    let parts: Vec<Result<Vec<(usize, Finding)>>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let lost = || Err(Error::internal("a thread that looked for equivalent mutants ended early"));
+        handles.into_iter().map(|h| h.join().unwrap_or_else(|_| lost())).collect()
+    });
+    let mut findings = vec![Finding::Class(None); mutants.len()];
+    for (at, finding) in parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        findings[at] = finding;
+    }
+    Ok(verdicts(findings, original))
+}
+
+/// In the mutants' order, so that the outcome does not depend on the threads.
+fn verdicts(findings: Vec<Finding>, original: Option<usize>) -> Vec<Verdict> {
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    let judge = |(at, finding): (usize, Finding)| match finding {
+        Finding::Proved(reason) => Verdict::Equivalent { reason },
+        Finding::Class(None) => Verdict::Distinct,
+        Finding::Class(class) if class == original => Verdict::Equivalent { reason: SAME_NORMAL_FORM.to_owned() },
+        Finding::Class(Some(class)) => match *first.entry(class).or_insert(at) {
+            earlier if earlier < at => Verdict::DuplicateOf(earlier),
+            _ => Verdict::Distinct,
+        },
+    };
+    findings.into_iter().enumerate().map(judge).collect()
+}
+
+fn judge(
+    base: &Base<'_>,
+    sites: &Sites,
+    entry: &str,
+    edit: &Edit,
+    classes: &Classes,
+    original: Option<usize>,
+) -> Result<Finding> {
+    // Without a normal form of the original there is nothing to compare with.
+    if !edit.is_woven() || original.is_none() {
+        return Ok(Finding::Class(None));
+    }
+    let mutant = base.copy();
+    alone::apply(&mutant, sites, edit)?;
+    Ok(Finding::Class(classes.of(normal::of(mutant, entry)?)))
+}
+
+/// The canonical form without what copies need not carry.
+struct Base<'c>(Module<'c>);
+
+impl<'c> Base<'c> {
+    fn parse(context: &'c Context, bitcode: &[u8]) -> Result<Base<'c>> {
+        let module = module::parse(context, bitcode, Path::new("canonical form"))?;
+        // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
+        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+        licences::drop_metadata(&module);
+        Ok(Base(module))
+    }
+
+    fn copy(&self) -> Module<'c> {
+        self.0.clone()
+    }
+}

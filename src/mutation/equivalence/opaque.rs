@@ -1,0 +1,450 @@
+//! Puts opaque calls where an optimiser would otherwise take "undefined" for "whatever fits", or drop what a guarded run
+//! would see: uninitialised variables, division by zero, over-wide shifts, conversions out of range, iterations of loops,
+//! accesses that may be out of bounds.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
+
+use crate::kernel::ir::{self, Block, Function, Inst};
+
+/// Prefix of every opaque function.
+const PREFIX: &str = "__kassay_";
+/// The value of an uninitialised scalar or vector.
+pub const UNINITIALISED: &str = "__kassay_uninitialised.";
+const UNINITIALISED_AGGREGATE: &str = "__kassay_uninitialised_aggregate.";
+const UNINITIALISED_MEMORY: &str = "__kassay_uninitialised_memory";
+
+/// Aggregates up to this many bytes are initialised as a value, so that their fields can be promoted.
+const MAX_AGGREGATE: u64 = 64;
+
+/// LLVM's code of the `memory` attribute: none at all; only what no IR can name.
+const MEMORY_NONE: u64 = 0;
+const MEMORY_INACCESSIBLE: u64 = 0b1100;
+
+/// What calls of an opaque function may be taken for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// The result follows from the arguments.
+    Pure,
+    /// Each call is seen, as those of other opaque functions, and may end the run.
+    Seen,
+    /// It also reads and writes memory.
+    Any,
+}
+
+/// Builds calls of opaque functions.
+pub struct Opaque<'m, 'c> {
+    module: &'m Module<'c>,
+    context: LLVMContextRef,
+    builder: LLVMBuilderRef,
+    data: LLVMTargetDataRef,
+}
+
+impl Drop for Opaque<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: created in `new`, used nowhere else.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}
+
+impl<'m, 'c> Opaque<'m, 'c> {
+    pub fn new(module: &'m Module<'c>) -> Opaque<'m, 'c> {
+        // SAFETY: the module is alive; its data layout lives as long.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let builder = LLVMCreateBuilderInContext(context);
+            Opaque { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
+        }
+    }
+
+    fn instructions(&self) -> Vec<Inst> {
+        ir::functions(self.module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions).collect()
+    }
+
+    /// Before anything is folded.
+    pub fn before_inlining(&self) {
+        let mut variables = 0;
+        for inst in self.instructions() {
+            match inst.opcode() {
+                LLVMOpcode::LLVMAlloca => {
+                    self.initialise(inst, variables);
+                    variables += 1;
+                }
+                LLVMOpcode::LLVMUnreachable => {
+                    // SAFETY: a type of a living context.
+                    let void = unsafe { LLVMVoidTypeInContext(self.context) };
+                    self.call_before(inst, "__kassay_unreachable", void, &[], Effect::Any);
+                }
+                LLVMOpcode::LLVMCall if inst.callee().as_deref() == Some("llvm.assume") => {
+                    // SAFETY: it has no result.
+                    unsafe { LLVMInstructionEraseFromParent(inst.0) };
+                }
+                _ if may_trap(inst) => self.replace(inst),
+                _ => {}
+            }
+        }
+    }
+
+    /// After inlining and the promotion of whole variables, when constants and addresses are plain to see.
+    pub fn after_inlining(&self) {
+        for inst in self.instructions() {
+            self.restore(inst);
+        }
+        for inst in self.instructions() {
+            self.keep_access(inst);
+        }
+        for alloca in self.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca) {
+            if !self.is_only_accessed_inside(alloca) {
+                self.expose(alloca);
+            }
+        }
+        for f in ir::functions(self.module).into_iter().filter(|f| f.has_body()) {
+            for header in loop_headers(f) {
+                // SAFETY: a type of a living context.
+                let void = unsafe { LLVMVoidTypeInContext(self.context) };
+                self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Seen);
+            }
+        }
+    }
+
+    /// Whether all that happens to a variable is plain access to parts of it.
+    fn is_only_accessed_inside(&self, alloca: Inst) -> bool {
+        let mut todo = vec![alloca.0];
+        // SAFETY: alive; the list of uses ends with null; operands are those of the opcodes.
+        unsafe {
+            while let Some(pointer) = todo.pop() {
+                let mut next = LLVMGetFirstUse(pointer);
+                while !next.is_null() {
+                    let user = Inst(LLVMGetUser(next));
+                    next = LLVMGetNextUse(next);
+                    let inside = match user.opcode() {
+                        LLVMOpcode::LLVMLoad => LLVMGetVolatile(user.0) == 0,
+                        LLVMOpcode::LLVMStore => {
+                            LLVMGetVolatile(user.0) == 0 && LLVMGetOperand(user.0, 0) != pointer
+                        }
+                        LLVMOpcode::LLVMGetElementPtr => {
+                            todo.push(user.0);
+                            self.constant_offset(user).is_some()
+                        }
+                        LLVMOpcode::LLVMCall => {
+                            let copies = user.callee().is_some_and(|name| block_pointers(&name).is_some());
+                            copies && LLVMConstIntGetZExtValue(LLVMGetOperand(user.0, 3)) == 0
+                        }
+                        _ => false,
+                    };
+                    if !inside {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Keeps a variable in memory: passes drop even volatile accesses beyond one that they could take apart.
+    fn expose(&self, alloca: Inst) {
+        // SAFETY: alive; an alloca is never a block's last instruction.
+        unsafe {
+            let name = format!("__kassay_expose.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
+            let void = LLVMVoidTypeInContext(self.context);
+            self.call_before(Inst(LLVMGetNextInstruction(alloca.0)), &name, void, &[alloca.0], Effect::Any);
+        }
+    }
+
+    fn call_before(
+        &self,
+        before: Inst,
+        name: &str,
+        result: LLVMTypeRef,
+        args: &[LLVMValueRef],
+        effect: Effect,
+    ) -> LLVMValueRef {
+        // SAFETY: alive values of one module; the function's type is made from the arguments'.
+        unsafe {
+            let mut types: Vec<LLVMTypeRef> = args.iter().map(|a| LLVMTypeOf(*a)).collect();
+            let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
+            let f = ir::function(self.module, name).map_or_else(|| self.declare(name, ty, effect), |f| f.0);
+            LLVMPositionBuilderBefore(self.builder, before.0);
+            let mut args = args.to_vec();
+            LLVMBuildCall2(self.builder, ty, f, args.as_mut_ptr(), args.len() as u32, c"".as_ptr())
+        }
+    }
+
+    unsafe fn declare(&self, name: &str, ty: LLVMTypeRef, effect: Effect) -> LLVMValueRef {
+        let attributes: &[(&str, u64)] = match effect {
+            Effect::Pure => &[("nounwind", 0), ("willreturn", 0), ("memory", MEMORY_NONE)],
+            Effect::Seen => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
+            Effect::Any => &[("nounwind", 0), ("nomerge", 0)],
+        };
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: the module is alive; attribute names come with their lengths.
+        unsafe {
+            let f = LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty);
+            for (attribute, value) in attributes {
+                let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
+                let attribute = LLVMCreateEnumAttribute(self.context, kind, *value);
+                LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
+            }
+            f
+        }
+    }
+
+    /// Gives a variable an opaque content, by a number of its own.
+    fn initialise(&self, alloca: Inst, number: u64) {
+        // SAFETY: alive; an alloca is never a block's last instruction.
+        unsafe {
+            let next = Inst(LLVMGetNextInstruction(alloca.0));
+            let ty = LLVMGetAllocatedType(alloca.0);
+            let id = LLVMConstInt(LLVMInt32TypeInContext(self.context), number, 0);
+            let aggregate =
+                matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind);
+            let one = LLVMIsAConstantInt(LLVMGetOperand(alloca.0, 0));
+            let single = !one.is_null() && LLVMConstIntGetZExtValue(one) == 1;
+            if !single || (aggregate && LLVMABISizeOfType(self.data, ty) > MAX_AGGREGATE) {
+                let name = format!("{UNINITIALISED_MEMORY}.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
+                let void = LLVMVoidTypeInContext(self.context);
+                self.call_before(next, &name, void, &[alloca.0, id], Effect::Any);
+                return;
+            }
+            let prefix = if aggregate { UNINITIALISED_AGGREGATE } else { UNINITIALISED };
+            let value = self.call_before(next, &format!("{prefix}{}", text(ty)), ty, &[id], Effect::Pure);
+            LLVMPositionBuilderBefore(self.builder, next.0);
+            LLVMBuildStore(self.builder, value, alloca.0);
+        }
+    }
+
+    /// An instruction that may trap or make poison becomes an opaque call.
+    fn replace(&self, inst: Inst) {
+        // SAFETY: alive; the call has the instruction's type.
+        unsafe {
+            let ty = LLVMTypeOf(inst.0);
+            let operands = inst.operands();
+            let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), text(LLVMTypeOf(operands[0])), text(ty));
+            let effect = if is_division(inst.opcode()) { Effect::Seen } else { Effect::Pure };
+            let call = self.call_before(inst, &name, ty, &operands, effect);
+            LLVMReplaceAllUsesWith(inst.0, call);
+            LLVMInstructionEraseFromParent(inst.0);
+        }
+    }
+
+    /// An opaque division or shift by what turned out to be a harmless constant becomes an instruction again.
+    fn restore(&self, call: Inst) {
+        let Some(name) = call.callee() else { return };
+        let Some(rest) = name.strip_prefix(PREFIX) else { return };
+        let opcode = RESTORABLE.into_iter().find(|opcode| rest.starts_with(&format!("{opcode:?}.")));
+        let Some(opcode) = opcode else { return };
+        // SAFETY: alive; the call was made from such an instruction, so the types fit.
+        unsafe {
+            let (left, right) = (LLVMGetOperand(call.0, 0), LLVMGetOperand(call.0, 1));
+            if !is_harmless(opcode, right) {
+                return;
+            }
+            LLVMPositionBuilderBefore(self.builder, call.0);
+            let value = LLVMBuildBinOp(self.builder, opcode, left, right, c"".as_ptr());
+            LLVMReplaceAllUsesWith(call.0, value);
+            LLVMInstructionEraseFromParent(call.0);
+        }
+    }
+
+    /// Accesses stay as they are, and in their order, except those of private variables that are in bounds for sure.
+    fn keep_access(&self, inst: Inst) {
+        // SAFETY: alive; operands are those of the opcodes.
+        unsafe {
+            match inst.opcode() {
+                LLVMOpcode::LLVMLoad => {
+                    let size = LLVMStoreSizeOfType(self.data, LLVMTypeOf(inst.0));
+                    let kept = !self.is_inside(LLVMGetOperand(inst.0, 0), size);
+                    LLVMSetVolatile(inst.0, kept as i32);
+                }
+                LLVMOpcode::LLVMStore => {
+                    let size = LLVMStoreSizeOfType(self.data, LLVMTypeOf(LLVMGetOperand(inst.0, 0)));
+                    let kept = !self.is_inside(LLVMGetOperand(inst.0, 1), size);
+                    LLVMSetVolatile(inst.0, kept as i32);
+                }
+                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => LLVMSetVolatile(inst.0, 1),
+                LLVMOpcode::LLVMCall => self.keep_block_access(inst),
+                _ => {}
+            }
+        }
+    }
+
+    /// Of `llvm.memcpy` and its like.
+    unsafe fn keep_block_access(&self, call: Inst) {
+        let Some(pointers) = call.callee().and_then(|name| block_pointers(&name)) else { return };
+        // SAFETY: an intrinsic with these operands: pointer, pointer or byte, length, whether it is volatile.
+        unsafe {
+            let length = LLVMGetOperand(call.0, 2);
+            let known = !LLVMIsAConstantInt(length).is_null();
+            let inside = |i| known && self.is_inside(LLVMGetOperand(call.0, i), LLVMConstIntGetZExtValue(length));
+            if !(0..pointers).all(inside) {
+                LLVMSetOperand(call.0, 3, LLVMConstInt(LLVMInt1TypeInContext(self.context), 1, 0));
+            }
+        }
+    }
+
+    /// Whether so many bytes at the pointer lie within one private variable, for all executions.
+    fn is_inside(&self, pointer: LLVMValueRef, size: u64) -> bool {
+        let (mut base, mut offset) = (pointer, 0i128);
+        // SAFETY: alive; operands are those of the opcodes.
+        unsafe {
+            while let Some(gep) = ir::as_instruction(base).filter(|i| i.opcode() == LLVMOpcode::LLVMGetElementPtr) {
+                let Some(step) = self.constant_offset(gep) else { return false };
+                offset += step;
+                base = LLVMGetOperand(gep.0, 0);
+            }
+            let Some(alloca) = ir::as_instruction(base).filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca) else {
+                return false;
+            };
+            let count = LLVMGetOperand(alloca.0, 0);
+            if LLVMIsAConstantInt(count).is_null() {
+                return false;
+            }
+            let whole = i128::from(LLVMABISizeOfType(self.data, LLVMGetAllocatedType(alloca.0)))
+                * i128::from(LLVMConstIntGetZExtValue(count));
+            offset >= 0 && offset + i128::from(size) <= whole
+        }
+    }
+
+    /// In bytes.
+    unsafe fn constant_offset(&self, gep: Inst) -> Option<i128> {
+        // SAFETY: a GEP; its indices follow the pointer, and each selects within the type before it.
+        unsafe {
+            let mut ty = LLVMGetGEPSourceElementType(gep.0);
+            let mut offset = 0i128;
+            for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
+                if LLVMIsAConstantInt(index).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64 {
+                    return None;
+                }
+                let index = LLVMConstIntGetSExtValue(index);
+                if i > 0 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
+                    offset += i128::from(LLVMOffsetOfElement(self.data, ty, index as u32));
+                    ty = LLVMStructGetTypeAtIndex(ty, index as u32);
+                    continue;
+                }
+                if i > 0 {
+                    ty = LLVMGetElementType(ty);
+                }
+                offset += i128::from(LLVMABISizeOfType(self.data, ty)) * i128::from(index);
+            }
+            Some(offset)
+        }
+    }
+}
+
+/// How many pointers an intrinsic that copies or fills memory takes, if the name is of one.
+fn block_pointers(name: &str) -> Option<u32> {
+    if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
+        Some(2)
+    } else {
+        name.starts_with("llvm.memset.").then_some(1)
+    }
+}
+
+fn text(ty: LLVMTypeRef) -> String {
+    // SAFETY: a type of a living context; the message is freed.
+    unsafe { ir::take_message(LLVMPrintTypeToString(ty)) }
+}
+
+const RESTORABLE: [LLVMOpcode; 7] = [
+    LLVMOpcode::LLVMSDiv,
+    LLVMOpcode::LLVMUDiv,
+    LLVMOpcode::LLVMSRem,
+    LLVMOpcode::LLVMURem,
+    LLVMOpcode::LLVMShl,
+    LLVMOpcode::LLVMLShr,
+    LLVMOpcode::LLVMAShr,
+];
+
+fn is_division(opcode: LLVMOpcode) -> bool {
+    matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem)
+}
+
+/// Whether an instruction traps, or makes poison, for some operands.
+fn may_trap(inst: Inst) -> bool {
+    use LLVMOpcode::*;
+    match inst.opcode() {
+        LLVMFPToSI | LLVMFPToUI => true,
+        opcode if RESTORABLE.contains(&opcode) => {
+            let right = inst.operands()[1];
+            !is_harmless(opcode, right) && !(is_masked(right) && !is_division(opcode))
+        }
+        _ => false,
+    }
+}
+
+/// Whether this constant divisor or shift amount is defined for every left operand.
+fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
+    let lanes = lanes(right);
+    let signed = matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMSRem);
+    !lanes.is_empty()
+        && lanes.into_iter().all(|lane| {
+            // SAFETY: alive; asked of constant integers of up to 64 bits.
+            unsafe {
+                if LLVMIsAConstantInt(lane).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(lane)) > 64 {
+                    return false;
+                }
+                let (value, width) = (LLVMConstIntGetZExtValue(lane), LLVMGetIntTypeWidth(LLVMTypeOf(lane)));
+                match is_division(opcode) {
+                    true => value != 0 && !(signed && LLVMConstIntGetSExtValue(lane) == -1),
+                    false => value < u64::from(width),
+                }
+            }
+        })
+}
+
+/// A shift amount as clang masks it for OpenCL C (6.3.j): modulo the width.
+fn is_masked(amount: LLVMValueRef) -> bool {
+    ir::as_instruction(amount).is_some_and(|i| {
+        i.opcode() == LLVMOpcode::LLVMAnd
+            && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
+    })
+}
+
+/// The value itself, or a constant vector's elements; none of what is unknown.
+fn lanes(value: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: alive; elements within the count.
+    unsafe {
+        if LLVMIsAConstant(value).is_null() {
+            return Vec::new();
+        }
+        let ty = LLVMTypeOf(value);
+        if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
+            return vec![value];
+        }
+        let is_data = !LLVMIsAConstantVector(value).is_null()
+            || !LLVMIsAConstantDataVector(value).is_null()
+            || !LLVMIsAConstantAggregateZero(value).is_null();
+        match is_data {
+            true => (0..LLVMGetVectorSize(ty)).map(|i| LLVMGetAggregateElement(value, i)).collect(),
+            false => Vec::new(),
+        }
+    }
+}
+
+/// Blocks that an edge leads back to, in a depth-first walk.
+fn loop_headers(f: Function) -> Vec<Block> {
+    let Some(entry) = f.blocks().first().copied() else { return Vec::new() };
+    let (mut seen, mut open, mut headers) = (HashSet::from([entry]), HashSet::from([entry]), Vec::new());
+    let mut stack = vec![(entry, entry.terminator().successors(), 0)];
+    while let Some((block, successors, next)) = stack.pop() {
+        let Some(successor) = successors.get(next).copied() else {
+            open.remove(&block);
+            continue;
+        };
+        stack.push((block, successors, next + 1));
+        if open.contains(&successor) && !headers.contains(&successor) {
+            headers.push(successor);
+        }
+        if seen.insert(successor) {
+            open.insert(successor);
+            stack.push((successor, successor.terminator().successors(), 0));
+        }
+    }
+    headers
+}

@@ -1,0 +1,92 @@
+//! One order for all modules that say the same: blocks as control flow reaches them, terms just before their first use.
+
+use std::collections::HashSet;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use super::terms;
+use crate::kernel::ir::{self, Block, Function, Inst};
+
+/// Reorders the blocks and instructions of every function.
+pub fn canonicalise(module: &Module<'_>) {
+    // SAFETY: the module's context is alive; the builder is used here alone.
+    let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr())) };
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+        let blocks = reached(f);
+        for pair in blocks.windows(2) {
+            // SAFETY: two blocks of one function.
+            unsafe { LLVMMoveBasicBlockAfter(pair[1].0, pair[0].0) };
+        }
+        for block in blocks {
+            instructions(block, builder);
+        }
+    }
+    // SAFETY: created above.
+    unsafe { LLVMDisposeBuilder(builder) };
+}
+
+/// Depth first, successors in order.
+pub fn reached(f: Function) -> Vec<Block> {
+    let mut seen = HashSet::new();
+    let mut order = Vec::new();
+    let mut todo: Vec<Block> = f.blocks().into_iter().take(1).collect();
+    while let Some(block) = todo.pop() {
+        if seen.insert(block) {
+            order.push(block);
+            todo.extend(block.terminator().successors().into_iter().rev());
+        }
+    }
+    order
+}
+
+fn instructions(block: Block, builder: LLVMBuilderRef) {
+    let movable: Vec<Inst> =
+        block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
+    let Some((terminator, rest)) = movable.split_last() else { return };
+    let terms: HashSet<Inst> = rest.iter().copied().filter(|i| terms::is_term(*i)).collect();
+    let mut placed = HashSet::new();
+    let mut order = Vec::with_capacity(rest.len());
+    let pinned = rest.iter().filter(|i| !terms.contains(i));
+    for inst in pinned.chain([terminator]) {
+        place(*inst, &terms, &mut placed, &mut order);
+    }
+    order.pop();
+    // Those that only other blocks use.
+    for inst in rest {
+        place(*inst, &terms, &mut placed, &mut order);
+    }
+    for inst in order {
+        // SAFETY: a permutation of the block's instructions in which definitions stay before uses.
+        unsafe {
+            LLVMInstructionRemoveFromParent(inst.0);
+            LLVMPositionBuilderBefore(builder, terminator.0);
+            LLVMInsertIntoBuilder(builder, inst.0);
+        }
+    }
+}
+
+/// Puts an instruction behind the terms it needs, without recursion: long chains are deep.
+fn place(inst: Inst, terms: &HashSet<Inst>, placed: &mut HashSet<Inst>, order: &mut Vec<Inst>) {
+    let mut stack = vec![(inst, 0)];
+    while let Some((inst, next)) = stack.pop() {
+        if placed.contains(&inst) {
+            continue;
+        }
+        let operands = inst.operand_instructions();
+        match operands.get(next) {
+            Some(operand) => {
+                stack.push((inst, next + 1));
+                if terms.contains(operand) && !placed.contains(operand) {
+                    stack.push((*operand, 0));
+                }
+            }
+            None => {
+                placed.insert(inst);
+                order.push(inst);
+            }
+        }
+    }
+}

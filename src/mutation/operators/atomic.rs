@@ -1,0 +1,264 @@
+//! Atomics: `AR` does plainly what one does atomically, `AOP` does another operation.
+//!
+//! Those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and of C11 as OpenCL C 2.0 has them (6.13.11).
+
+use super::calls::{self, Call};
+use super::{Found, Operator, Subject};
+use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
+
+/// Load, computation and store instead of the atomic (LIU, table 6.2).
+pub const AR: Operator = Operator {
+    id: "AR",
+    name: "atomic replacement",
+    class: "atomic",
+    what: "an atomic by load, computation and store",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate: ar,
+};
+
+/// The counterpart of the operation.
+pub const AOP: Operator = Operator {
+    id: "AOP",
+    name: "atomic operation",
+    class: "atomic",
+    what: "the operation of an atomic by its counterpart: `add`/`sub`, `min`/`max`, `and`/`or`, `inc`/`dec`, `xor` by `or`, \
+           `xchg` by `add`",
+    from: "ours",
+    peng: false,
+    liu: false,
+    enumerate: aop,
+};
+
+/// What an atomic computes from what is there and what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    /// OpenCL C 1.x: the result is what was there.
+    CompareExchange,
+    /// C11: the result is whether it happened.
+    CompareExchangeBool,
+    Load,
+    Store,
+    TestAndSet,
+    Clear,
+}
+
+/// The families of names; each with what stands before and behind the operation's own word.
+fn operation(name: &str) -> Option<Operation> {
+    use Operation::*;
+    let c11 = name.strip_suffix("_explicit").unwrap_or(name);
+    let named = match c11 {
+        "atomic_exchange" => Some(Exchange),
+        "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => Some(CompareExchangeBool),
+        "atomic_load" => Some(Load),
+        "atomic_store" => Some(Store),
+        "atomic_flag_test_and_set" => Some(TestAndSet),
+        "atomic_flag_clear" => Some(Clear),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
+    let (word, is_c11) = match c11.strip_prefix("atomic_fetch_") {
+        Some(word) => (word, true),
+        None => (name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))?, false),
+    };
+    Some(match word {
+        "add" => Add,
+        "sub" => Sub,
+        "min" => Min,
+        "max" => Max,
+        "and" => And,
+        "or" => Or,
+        "xor" => Xor,
+        "inc" if !is_c11 => Inc,
+        "dec" if !is_c11 => Dec,
+        "xchg" if !is_c11 => Exchange,
+        "cmpxchg" if !is_c11 => CompareExchange,
+        _ => return None,
+    })
+}
+
+/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
+fn pointee(params: &str) -> Option<char> {
+    let mut rest = params.strip_prefix('P')?;
+    loop {
+        if let Some(vendor) = rest.strip_prefix('U') {
+            let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
+            rest = vendor.get(digits + vendor[..digits].parse::<usize>().ok()?..)?;
+        } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
+            rest = behind;
+        } else {
+            return rest.chars().next();
+        }
+    }
+}
+
+fn atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
+    let calls = calls::find(subject, |name| operation(name).is_some());
+    calls.into_iter().filter_map(|call| operation(&call.name).map(|operation| (call, operation))).collect()
+}
+
+fn is_float(ty: char) -> bool {
+    matches!(ty, 'f' | 'd' | 'D')
+}
+
+fn ar(subject: &Subject<'_>, found: &mut Found) {
+    for (call, operation) in atomics(subject) {
+        let Some(ty) = pointee(&call.params) else {
+            call.exclude(AR.id, "the type of its memory is not known", found);
+            continue;
+        };
+        match plain(&call, operation, ty) {
+            Ok((by, text)) => {
+                let edit = Edit::Instead { at: call.places.clone(), by };
+                found.mutants.push(call.mutant(AR.id, format!("plain: {text}"), edit, true));
+            }
+            Err(reason) => call.exclude(AR.id, reason, found),
+        }
+    }
+}
+
+/// What is done plainly, and how C would say it.
+fn plain(call: &Call, operation: Operation, ty: char) -> Result<(Action, String), &'static str> {
+    use Operation::*;
+    let current = || Box::new(Expr::Current);
+    let given = || Box::new(Expr::Operand(1));
+    let binary = |int: Binary, float: Binary| Expr::Binary(if is_float(ty) { float } else { int }, current(), given());
+    let (x, v) = (place_text(&call.arg(0)), call.arg(1));
+    let least = |word: &str, signed, unsigned, float| {
+        let predicate = match ty {
+            ty if is_float(ty) => float,
+            'i' | 'l' | 's' | 'c' | 'a' | 'x' => signed,
+            _ => unsigned,
+        };
+        let new = Expr::Select(Box::new(Expr::Compare(predicate, current(), given())), current(), given());
+        (new, format!("{x} = {word}({x}, {v})"))
+    };
+    let (new, text) = match operation {
+        Add => (binary(Binary::Add, Binary::FAdd), format!("{x} += {v}")),
+        Sub => (binary(Binary::Sub, Binary::FSub), format!("{x} -= {v}")),
+        And => (binary(Binary::And, Binary::And), format!("{x} &= {v}")),
+        Or => (binary(Binary::Or, Binary::Or), format!("{x} |= {v}")),
+        Xor => (binary(Binary::Xor, Binary::Xor), format!("{x} ^= {v}")),
+        Inc => (Expr::Binary(Binary::Add, current(), Box::new(Expr::Integer(1))), format!("{x}++")),
+        Dec => (Expr::Binary(Binary::Sub, current(), Box::new(Expr::Integer(1))), format!("{x}--")),
+        Min => least("min", Predicate::Slt, Predicate::Ult, Predicate::FOlt),
+        Max => least("max", Predicate::Sgt, Predicate::Ugt, Predicate::FOgt),
+        Exchange => (Expr::Operand(1), format!("{x} = {v}")),
+        CompareExchange => {
+            let same = Expr::Compare(Predicate::Eq, current(), given());
+            let new = Expr::Select(Box::new(same), Box::new(Expr::Operand(2)), current());
+            (new, format!("{x} = {x} == {v} ? {} : {x}", call.arg(2)))
+        }
+        CompareExchangeBool => {
+            let by = Action::PlainCompareExchange {
+                pointer: Expr::Operand(0),
+                expected: Expr::Operand(1),
+                desired: Expr::Operand(2),
+            };
+            let (e, d) = (place_text(&v), call.arg(2));
+            return Ok((by, format!("{x} == {e} ? ({x} = {d}, true) : ({e} = {x}, false)")));
+        }
+        Load | Store => return Err("a plain access does the same: the value is read or written at once"),
+        Clear => return Err("a plain store does the same: the flag is written at once"),
+        TestAndSet => return Err("a flag has no plain form: what it holds is the implementation's choice"),
+    };
+    Ok((Action::Plain { pointer: Expr::Operand(0), new }, text))
+}
+
+/// What a pointer points to, as C says it: `bins[b]` for `&bins[b]`.
+fn place_text(pointer: &str) -> String {
+    let pointer = pointer.trim();
+    let is_plain = |text: &str| {
+        let mut depth = 0;
+        !text.is_empty()
+            && text.chars().all(|c| {
+                depth += i32::from(matches!(c, '[' | '(')) - i32::from(matches!(c, ']' | ')'));
+                depth > 0 || c.is_ascii_alphanumeric() || "_.[]()".contains(c)
+            })
+    };
+    match pointer.strip_prefix('&').map(str::trim_start) {
+        Some(object) if is_plain(object) => object.to_owned(),
+        _ if is_plain(pointer) => format!("*{pointer}"),
+        _ => format!("*({pointer})"),
+    }
+}
+
+fn aop(subject: &Subject<'_>, found: &mut Found) {
+    use Operation::*;
+    for (call, operation) in atomics(subject) {
+        let (from, to) = match operation {
+            Add => ("add", "sub"),
+            Sub => ("sub", "add"),
+            Min => ("min", "max"),
+            Max => ("max", "min"),
+            And => ("and", "or"),
+            Or => ("or", "and"),
+            Xor => ("xor", "or"),
+            Inc => ("inc", "dec"),
+            Dec => ("dec", "inc"),
+            Exchange if call.name.contains("xchg") => ("xchg", "add"),
+            Exchange => ("exchange", "fetch_add"),
+            CompareExchange | CompareExchangeBool | Load | Store | TestAndSet | Clear => {
+                call.exclude(AOP.id, "the operation has no counterpart", found);
+                continue;
+            }
+        };
+        if pointee(&call.params).is_none_or(is_float) {
+            call.exclude(AOP.id, "the counterpart is not there for floats", found);
+            continue;
+        }
+        // The operation is the last word but for `_explicit`.
+        let Some(at) = call.name.rfind(from) else { continue };
+        let name = format!("{}{to}{}", &call.name[..at], &call.name[at + from.len()..]);
+        let args = (0..call.operand_count()).map(|i| Expr::Operand(i as u32)).collect();
+        let by = Action::Call { callee: calls::mangle(&name, &call.params), args };
+        let edit = Edit::Instead { at: call.places.clone(), by };
+        found.mutants.push(call.mutant(AOP.id, call.respelt(&name, &call.all_args()), edit, true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_operation() {
+        assert_eq!(operation("atomic_add"), Some(Operation::Add));
+        assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
+        assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
+        assert_eq!(operation("atomic_exchange"), Some(Operation::Exchange));
+        assert_eq!(operation("atomic_compare_exchange_weak_explicit"), Some(Operation::CompareExchangeBool));
+        assert_eq!(operation("atomic_init"), None);
+        assert_eq!(operation("atomic_work_item_fence"), None);
+        assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+
+    #[test]
+    fn the_type_in_memory_is_read_behind_the_qualifiers() {
+        assert_eq!(pointee("PU3AS1Vjj"), Some('j'));
+        assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
+        assert_eq!(pointee("PVU3AS1ff"), Some('f'));
+        assert_eq!(pointee("j"), None);
+    }
+
+    #[test]
+    fn pointers_are_followed_as_c_would() {
+        assert_eq!(place_text("&bins[b + 1]"), "bins[b + 1]");
+        assert_eq!(place_text("p"), "*p");
+        assert_eq!(place_text("p + 1"), "*(p + 1)");
+        assert_eq!(place_text("&a[0] + 1"), "*(&a[0] + 1)");
+    }
+}

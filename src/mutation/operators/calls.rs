@@ -1,0 +1,334 @@
+//! Calls of builtins as places to mutate: which instructions are one call of the source, and how the source spells it.
+//!
+//! Instructions with one debug location and one callee are one call of the source (a macro's argument that is used twice,
+//! a loop that was unrolled), unless the syntax tree tells them apart (two barriers in a macro's body).
+
+use std::collections::BTreeMap;
+
+use super::{Found, Subject};
+use crate::cfg::graph::InstKind;
+use crate::instrument::mutants::edit::{Edit, Place};
+use crate::kernel::ast::{Function, Loc, Node};
+use crate::kernel::ir::{self, DebugLocation, Inst};
+use crate::kernel::source::Sources;
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
+
+/// A call in the source.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Its instructions, in order; at least one.
+    pub places: Vec<Place>,
+    /// The first of them.
+    pub inst: Inst,
+    /// The builtin's name: `atomic_add`.
+    pub name: String,
+    /// The parameters' part of the mangled name: `PU3AS1Vjj`.
+    pub params: String,
+    /// The mangled name.
+    pub callee: String,
+    pub function: String,
+    /// As the source has it: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
+    pub text: String,
+    /// The arguments as the source has them; empty where there is no syntax tree.
+    pub args: Vec<String>,
+    pub range: Option<SourceRange>,
+    /// Where it is spelt, if that is in a macro's body.
+    pub spelling: Option<SourceRange>,
+    /// Whether it comes from a macro's body or argument.
+    pub is_in_macro: bool,
+}
+
+impl Call {
+    /// The argument at that position, as the source has it, or `argument N`.
+    pub fn arg(&self, position: usize) -> String {
+        self.args.get(position).cloned().unwrap_or_else(|| format!("argument {position}"))
+    }
+
+    /// The argument at that position as the source has it, or its value.
+    pub fn arg_or(&self, position: usize, value: i64) -> String {
+        self.args.get(position).cloned().unwrap_or_else(|| value.to_string())
+    }
+
+    /// The call with other arguments, or of another function.
+    pub fn respelt(&self, name: &str, args: &[String]) -> String {
+        format!("{name}({})", args.join(", "))
+    }
+
+    /// The arguments, as many as the instruction has.
+    pub fn all_args(&self) -> Vec<String> {
+        (0..self.operand_count()).map(|i| self.arg(i)).collect()
+    }
+
+    /// Arguments of the instruction.
+    pub fn operand_count(&self) -> usize {
+        self.inst.operands().len().saturating_sub(1)
+    }
+
+    /// The argument's value, if it is a constant integer.
+    pub fn constant(&self, position: usize) -> Option<i64> {
+        let operand = *self.inst.operands().get(position).filter(|_| position < self.operand_count())?;
+        // SAFETY: the operand belongs to a living module; the value is asked of integer constants only.
+        unsafe {
+            use llvm_sys::core::{LLVMConstIntGetSExtValue, LLVMIsAConstantInt};
+            (!LLVMIsAConstantInt(operand).is_null()).then(|| LLVMConstIntGetSExtValue(operand))
+        }
+    }
+
+    /// A mutant of this call.
+    pub fn mutant(&self, operator: &'static str, replacement: String, edit: Edit, is_structural: bool) -> Mutant {
+        Mutant {
+            id: String::new(),
+            operator,
+            function: self.function.clone(),
+            original: self.text.clone(),
+            replacement,
+            range: self.range.clone(),
+            spelling: self.spelling.clone(),
+            edit,
+            is_structural,
+        }
+    }
+
+    /// Says that an operator leaves this call alone.
+    pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut Found) {
+        found.excluded.push(Excluded {
+            operator,
+            function: self.function.clone(),
+            range: self.range.clone(),
+            reason: format!("{}: {}", self.text, reason.into()),
+        });
+    }
+}
+
+/// Base name and parameters of a builtin's mangled name (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
+pub fn demangle(callee: &str) -> Option<(&str, &str)> {
+    let rest = callee.strip_prefix("_Z")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let len: usize = rest[..digits].parse().ok()?;
+    Some((rest.get(digits..digits + len)?, rest.get(digits + len..)?))
+}
+
+/// The mangled name of a builtin whose parameters are mangled as `params`.
+pub fn mangle(name: &str, params: &str) -> String {
+    format!("_Z{}{name}{params}", name.len())
+}
+
+/// The calls of builtins whose names are `wanted`, by function and place.
+pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for (f, function) in subject.sites.functions.iter().enumerate() {
+        let cfg = &function.cfg;
+        let mut groups: BTreeMap<(Option<DebugLocation>, &str), Vec<Place>> = BTreeMap::new();
+        for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+            for (i, inst) in block.instructions.iter().enumerate() {
+                let InstKind::Call(callee) = &inst.kind else { continue };
+                if !demangle(callee).is_some_and(|(name, _)| wanted(name)) {
+                    continue;
+                }
+                let place = Place { function: f, block: b, instruction: i };
+                match inst.location.clone().filter(|l| l.line > 0) {
+                    Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
+                    // Nothing tells which of these belong together.
+                    None => calls.extend(describe(subject, callee, vec![place], None)),
+                }
+            }
+        }
+        let written = subject.ast.and_then(|ast| ast.function(&cfg.function));
+        for ((location, callee), places) in groups {
+            let Some(location) = location else { continue };
+            let name = demangle(callee).map_or("", |(name, _)| name);
+            let nodes = written.map(|w| nodes_at(w, &location, name)).unwrap_or_default();
+            let pairs: Vec<(Vec<Place>, Option<&Node>)> = match nodes.len() == places.len() {
+                true => by_spelling(&nodes, &places),
+                false => vec![(places, nodes.first().copied())],
+            };
+            for (places, node) in pairs {
+                let source = match (written, node) {
+                    (Some(written), Some(node)) => of_tree(subject.sources, written, node),
+                    _ => of_text(subject.sources, &location, name),
+                };
+                calls.extend(describe(subject, callee, places, Some(source)));
+            }
+        }
+    }
+    calls.sort_by_key(|call| call.places[0]);
+    calls
+}
+
+/// The calls of the tree at a place, in source order.
+fn nodes_at<'a>(written: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
+    let mut nodes = Vec::new();
+    collect(&written.body, &mut |node| {
+        let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
+        else {
+            return;
+        };
+        let begin = written.place(&range.begin);
+        if (begin.line, begin.column) == (at.line, at.column) && same_file(&begin.file, &at.file) {
+            nodes.push(node);
+        }
+    });
+    nodes
+}
+
+fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
+    visit(node);
+    for child in &node.children {
+        collect(child, visit);
+    }
+}
+
+/// Debug information and syntax tree may spell one file's folder differently.
+fn same_file(a: &str, b: &str) -> bool {
+    let base = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
+    a == b || base(a) == base(b)
+}
+
+/// As many calls of the tree as instructions: in order they are each other's. Those spelt at one place are one.
+fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Option<&'a Node>)> {
+    let mut groups: Vec<(Loc, Vec<Place>, &'a Node)> = Vec::new();
+    for (node, place) in nodes.iter().zip(places) {
+        let Some(begin) = node.range.as_ref().map(|range| &range.begin) else { continue };
+        let spelt = begin.spelling.as_ref().unwrap_or(&begin.expansion).clone();
+        match groups.iter_mut().find(|(other, _, _)| *other == spelt) {
+            Some(group) => group.1.push(*place),
+            None => groups.push((spelt, vec![*place], node)),
+        }
+    }
+    groups.into_iter().map(|(_, places, node)| (places, Some(node))).collect()
+}
+
+/// What the source says of a call.
+struct Written {
+    text: String,
+    args: Vec<String>,
+    range: SourceRange,
+    spelling: Option<SourceRange>,
+    is_in_macro: bool,
+}
+
+fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Option<Written>) -> Option<Call> {
+    let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
+    let block = ir::function(subject.module, &function)?.blocks().get(places[0].block).copied()?;
+    let inst = block.instructions().get(places[0].instruction).copied()?;
+    let (name, params) = demangle(callee)?;
+    let (text, args, range, spelling, is_in_macro) = match written {
+        Some(w) => (w.text, w.args, Some(w.range), w.spelling, w.is_in_macro),
+        None => (name.to_owned(), Vec::new(), None, None, false),
+    };
+    let (name, params, callee) = (name.to_owned(), params.to_owned(), callee.to_owned());
+    Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
+}
+
+fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
+    let text_of = |node: &Node| {
+        let range = node.range.as_ref()?;
+        // Within one macro's body, or one argument, the spelling is what one reads; across, where it is expanded.
+        let own = written.place(&range.begin);
+        let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
+            (Some(begin), Some(end)) if begin.file == end.file && begin.offset <= end.offset => (begin, end),
+            // A macro at one end (`barrier(FLAGS)` has none): what stands in the function.
+            _ => (own, written.place(&range.end)),
+        };
+        between(sources, &range_of(begin, end))
+    };
+    let is_in_macro = node.range.as_ref().is_some_and(|range| range.begin.spelling.is_some());
+    let (range, spelling) = match &node.range {
+        Some(range) => {
+            let place = written.place(&range.begin);
+            let spelt = range.begin.spelling.as_ref().filter(|spelt| *spelt != place);
+            let spelling = spelt.map(|begin| range_of(begin, range.end.spelling.as_ref().unwrap_or(begin)));
+            (range_of(place, written.place(&range.end)), spelling)
+        }
+        None => (SourceRange { file: String::new(), start: spot(0, 0), end: spot(0, 0) }, None),
+    };
+    let name = node.name.as_deref().unwrap_or_default();
+    let args = node.children.iter().skip(1).enumerate();
+    Written {
+        text: text_of(node).unwrap_or_else(|| name.to_owned()),
+        args: args.map(|(i, arg)| text_of(arg).unwrap_or_else(|| format!("argument {i}"))).collect(),
+        range,
+        spelling,
+        is_in_macro,
+    }
+}
+
+/// From the debug location alone, with what stands there.
+fn of_text(sources: &Sources, at: &DebugLocation, name: &str) -> Written {
+    let len = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count() as u32;
+    let rest = sources.at(&at.file, at.line, at.column);
+    let token = rest.as_deref().map_or(name.len() as u32, |rest| len(rest).max(1));
+    let call = rest.as_deref().filter(|rest| rest.starts_with(name)).and_then(closed);
+    Written {
+        text: call.unwrap_or(name).to_owned(),
+        args: Vec::new(),
+        range: SourceRange {
+            file: at.file.clone(),
+            start: spot(at.line, at.column),
+            end: spot(at.line, at.column + token),
+        },
+        spelling: None,
+        is_in_macro: rest.is_some_and(|rest| !rest.starts_with(name)),
+    }
+}
+
+/// The text up to the parenthesis that closes its first one.
+fn closed(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(&text[..=i]),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn spot(line: u32, column: u32) -> Spot {
+    Spot { line, column }
+}
+
+/// From the first character of one token to behind the last of another; of the first alone if that does not come after.
+fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
+    let end = if begin.file == end.file && end.offset >= begin.offset { end } else { begin };
+    SourceRange {
+        file: begin.file.to_string(),
+        start: spot(begin.line, begin.column),
+        end: spot(end.line, end.column + end.tok_len),
+    }
+}
+
+/// The text of a range, lines joined by blanks.
+pub fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
+    let lines = sources.lines(&range.file)?;
+    let mut out = Vec::new();
+    for line in range.start.line..=range.end.line {
+        let text = lines.get((line as usize).checked_sub(1)?)?;
+        let from = if line == range.start.line { (range.start.column as usize).saturating_sub(1) } else { 0 };
+        let to = if line == range.end.line { (range.end.column as usize).saturating_sub(1) } else { text.len() };
+        out.push(text.get(from..to.min(text.len()))?.trim());
+    }
+    Some(out.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mangled_names_are_taken_apart_and_put_together() {
+        assert_eq!(demangle("_Z10atomic_addPU3AS1Vjj"), Some(("atomic_add", "PU3AS1Vjj")));
+        assert_eq!(demangle("_Z7barrierj"), Some(("barrier", "j")));
+        assert_eq!(demangle("_Z99short"), None);
+        assert_eq!(demangle("helper"), None);
+        assert_eq!(mangle("atomic_sub", "PU3AS1Vjj"), "_Z10atomic_subPU3AS1Vjj");
+    }
+
+    #[test]
+    fn a_call_ends_where_its_parenthesis_closes() {
+        assert_eq!(closed("f(g(1), (2)) + h(3)"), Some("f(g(1), (2))"));
+        assert_eq!(closed("f(g(1),"), None);
+    }
+}

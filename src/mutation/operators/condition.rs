@@ -1,0 +1,143 @@
+//! CSD: conditions forced.
+//!
+//! A condition of one operand is replaced where the branch (or `select`) takes it. Of a short-circuit in an `if` or `?:` the
+//! first operand's branch leads to the outcome at once; the others are not evaluated. Short-circuits in loop conditions
+//! are values, replaced where the loop's branch takes them. Either way what the condition's evaluation would have stored
+//! or called is left out: `while (n--)` as `while (true)` leaves `n` alone.
+
+use super::logical::with_effects_left_out;
+use super::{Found, Operator, Subject};
+use crate::cfg::decisions::{Decision, Event};
+use crate::cfg::graph::BlockIndex;
+use crate::cfg::loops::Loop;
+use crate::instrument::mutants::{EdgeChange, Edit, Expr, Place, Slot};
+use crate::kernel::ir::DebugLocation;
+use crate::mutation::control::conditions::{self, Condition};
+use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::text::{self, Piece};
+use crate::mutation::mutant::{Excluded, Mutant};
+
+pub const CSD: Operator = Operator {
+    id: "CSD",
+    name: "conditional statement forced",
+    class: "condition",
+    what: "the condition of an `if`, `?:` or loop by `true`; by `false`",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    for body in bodies(subject) {
+        let written = conditions::find(subject, &body);
+        for (i, decision) in body.sites.decisions.iter().enumerate() {
+            if decision.construct == "switch" {
+                continue;
+            }
+            let condition = written.iter().find(|c| c.of == conditions::Of::Decision(i));
+            let force = |value| forced(&body, decision, value);
+            add(subject, &body, condition, decision.location.as_ref(), &force, found);
+        }
+        for (i, l) in body.sites.loops.iter().enumerate() {
+            let Some(block) = l.condition else { continue };
+            let condition = written.iter().find(|c| c.of == conditions::Of::Loop(i));
+            let at = body.sites.cfg.blocks[block].condition_location.as_ref();
+            add(subject, &body, condition, at, &|value| forced_loop(&body, l, value), found);
+        }
+        for (node, reason) in conditions::folded(subject, &body) {
+            let range = body
+                .written
+                .and_then(|f| text::piece(subject.sources, f, node.range.as_ref()?))
+                .map(|piece| piece.range);
+            let function = body.name().to_owned();
+            found.excluded.push(Excluded { operator: "CSD", function, range, reason: reason.to_owned() });
+        }
+    }
+}
+
+fn add(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    condition: Option<&Condition<'_>>,
+    at: Option<&DebugLocation>,
+    force: &dyn Fn(bool) -> Option<Edit>,
+    found: &mut Found,
+) {
+    let range = condition.and_then(|c| c.node.range.as_ref());
+    let piece: Option<Piece> = range.zip(body.written).and_then(|(range, f)| text::piece(subject.sources, f, range));
+    let effects = range.map(|range| body.effects_in(range)).unwrap_or_default();
+    for value in [true, false] {
+        let Some(edit) = force(value) else {
+            found.excluded.push(Excluded {
+                operator: "CSD",
+                function: body.name().to_owned(),
+                range: piece.as_ref().map(|p| p.range.clone()).or_else(|| text::spot(at, 0)),
+                reason: "the edges of this decision do not show its outcomes".to_owned(),
+            });
+            return;
+        };
+        found.mutants.push(Mutant {
+            id: String::new(),
+            operator: "CSD",
+            function: body.name().to_owned(),
+            original: piece.as_ref().map_or_else(|| "condition".to_owned(), |p| p.text.clone()),
+            replacement: value.to_string(),
+            range: piece.as_ref().map(|p| p.range.clone()).or_else(|| text::spot(at, 0)),
+            spelling: piece.as_ref().and_then(|p| p.spelling.clone()),
+            edit: with_effects_left_out(edit, effects.clone()),
+            is_structural: false,
+        });
+    }
+}
+
+/// The edit that forces an `if` or `?:`.
+fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
+    let [yes, no] = &decision.outcomes[..] else { return None };
+    if let Some(Event::Select { block, instruction, .. }) = yes.events.first() {
+        let place = Place { function: body.function, block: *block, instruction: *instruction };
+        return Some(replaced(place, value));
+    }
+    let target = |events: &[Event]| {
+        events.iter().find_map(|e| match e {
+            Event::Edge(edge) => Some(past_constants(body, body.sites.cfg.target(*edge))),
+            _ => None,
+        })
+    };
+    let (yes, no) = (target(&yes.events)?, target(&no.events)?);
+    let first = decision.place.0;
+    let targets: Vec<BlockIndex> = body.sites.cfg.successors(first);
+    let to = if value { yes } else { no };
+    let plain = |block: BlockIndex| past_constants(body, block);
+    match targets[..] {
+        [a, b] if (plain(a), plain(b)) == (yes, no) => Some(replaced(body.terminator(first), value)),
+        [a, b] if (plain(a), plain(b)) == (no, yes) => Some(replaced(body.terminator(first), !value)),
+        [a, b] => {
+            let edges = [(0, a), (1, b)].into_iter().filter(|(_, target)| *target != to);
+            let edge = |(successor, _)| EdgeChange { function: body.function, block: first, successor, to, phi: None };
+            Some(Edit::Redirect { edges: edges.map(edge).collect() })
+        }
+        _ => None,
+    }
+}
+
+/// The edit that forces a loop's condition.
+pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
+    let place = body.terminator(l.condition?);
+    Some(replaced(place, value == (l.continue_successor == 0)))
+}
+
+/// The condition (operand 0 of a `br` or `select`) by a constant.
+fn replaced(place: Place, value: bool) -> Edit {
+    Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
+}
+
+/// Where control goes on from a block that tests a constant operand (`a && 0`).
+fn past_constants(body: &Body<'_>, block: BlockIndex) -> BlockIndex {
+    let cfg = &body.sites.cfg;
+    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
+    match cfg.blocks[block].taken {
+        Some(taken) if is_operand => cfg.successors(block)[taken],
+        _ => block,
+    }
+}

@@ -1,0 +1,24 @@
+//! Memory fences: `FR` deletes one.
+
+use super::{Found, Operator, Subject, calls};
+use crate::instrument::mutants::edit::{Action, Edit};
+
+/// Deletes a fence (LIU, table 6.2: `__threadfence`).
+pub const FR: Operator = Operator {
+    id: "FR",
+    name: "fence removal",
+    class: "fence",
+    what: "delete a `mem_fence`, `read_mem_fence`, `write_mem_fence` or `atomic_work_item_fence`",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate: fr,
+};
+
+fn fr(subject: &Subject<'_>, found: &mut Found) {
+    let fences = ["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "__spirv_MemoryBarrier"];
+    for call in calls::find(subject, |name| fences.contains(&name)) {
+        let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };
+        found.mutants.push(call.mutant(FR.id, String::new(), edit, true));
+    }
+}

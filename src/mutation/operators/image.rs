@@ -1,0 +1,121 @@
+//! Image coordinates: `ICR`, PENG's image access mutation (4.2.2).
+
+use super::calls::{self, Call};
+use super::{Found, Operator, Preset, Subject};
+use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
+
+/// One coordinate more or less; two exchanged.
+pub const ICR: Operator = Operator {
+    id: "ICR",
+    name: "image coordinate",
+    class: "image",
+    what: "a coordinate of `read_image*` or `write_image*` plus and minus 1; two of them exchanged",
+    from: "PENG",
+    peng: true,
+    liu: false,
+    enumerate: icr,
+};
+
+/// The coordinates of an access.
+struct Coordinates {
+    /// Position among the arguments.
+    argument: usize,
+    /// Coordinates that count: of an array the layer too, of a 3D image the first three lanes.
+    count: u32,
+    /// Whether they are lanes of a vector.
+    is_vector: bool,
+    is_float: bool,
+}
+
+fn icr(subject: &Subject<'_>, found: &mut Found) {
+    let calls = calls::find(subject, |name| {
+        ["read_image", "write_image"]
+            .iter()
+            .any(|access| name.strip_prefix(access).is_some_and(|ty| matches!(ty, "f" | "i" | "ui" | "h")))
+    });
+    for call in calls {
+        if subject.preset == Preset::Peng && call.is_in_macro {
+            call.exclude(ICR.id, "it stands in a macro, which the preset leaves alone", found);
+            continue;
+        }
+        let Some(at) = coordinates(&call) else {
+            call.exclude(
+                ICR.id,
+                "which of its arguments are the coordinates is not known for this kind of image",
+                found,
+            );
+            continue;
+        };
+        if subject.preset == Preset::Peng && at.count < 2 {
+            call.exclude(ICR.id, "PENG changes coordinates of two and three dimensions", found);
+            continue;
+        }
+        mutate(&call, &at, found);
+    }
+}
+
+/// From the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without the sampler `14ocl_image2d_roDv2_i`.
+fn coordinates(call: &Call) -> Option<Coordinates> {
+    let params = &call.params;
+    let digits = params.bytes().take_while(u8::is_ascii_digit).count();
+    let len: usize = params[..digits].parse().ok()?;
+    let image = params.get(digits..digits + len)?.strip_prefix("ocl_image")?;
+    let mut rest = params.get(digits + len..)?;
+    let mut argument = 1;
+    if let Some(behind) = rest.strip_prefix("11ocl_sampler") {
+        (rest, argument) = (behind, 2);
+    }
+    let count = match image.rsplit_once('_')?.0 {
+        "1d" | "1d_buffer" => 1,
+        "1d_array" | "2d" | "2d_msaa" | "2d_depth" | "2d_msaa_depth" => 2,
+        "2d_array" | "2d_array_msaa" | "2d_array_depth" | "2d_array_msaa_depth" | "3d" => 3,
+        _ => return None,
+    };
+    let (is_vector, scalar) = match rest.strip_prefix("Dv") {
+        Some(vector) => (true, vector.split_once('_')?.1),
+        None => (false, rest),
+    };
+    let is_float = match scalar.as_bytes().first()? {
+        b'i' => false,
+        b'f' => true,
+        _ => return None,
+    };
+    (is_vector == (count > 1)).then_some(Coordinates { argument, count, is_vector, is_float })
+}
+
+fn mutate(call: &Call, at: &Coordinates, found: &mut Found) {
+    let slots: Vec<Slot> = call.places.iter().map(|place| Slot::Operand(*place, at.argument as u32)).collect();
+    let mut add = |coordinate: String, by: Expr| {
+        let mut args = call.all_args();
+        args[at.argument] = coordinate;
+        let edit = Edit::Value { at: slots.clone(), by };
+        found.mutants.push(call.mutant(ICR.id, call.respelt(&call.name, &args), edit, false));
+    };
+    let text = call.arg(at.argument);
+    let one = || if at.is_float { Expr::Float(1.0) } else { Expr::Integer(1) };
+    let (plus, minus) = if at.is_float { (Binary::FAdd, Binary::FSub) } else { (Binary::Add, Binary::Sub) };
+    let names = ["x", "y", "z"];
+    for lane in 0..at.count {
+        for (binary, sign) in [(plus, '+'), (minus, '-')] {
+            let old = if at.is_vector { lane_of(lane) } else { Expr::Original };
+            let new = Expr::Binary(binary, Box::new(old), Box::new(one()));
+            if at.is_vector {
+                let new = Expr::WithLane(Box::new(Expr::Original), lane, Box::new(new));
+                add(format!("{text} with .{} {sign} 1", names[lane as usize]), new);
+            } else {
+                add(format!("{text} {sign} 1"), new);
+            }
+        }
+    }
+    for first in 0..at.count {
+        for second in first + 1..at.count {
+            let half = Expr::WithLane(Box::new(Expr::Original), first, Box::new(lane_of(second)));
+            let whole = Expr::WithLane(Box::new(half), second, Box::new(lane_of(first)));
+            add(format!("{text} with .{} and .{} exchanged", names[first as usize], names[second as usize]), whole);
+        }
+    }
+}
+
+fn lane_of(lane: u32) -> Expr {
+    Expr::Lane(Box::new(Expr::Original), lane)
+}

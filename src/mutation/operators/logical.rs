@@ -1,0 +1,265 @@
+//! COR and LCR: `&&` and `||`.
+//!
+//! Short-circuits on scalars are control flow in the canonical form, so a mutant is a set of edges that lead elsewhere
+//! (`control::circuits`); on vectors they are instructions. An operand that a mutant drops is not evaluated, but for the
+//! first one of a decision, which stands in the block before it: its value is ignored and its effects are left out.
+
+use llvm_sys::LLVMOpcode;
+
+use super::{Found, Operator, Subject};
+use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
+use crate::kernel::ast::{Ast, Node};
+use crate::mutation::control::circuits::{Candidates, Circuit};
+use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::formula::{Change, Formula};
+use crate::mutation::control::logic::{self, Decision};
+use crate::mutation::control::text::{self, Piece};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
+use crate::mutation::operators::Preset;
+
+pub const COR: Operator = Operator {
+    id: "COR",
+    name: "conditional operator replacement",
+    class: "condition",
+    what: "`&&` with `||` and back",
+    from: "LIU, PENG",
+    peng: true,
+    liu: true,
+    enumerate: |subject, found| enumerate(subject, "COR", &[Change::Exchange], found),
+};
+
+pub const LCR: Operator = Operator {
+    id: "LCR",
+    name: "logical connector replacement",
+    class: "condition",
+    what: "`a && b` and `a || b` by `a`, by `b`, by its negation",
+    from: "ours",
+    peng: false,
+    liu: false,
+    enumerate: |subject, found| enumerate(subject, "LCR", &[Change::Left, Change::Right, Change::Negate], found),
+};
+
+fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
+    for body in bodies(subject) {
+        match subject.ast.filter(|_| body.written.is_some()) {
+            Some(ast) => {
+                let operator = OfSource { subject, body: &body, id, changes };
+                for decision in logic::find(&body, ast, subject.sources) {
+                    operator.decision(&decision, found);
+                }
+                operator.vectors(ast, found);
+            }
+            None => of_graph(subject, &body, id, changes, found),
+        }
+    }
+}
+
+struct OfSource<'a, 's> {
+    subject: &'a Subject<'s>,
+    body: &'a Body<'a>,
+    id: &'static str,
+    changes: &'a [Change],
+}
+
+impl OfSource<'_, '_> {
+    fn decision(&self, decision: &Decision<'_>, found: &mut Found) {
+        for (i, node) in decision.written.operators.iter().enumerate() {
+            let token = &decision.tokens[i];
+            if self.is_left_alone(token) {
+                self.exclude(token, "an operator inside a macro", found);
+                continue;
+            }
+            let Some(circuit) = &decision.circuit else {
+                self.exclude(token, "clang folds this short-circuit away", found);
+                continue;
+            };
+            for change in self.changes {
+                match self.edit(decision, circuit, i, *change) {
+                    Some(edit) => found.mutants.extend(self.mutant(node, token, *change, edit)),
+                    None => self.exclude(token, "the edges of this short-circuit do not show its operands", found),
+                }
+            }
+        }
+    }
+
+    fn edit(&self, decision: &Decision<'_>, circuit: &Circuit, operator: usize, change: Change) -> Option<Edit> {
+        let mutated = circuit.formula().changed(operator, change);
+        let edit = wired(self.body, circuit, &mutated)?;
+        // What an operand that no longer counts would have done.
+        let used = mutated.leaves();
+        let dropped = circuit.formula().leaves().into_iter().filter(|leaf| !used.contains(leaf));
+        let effects: Vec<Place> = dropped
+            .filter_map(|leaf| decision.written.leaves.get(leaf)?.range.as_ref())
+            .flat_map(|range| self.body.effects_in(range))
+            .collect();
+        Some(with_effects_left_out(edit, effects))
+    }
+
+    /// `&&` and `||` on vectors are `and` and `or`.
+    fn vectors(&self, ast: &Ast, found: &mut Found) {
+        let Some(function) = self.body.written else { return };
+        let mut used: Vec<Place> = Vec::new();
+        function.body.walk(&mut |node: &Node| {
+            let opcode = match node.opcode.as_deref() {
+                Some("&&") => LLVMOpcode::LLVMAnd,
+                Some("||") => LLVMOpcode::LLVMOr,
+                _ => return,
+            };
+            if !node.is("BinaryOperator") || !node.is_vector() {
+                return;
+            }
+            let token = node.opcode.as_deref().unwrap_or_default();
+            let Some(token) = text::operator(self.subject.sources, function, node, token) else { return };
+            if self.is_left_alone(&token) {
+                return self.exclude(&token, "an operator inside a macro", found);
+            }
+            let here = self.body.instructions().find(|(place, inst)| {
+                inst.opcode() == opcode
+                    && !used.contains(place)
+                    && self.body.location(*place).is_some_and(|at| text::begins_at(&token, at))
+            });
+            let Some((place, _)) = here else {
+                let reason = match crate::kernel::folding::constant(ast, node) {
+                    Some(_) => "clang folds this operator away",
+                    None => "no instruction of this operator is left",
+                };
+                return self.exclude(&token, reason, found);
+            };
+            used.push(place);
+            for change in self.changes {
+                let (a, b) = (Box::new(Expr::Operand(0)), Box::new(Expr::Operand(1)));
+                let by = match change {
+                    Change::Exchange if opcode == LLVMOpcode::LLVMAnd => Expr::Binary(Binary::Or, a, b),
+                    Change::Exchange => Expr::Binary(Binary::And, a, b),
+                    Change::Left => *a,
+                    Change::Right => *b,
+                    Change::Negate => Expr::Unary(Unary::Not, Box::new(Expr::Original)),
+                };
+                let edit = Edit::Value { at: vec![Slot::Result(place)], by };
+                found.mutants.extend(self.mutant(node, &token, *change, edit));
+            }
+        });
+    }
+
+    fn mutant(&self, node: &Node, token: &Piece, change: Change, edit: Edit) -> Option<Mutant> {
+        let function = self.body.written?;
+        let piece = |node: &Node| text::piece(self.subject.sources, function, node.range.as_ref()?);
+        let (whole, original, replacement) = match change {
+            Change::Exchange => (token.clone(), token.text.clone(), exchanged(&token.text).to_owned()),
+            _ => {
+                let whole = piece(node)?;
+                let replacement = match change {
+                    Change::Left => piece(node.children.first()?)?.text,
+                    Change::Right => piece(node.children.get(1)?)?.text,
+                    _ => format!("!({})", whole.text),
+                };
+                let original = whole.text.clone();
+                (whole, original, replacement)
+            }
+        };
+        Some(Mutant {
+            id: String::new(),
+            operator: self.id,
+            function: self.body.name().to_owned(),
+            original,
+            replacement,
+            range: Some(whole.range),
+            spelling: whole.spelling,
+            edit,
+            is_structural: false,
+        })
+    }
+
+    fn is_left_alone(&self, token: &Piece) -> bool {
+        self.subject.preset == Preset::Peng && token.is_of_macro()
+    }
+
+    fn exclude(&self, token: &Piece, reason: &str, found: &mut Found) {
+        exclude(self.body, self.id, Some(token.range.clone()), reason, found);
+    }
+}
+
+fn exchanged(token: &str) -> &'static str {
+    if token == "&&" { "||" } else { "&&" }
+}
+
+fn exclude(body: &Body<'_>, operator: &'static str, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+    let function = body.name().to_owned();
+    found.excluded.push(Excluded { operator, function, range, reason: reason.to_owned() });
+}
+
+/// The edit that makes a circuit compute another formula.
+fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Option<Edit> {
+    // The negation of a value is that of the `phi` that holds it.
+    if let (Formula::Not(inner), Some((block, instruction))) = (formula, circuit.phi)
+        && **inner == *circuit.formula()
+    {
+        let phi = Place { function: body.function, block, instruction };
+        let by = Expr::Unary(Unary::Not, Box::new(Expr::Original));
+        return Some(Edit::Value { at: vec![Slot::Result(phi)], by });
+    }
+    let edges = circuit.rewired(&body.sites.cfg, body.function, formula)?;
+    (!edges.is_empty()).then_some(Edit::Redirect { edges })
+}
+
+/// The edit, and besides it these stores and calls left out.
+pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
+    match effects.is_empty() {
+        true => edit,
+        false => Edit::All(vec![edit, Edit::Instead { at: effects, by: Action::Nothing }]),
+    }
+}
+
+/// Without a syntax tree: the formulas that the edges show, operators at debug locations.
+fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
+    for circuit in Candidates::of(&body.sites.cfg, &body.sites.dominance).rest() {
+        for (operator, is_and, last) in operators(circuit.formula()) {
+            let at = circuit.leaves[last].last().and_then(|b| body.location(body.terminator(*b)));
+            // A negation around an operator shows as the other operator with negated operands: the token knows.
+            let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column)).unwrap_or_default();
+            let token = match (here.get(..2), is_and) {
+                (Some("&&"), _) => "&&",
+                (Some("||"), _) => "||",
+                (_, true) => "&&",
+                (_, false) => "||",
+            };
+            let range = text::spot(at, token.len());
+            for change in changes {
+                let formula = circuit.formula().changed(operator, *change);
+                let Some(edit) = wired(body, &circuit, &formula) else {
+                    exclude(body, id, range.clone(), "the edges of this short-circuit do not show its operands", found);
+                    continue;
+                };
+                let (original, replacement) = match change {
+                    Change::Exchange => (token.to_owned(), exchanged(token).to_owned()),
+                    Change::Left => (format!("left {token} right"), "left".to_owned()),
+                    Change::Right => (format!("left {token} right"), "right".to_owned()),
+                    Change::Negate => (format!("left {token} right"), format!("!(left {token} right)")),
+                };
+                found.mutants.push(Mutant {
+                    id: String::new(),
+                    operator: id,
+                    function: body.name().to_owned(),
+                    original,
+                    replacement,
+                    range: range.clone(),
+                    spelling: None,
+                    edit,
+                    is_structural: false,
+                });
+            }
+        }
+    }
+}
+
+/// The operators of a formula: position, whether `&&`, the last leaf of the left operand.
+fn operators(formula: &Formula) -> Vec<(usize, bool, usize)> {
+    match formula {
+        Formula::Not(inner) => operators(inner),
+        Formula::Pair { operator, is_and, left, right } => {
+            let last = left.leaves().last().copied().unwrap_or(0);
+            [vec![(*operator, *is_and, last)], operators(left), operators(right)].concat()
+        }
+        _ => Vec::new(),
+    }
+}

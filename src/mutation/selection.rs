@@ -1,0 +1,183 @@
+//! `--operators`: which operators are used, and with how many replacements.
+
+use std::fmt;
+
+use super::operators::{OPERATORS, Operator, Preset};
+use crate::error::{Error, Result};
+
+/// The operators that a run uses.
+#[derive(Clone)]
+pub struct Selection {
+    preset: Preset,
+    /// In the order of [`OPERATORS`].
+    operators: Vec<&'static Operator>,
+    /// Whether these are all of the preset's.
+    is_whole: bool,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection::of_preset(Preset::Full)
+    }
+}
+
+impl Selection {
+    /// `all`, `peng`, `liu`, or ids of operators between commas; upper and lower case are the same.
+    ///
+    /// # Errors
+    /// `Caller` if a name is none of these; the message lists the ids.
+    pub fn parse(text: &str) -> Result<Selection> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "all" => return Ok(Selection::of_preset(Preset::Full)),
+            "peng" => return Ok(Selection::of_preset(Preset::Peng)),
+            "liu" => return Ok(Selection::of_preset(Preset::Liu)),
+            _ => {}
+        }
+        let mut chosen = Vec::new();
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let found = OPERATORS.iter().position(|o| o.id.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name))?;
+            chosen.push(found);
+        }
+        if chosen.is_empty() {
+            return Err(Error::caller("--operators names none").mend(choices()));
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(Selection {
+            preset: Preset::Full,
+            is_whole: chosen.len() == OPERATORS.len(),
+            operators: chosen.into_iter().map(|i| &OPERATORS[i]).collect(),
+        })
+    }
+
+    /// All operators of a preset.
+    pub fn of_preset(preset: Preset) -> Selection {
+        let belongs = |operator: &&Operator| match preset {
+            Preset::Full => true,
+            Preset::Peng => operator.peng,
+            Preset::Liu => operator.liu,
+        };
+        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_whole: true }
+    }
+
+    pub fn preset(&self) -> Preset {
+        self.preset
+    }
+
+    /// In the order of [`OPERATORS`].
+    pub fn operators(&self) -> &[&'static Operator] {
+        &self.operators
+    }
+
+    /// Whether the operator of that id is among them.
+    pub fn has(&self, id: &str) -> bool {
+        self.operators.iter().any(|operator| operator.id == id)
+    }
+}
+
+/// As results say it, and as [`Selection::parse`] reads it: the preset's name or the ids in the registry's order.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.is_whole, self.preset) {
+            (true, Preset::Full) => f.write_str("all"),
+            (true, Preset::Peng) => f.write_str("peng"),
+            (true, Preset::Liu) => f.write_str("liu"),
+            (false, _) => {
+                let ids: Vec<&str> = self.operators.iter().map(|operator| operator.id).collect();
+                f.write_str(&ids.join(","))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Selection({self})")
+    }
+}
+
+fn choices() -> String {
+    let ids: Vec<&str> = OPERATORS.iter().map(|operator| operator.id).collect();
+    format!("give all, peng, liu, or some of {}, with commas between", ids.join(", "))
+}
+
+fn unknown(name: &str) -> Error {
+    let upper = name.to_ascii_uppercase();
+    if ["ALL", "PENG", "LIU"].contains(&upper.as_str()) {
+        return Error::caller(format!("`{name}` stands for a set of operators and cannot be one of a list"))
+            .mend(format!("give --operators {name} alone, or some of the ids"));
+    }
+    let names = OPERATORS.iter().map(|operator| operator.id).chain(["all", "peng", "liu"]);
+    let nearest = names.map(|known| (distance(&upper, &known.to_ascii_uppercase()), known)).min();
+    let mend = match nearest {
+        Some((far, known)) if far < known.len() && far <= 2 => format!("did you mean `{known}`? Else {}", choices()),
+        _ => choices(),
+    };
+    Error::caller(format!("there is no mutation operator `{name}`")).mend(mend)
+}
+
+/// Letters to change, add, drop, or exchange with their neighbour, to come from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let (above, left, corner) = (rows[i - 1][j], row[j - 1], rows[i - 1][j - 1]);
+            let mut best = (above + 1).min(left + 1).min(corner + usize::from(a[i - 1] != b[j - 1]));
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        Selection::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn presets_and_lists_come_back_as_they_went_in() {
+        for text in ["all", "peng", "liu"] {
+            assert_eq!(Selection::parse(&text.to_uppercase()).unwrap().to_string(), text);
+        }
+        let list = Selection::parse(" syr, icr,SYR ,").unwrap();
+        assert_eq!(list.to_string(), "SYR,ICR");
+        assert_eq!(list.preset(), Preset::Full);
+        assert!(list.has("ICR") && !list.has("AR"));
+        assert_eq!(Selection::parse(&list.to_string()).unwrap().to_string(), "SYR,ICR");
+    }
+
+    #[test]
+    fn presets_take_their_own_operators() {
+        let peng = Selection::of_preset(Preset::Peng);
+        assert!(peng.has("SYR") && peng.has("ICR") && !peng.has("AS") && !peng.has("BFR"));
+        let liu = Selection::of_preset(Preset::Liu);
+        assert!(liu.has("SYR") && liu.has("AS") && !liu.has("BFR") && !liu.has("ICR"));
+    }
+
+    #[test]
+    fn what_is_misspelt_is_met_with_a_guess() {
+        assert!(message("SRY").contains("did you mean `SYR`?"), "{}", message("SRY"));
+        assert!(message("SRY").contains("ICR"), "{}", message("SRY"));
+        assert!(message("pneg").contains("did you mean `peng`?"), "{}", message("pneg"));
+        assert!(!message("everything").contains("did you mean"), "{}", message("everything"));
+        assert!(message("SYR,liu").contains("alone"), "{}", message("SYR,liu"));
+        assert!(message(" , ").contains("names none"));
+        assert_eq!(Selection::parse("x").unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn distances_count_exchanged_letters_once() {
+        assert_eq!(distance("SRY", "SYR"), 1);
+        assert_eq!(distance("", "AB"), 2);
+        assert_eq!(distance("GIR", "GID"), 1);
+    }
+}

@@ -1,0 +1,239 @@
+//! Mutation results as a report of Stryker's mutation-testing schema (version 2), which its viewers and dashboards show.
+//!
+//! First-order mutants only: the schema has no pairs. Undecided mutants are `Survived`; equivalents and duplicates are
+//! `Ignored`, so that they count in no score; both say so as their reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::Loaded;
+use crate::error::{Error, Result};
+use crate::result::hash;
+use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
+use crate::result::store::AnyResult;
+
+/// Scores that viewers paint green from, and red below.
+const HIGH: u32 = 80;
+const LOW: u32 = 60;
+
+/// The report of loaded results.
+pub(super) fn convert(results: &[Loaded]) -> Result<String> {
+    let results = results
+        .iter()
+        .map(|(path, result)| match result {
+            AnyResult::Mutate(mutate) => Ok(mutate.as_ref()),
+            other => Err(Error::caller(format!(
+                "{} is a result of `kassay {}`: Stryker's reports show mutants",
+                path.display(),
+                other.command()
+            ))
+            .mend("name results of `kassay mutate`")),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let report = report(&results, &|path| fs::read(path).map_err(|e| e.kind()))?;
+    serde_json::to_string_pretty(&report)
+        .map(|text| text + "\n")
+        .map_err(|e| Error::internal(format!("cannot turn the report into JSON: {e}")))
+}
+
+/// A source file in the report.
+struct File {
+    lines: Vec<String>,
+    text: String,
+    mutants: Vec<Value>,
+}
+
+/// The report of `results`. `read` gives the bytes of a file.
+///
+/// # Errors
+/// `Caller` if a source file is not there any more or has changed since the run; `Environment` if it cannot be read.
+pub fn report(
+    results: &[&MutateResult],
+    read: &dyn Fn(&Path) -> std::result::Result<Vec<u8>, ErrorKind>,
+) -> Result<Value> {
+    let mut files: BTreeMap<String, File> = BTreeMap::new();
+    let mut tests = Map::new();
+    // Names of tests, and ids of mutants in shared helpers, may come up in several results: there the kernel is part of them.
+    let mut taken = BTreeSet::new();
+    let mut unique = |kernel: &str, id: &str| {
+        let candidates = std::iter::once(id.to_owned()).chain((1..).map(|n| match n {
+            1 => format!("{kernel}: {id}"),
+            n => format!("{kernel}: {id} ({n})"),
+        }));
+        candidates.into_iter().find(|c| taken.insert(c.clone())).unwrap_or_default()
+    };
+    for result in results {
+        let ids: BTreeMap<&str, String> =
+            result.tests.iter().map(|t| (t.name.as_str(), unique(&result.kernel, &t.name))).collect();
+        let list: Vec<Value> =
+            result.tests.iter().map(|t| json!({ "id": ids[t.name.as_str()], "name": t.name })).collect();
+        let mut key = format!("tests of {}", result.kernel);
+        while tests.contains_key(&key) {
+            key.push('\'');
+        }
+        tests.insert(key, json!({ "tests": list }));
+        for mutant in result.mutants.iter().filter(|m| !m.is_pair()) {
+            let name = file_of(mutant, result);
+            if !files.contains_key(name) {
+                files.insert(name.to_owned(), load(name, result, read)?);
+            }
+            let Some(file) = files.get_mut(name) else { continue };
+            let id = unique(&result.kernel, &mutant.id);
+            file.mutants.push(entry(mutant, id, name, &file.lines, &ids)?);
+        }
+    }
+    let files: Map<String, Value> = files
+        .into_iter()
+        .map(|(name, file)| {
+            let value = json!({ "language": language(&name), "source": file.text, "mutants": file.mutants });
+            (name, value)
+        })
+        .collect();
+    let mut report = json!({
+        "schemaVersion": "2",
+        "thresholds": { "high": HIGH, "low": LOW },
+        "files": files,
+        "testFiles": tests,
+        "framework": { "name": "kassay", "version": results.first().map_or("", |r| r.version.as_str()) },
+    });
+    if let [one] = results {
+        report["config"] = serde_json::to_value(&one.options)
+            .map_err(|e| Error::internal(format!("cannot turn the options into JSON: {e}")))?;
+    }
+    Ok(report)
+}
+
+/// The file that a mutant is shown in: what has no place is shown at the beginning of the kernel's file.
+fn file_of<'a>(mutant: &'a Mutant, result: &'a MutateResult) -> &'a str {
+    if mutant.location.start.line == 0 || mutant.location.file.is_empty() {
+        &result.source
+    } else {
+        &mutant.location.file
+    }
+}
+
+/// Reads a source file: as it is named, or beside the kernel.
+fn load(
+    name: &str,
+    result: &MutateResult,
+    read: &dyn Fn(&Path) -> std::result::Result<Vec<u8>, ErrorKind>,
+) -> Result<File> {
+    let named = PathBuf::from(name);
+    let folder = Path::new(&result.source).parent().unwrap_or(Path::new(""));
+    let mut beside = vec![folder.join(name)];
+    beside.extend(named.file_name().map(|file| folder.join(file)));
+    let bytes = std::iter::once(&named).chain(&beside).find_map(|path| match read(path) {
+        Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+        outcome => Some(outcome),
+    });
+    let bytes = match bytes {
+        Some(Ok(bytes)) => bytes,
+        Some(Err(kind)) => {
+            return Err(Error::environment(format!("cannot read {name}: {kind}")).mend("make the file readable"));
+        }
+        None => {
+            return Err(Error::caller(format!("{name} is not there: the report holds the source"))
+                .mend("run `kassay report` in the folder in which `kassay mutate` was run"));
+        }
+    };
+    if result.texts.get(name).is_some_and(|hash| *hash != hash::of_text(&bytes)) {
+        return Err(changed(name));
+    }
+    // Of modules in binary there is no text to show.
+    let text = if language(name) == "none" { String::new() } else { String::from_utf8_lossy(&bytes).into_owned() };
+    Ok(File { lines: text.lines().map(str::to_owned).collect(), text, mutants: Vec::new() })
+}
+
+fn changed(name: &str) -> Error {
+    Error::caller(format!("{name} has changed since the mutants were made"))
+        .mend("run `kassay mutate` again, or restore the file as it was")
+}
+
+/// As Prism, the highlighter of Stryker's viewers, names it.
+fn language(file: &str) -> &'static str {
+    match Path::new(file).extension().and_then(|e| e.to_str()) {
+        Some("ll") => "llvm",
+        Some("bc" | "spv") => "none",
+        _ => "opencl",
+    }
+}
+
+fn entry(mutant: &Mutant, id: String, file: &str, lines: &[String], tests: &BTreeMap<&str, String>) -> Result<Value> {
+    let (status, reason) = status(mutant);
+    let ids = |names: &[String]| names.iter().filter_map(|n| tests.get(n.as_str())).cloned().collect::<Vec<String>>();
+    let mut entry = json!({
+        "id": id,
+        "mutatorName": mutant.operator,
+        "replacement": mutant.replacement,
+        "description": description(mutant),
+        "location": location(&mutant.location, file, lines)?,
+        "status": status,
+        "killedBy": ids(&mutant.killed_by),
+        "coveredBy": ids(&mutant.covered_by),
+    });
+    if let Some(reason) = reason {
+        entry["statusReason"] = reason.into();
+    }
+    Ok(entry)
+}
+
+fn description(mutant: &Mutant) -> String {
+    let what = match (mutant.original.as_str(), mutant.replacement.as_str()) {
+        ("", new) => new.to_owned(),
+        (old, "") => format!("delete {old}"),
+        (old, new) => format!("{old} -> {new}"),
+    };
+    format!("{what} in {}", mutant.function)
+}
+
+/// The status by the schema's names, and why.
+fn status(mutant: &Mutant) -> (&'static str, Option<String>) {
+    let because = |what: &str| match &mutant.reason {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    };
+    if let Some(original) = &mutant.duplicate_of {
+        return ("Ignored", Some(format!("duplicate of {original}")));
+    }
+    let reason = mutant.reason.clone();
+    match mutant.status {
+        Status::Killed => ("Killed", reason),
+        Status::Survived => ("Survived", reason),
+        Status::Timeout => ("Timeout", reason),
+        Status::RuntimeError => ("RuntimeError", reason),
+        Status::CompileError => ("CompileError", reason),
+        Status::NoCoverage => ("NoCoverage", reason),
+        Status::Ignored => ("Ignored", reason),
+        Status::Pending => ("Pending", reason),
+        Status::Undecided => ("Survived", Some(because("undecided"))),
+        Status::Equivalent => ("Ignored", Some(because("equivalent"))),
+    }
+}
+
+/// A location with columns in UTF-16 code units, which viewers count in; kassay's are in bytes. At least one column wide;
+/// line 1, column 1 where the place is unknown.
+///
+/// # Errors
+/// `Caller` if the file has no such line any more.
+fn location(at: &Location, file: &str, lines: &[String]) -> Result<Value> {
+    if at.start.line == 0 || at.file.is_empty() {
+        return Ok(json!({ "start": { "line": 1, "column": 1 }, "end": { "line": 1, "column": 2 } }));
+    }
+    let units = |p: Position| {
+        let line = lines.get(p.line as usize - 1)?;
+        let bytes = (p.column.max(1) as usize - 1).min(line.len());
+        let before = line.char_indices().take_while(|(n, _)| *n < bytes);
+        Some(before.map(|(_, c)| c.len_utf16()).sum::<usize>() + 1)
+    };
+    let start = units(at.start).ok_or_else(|| changed(file))?;
+    let (end_line, end) = if (at.end.line, at.end.column) > (at.start.line, at.start.column) {
+        (at.end.line, units(at.end).ok_or_else(|| changed(file))?)
+    } else {
+        (at.start.line, start + 1)
+    };
+    Ok(json!({ "start": { "line": at.start.line, "column": start }, "end": { "line": end_line, "column": end } }))
+}

@@ -1,0 +1,288 @@
+//! The journal of a run: what was decided so far, a line each, so that a killed run can go on.
+//!
+//! `<result file>.journal.jsonl` is JSON Lines. Its first line is the [`Header`]; the file appears with it, by rename. Every
+//! entry goes to the file in one write when it is decided, so that a killed process loses at most the entry that it was
+//! just writing; entries are synced in groups, so that a machine that fails loses at most the last second. The journal
+//! lives until the result file is there; then [`Journal::remove`] ends it.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::store;
+use crate::error::{Error, Result};
+
+/// How long an entry may wait for its group to be synced.
+const GROUP: Duration = Duration::from_millis(500);
+
+/// How long to wait for whoever else has the journal: the last children of a killed run may outlive it for a moment.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The first line of a journal: whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// `kassay.journal/1`
+    pub schema: String,
+    /// `mutate`, `generate`
+    pub command: String,
+    /// Of kassay.
+    pub version: String,
+    /// The entry's name.
+    pub kernel: String,
+    /// Hash of all that decides what the entries say.
+    pub configuration: String,
+}
+
+impl Header {
+    /// What `schema` says.
+    pub const SCHEMA: &'static str = "kassay.journal/1";
+
+    pub fn new(command: &str, kernel: &str, configuration: &str) -> Header {
+        Header {
+            schema: Header::SCHEMA.into(),
+            command: command.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            kernel: kernel.into(),
+            configuration: configuration.into(),
+        }
+    }
+}
+
+/// Where the journal of a run with this result file is.
+pub fn path_for(result: &Path) -> PathBuf {
+    let mut path = OsString::from(result);
+    path.push(".journal.jsonl");
+    path.into()
+}
+
+/// An open journal. Threads may append to it at the same time. Dropping it syncs what is not yet synced; the file stays.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    syncer: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// That there is something to sync, or that it is over.
+    changed: Condvar,
+    /// A second handle of the file: syncing does not keep others from appending.
+    synced: File,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// When the oldest entry was written that is not synced.
+    waiting_since: Option<Instant>,
+    closed: bool,
+    /// Why nothing can be written any more: what would follow a torn line could not be read.
+    broken: Option<String>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Syncs groups until the journal is closed, and then the rest.
+    fn sync_groups(&self) {
+        let mut state = self.lock();
+        loop {
+            let wait = match (state.waiting_since, state.closed) {
+                (None, true) => return,
+                (None, false) => None,
+                (Some(_), true) => Some(Duration::ZERO),
+                (Some(since), false) => Some(GROUP.saturating_sub(since.elapsed())),
+            };
+            match wait {
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => {
+                    state.waiting_since = None;
+                    drop(state);
+                    let outcome = self.synced.sync_data();
+                    state = self.lock();
+                    if let Err(e) = outcome {
+                        state.broken.get_or_insert(e.to_string());
+                    }
+                }
+                Some(time) => {
+                    state = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+}
+
+impl Journal {
+    /// Begins a journal; one that is there is replaced.
+    ///
+    /// # Errors
+    /// Those of [`store::write_text`]; `Caller` if another process writes this journal; `Environment` if the file system
+    /// fails.
+    pub fn create(path: &Path, header: &Header) -> Result<Journal> {
+        // Whoever has the old one keeps its lock on it until the new one stands in its place.
+        let old = path.exists().then(|| open(path)).transpose()?;
+        let mut line = serde_json::to_string(header)
+            .map_err(|e| Error::internal(format!("cannot turn the journal's header into JSON: {e}")))?;
+        line.push('\n');
+        store::write_text(&line, path)?;
+        drop(old);
+        let mut file = open(path)?;
+        file.seek(SeekFrom::End(0)).map_err(|e| io_error(path, &e.to_string()))?;
+        Journal::start(path, file)
+    }
+
+    /// Opens the journal of a run that was ended, and gives what it had decided; where there is none, begins one. A torn
+    /// end, as a power failure leaves it, is cut off.
+    ///
+    /// # Errors
+    /// `Caller` if the journal is of another configuration, another command or another version of kassay, if its first
+    /// line is damaged, or if another process writes it; `Environment` if the file system fails.
+    pub fn resume<E: DeserializeOwned>(path: &Path, header: &Header) -> Result<(Journal, Vec<E>)> {
+        if !path.exists() {
+            return Ok((Journal::create(path, header)?, Vec::new()));
+        }
+        let mut file = open(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|e| io_error(path, &e.to_string()))?;
+        let end = bytes.iter().position(|b| *b == b'\n');
+        let found = end.and_then(|end| serde_json::from_slice::<Header>(&bytes[..end]).ok());
+        let (Some(end), Some(found)) = (end, found) else {
+            return Err(Error::caller(format!(
+                "{} is not a journal of kassay, or its first line is damaged",
+                path.display()
+            ))
+            .mend("delete it, or leave out --resume: the run then begins anew"));
+        };
+        same_run(path, &found, header)?;
+        let mut good = end + 1;
+        let mut entries = Vec::new();
+        while let Some(len) = bytes[good..].iter().position(|b| *b == b'\n') {
+            let Ok(entry) = serde_json::from_slice(&bytes[good..good + len]) else { break };
+            entries.push(entry);
+            good += len + 1;
+        }
+        let cut = |file: &mut File| {
+            file.set_len(good as u64)?;
+            file.seek(SeekFrom::Start(good as u64))
+        };
+        cut(&mut file).map_err(|e| io_error(path, &e.to_string()))?;
+        Ok((Journal::start(path, file)?, entries))
+    }
+
+    fn start(path: &Path, file: File) -> Result<Journal> {
+        let synced = file.try_clone().map_err(|e| io_error(path, &e.to_string()))?;
+        let state = State { file, waiting_since: None, closed: false, broken: None };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), synced });
+        let syncer = std::thread::Builder::new()
+            .name("journal".into())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.sync_groups()
+            })
+            .map_err(|e| Error::environment(format!("cannot start a thread for the journal: {e}")))?;
+        Ok(Journal { path: path.to_owned(), shared, syncer: Some(syncer) })
+    }
+
+    /// Adds an entry. When this returns, killing the process no longer loses it; within a second it is on disk.
+    ///
+    /// # Errors
+    /// `Environment` if this or an earlier entry could not be written or synced; `Internal` if the entry has no JSON form.
+    pub fn append<E: Serialize>(&self, entry: &E) -> Result<()> {
+        let mut line = serde_json::to_string(entry)
+            .map_err(|e| Error::internal(format!("cannot turn an entry of the journal into JSON: {e}")))?;
+        line.push('\n');
+        let mut state = self.shared.lock();
+        if state.broken.is_none()
+            && let Err(e) = state.file.write_all(line.as_bytes())
+        {
+            state.broken = Some(e.to_string());
+        }
+        if let Some(why) = &state.broken {
+            return Err(io_error(&self.path, why));
+        }
+        if state.waiting_since.is_none() {
+            state.waiting_since = Some(Instant::now());
+            self.shared.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Deletes the journal, once the result that it led to is stored.
+    ///
+    /// # Errors
+    /// `Environment` if it cannot be deleted.
+    pub fn remove(self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => {
+                Err(Error::environment(format!("cannot delete {}: {e}", self.path.display()))
+                    .mend("delete it by hand: the result is complete"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_one();
+        if let Some(syncer) = self.syncer.take() {
+            // It has no way to panic; if it did, there would be nothing to do about it here.
+            let _ = syncer.join();
+        }
+    }
+}
+
+/// Opens a journal and locks it; the lock goes with the handle.
+fn open(path: &Path) -> Result<File> {
+    let file = File::options().read(true).write(true).open(path).map_err(|e| io_error(path, &e.to_string()))?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::caller(format!("another kassay is writing {}", path.display()))
+                    .mend("wait until it is done, or name another result file with -o"));
+            }
+            // File systems without locks: then nobody has one.
+            Err(TryLockError::Error(_)) => return Ok(file),
+        }
+    }
+}
+
+fn same_run(path: &Path, found: &Header, expected: &Header) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = [
+        ("has the schema", &found.schema, &expected.schema),
+        ("is of the command", &found.command, &expected.command),
+        ("was written by version", &found.version, &expected.version),
+        ("is of the kernel", &found.kernel, &expected.kernel),
+        ("has the configuration", &found.configuration, &expected.configuration),
+    ]
+    .into_iter()
+    .find(|(_, found, expected)| found != expected)
+    .map_or(String::new(), |(what, found, expected)| format!(": it {what} `{found}`, this run's is `{expected}`"));
+    Err(Error::caller(format!("{} is the journal of another run{what}", path.display()))
+        .mend("resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew"))
+}
+
+fn io_error(path: &Path, why: &str) -> Error {
+    Error::environment(format!("the journal {} cannot be read or written: {why}", path.display()))
+        .mend("free some space, or write to another file system with -o; --resume goes on from what is there")
+}

@@ -1,0 +1,197 @@
+//! Shards of one mutation run into one result.
+//!
+//! Each shard lists every mutant; those of other shards are `pending` there. The merged result takes each from the shard
+//! that owns it and computes the rest as a whole run does, so that it equals the whole run's but for `elapsed_s`, `device`,
+//! `timing` and `shard`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::Device;
+use super::mutate::{Mutant, MutateResult, TestOutcome, Timing};
+use super::mutate_summary::finish;
+use super::shard::Shard;
+use super::store::AnyResult;
+use crate::error::{Error, Result};
+
+/// A shard's result with the file it came from.
+struct Part {
+    path: PathBuf,
+    shard: Shard,
+    result: MutateResult,
+}
+
+/// Merges results as they were loaded, in any order. Times add up, also `elapsed_s`; of devices that differ the names and
+/// drivers are joined. `class_of` gives the class of an operator by its id.
+///
+/// # Errors
+/// `Caller` if a result is not of `kassay mutate` or not of a shard; if their configurations, their numbers of shards or
+/// their lists of mutants and tests differ; if a shard is missing or there twice.
+pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> String) -> Result<MutateResult> {
+    let mut parts = results.into_iter().map(|(path, result)| part(path, result)).collect::<Result<Vec<Part>>>()?;
+    parts.sort_by_key(|p| p.shard);
+    let Some(first) = parts.first() else {
+        return Err(Error::caller("there is no result to merge").mend("name the results of all shards"));
+    };
+    parts.iter().skip(1).try_for_each(|other| same_run(first, other))?;
+    complete(&parts)?;
+
+    let mut merged = first.result.clone();
+    merged.shard = None;
+    merged.elapsed_s = parts.iter().map(|p| p.result.elapsed_s).sum();
+    merged.device = device(&parts);
+    merged.timing = parts.iter().fold(Timing::default(), |sum, p| add(sum, &p.result.timing));
+    merged.mutants =
+        (0..merged.mutants.len()).map(|at| decided(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
+    merged.notes = joined(parts.iter().flat_map(|p| &p.result.notes));
+    tests(&mut merged, &parts);
+    finish(&mut merged, class_of);
+    Ok(merged)
+}
+
+fn part(path: PathBuf, result: AnyResult) -> Result<Part> {
+    let shown = path.display();
+    let result = match result {
+        AnyResult::Mutate(result) => *result,
+        other => {
+            let what = format!("{shown} is a result of `kassay {}`: only mutate results have shards", other.command());
+            return Err(Error::caller(what).mend("name results of `kassay mutate --shard k/n`"));
+        }
+    };
+    let Some(text) = &result.shard else {
+        return Err(Error::caller(format!("{shown} is the result of a whole run, not of a shard"))
+            .mend("name results of `kassay mutate --shard k/n`; a whole run needs no merge"));
+    };
+    let shard = text.parse().map_err(|e| {
+        Error::caller(format!("{shown}: the shard `{text}` is {e}")).mend("name a result as `kassay mutate` wrote it")
+    })?;
+    Ok(Part { path, shard, result })
+}
+
+/// Refuses results of different runs, saying in what they differ.
+fn same_run(a: &Part, b: &Part) -> Result<()> {
+    let (x, y) = (&a.result, &b.result);
+    let quoted = |text: &str| format!("`{text}`");
+    let differing = [
+        ("versions of kassay", quoted(&x.version), quoted(&y.version)),
+        ("kernels", quoted(&x.kernel), quoted(&y.kernel)),
+        ("seeds", x.seed.to_string(), y.seed.to_string()),
+        ("operators", quoted(&x.options.operators), quoted(&y.options.operators)),
+        ("orders", x.options.order.to_string(), y.options.order.to_string()),
+        ("numbers of shards", a.shard.of().to_string(), b.shard.of().to_string()),
+        ("configurations", quoted(&x.configuration), quoted(&y.configuration)),
+    ]
+    .into_iter()
+    .find(|(_, x, y)| x != y);
+    let (a, b) = (a.path.display(), b.path.display());
+    if let Some((what, x, y)) = differing {
+        return Err(Error::caller(format!("{a} and {b} are of different runs: their {what} are {x} and {y}"))
+            .mend("merge shards of one run: same kernel, suite, options and number of shards"));
+    }
+    let same_mutants = x.mutants.iter().map(|m| &m.id).eq(y.mutants.iter().map(|m| &m.id));
+    let same_tests = x.tests.iter().map(|t| &t.name).eq(y.tests.iter().map(|t| &t.name));
+    if !same_mutants || !same_tests {
+        let what = if same_mutants { "tests" } else { "mutants" };
+        return Err(Error::caller(format!(
+            "{a} and {b} do not list the same {what}, though their configurations agree"
+        ))
+        .mend("merge the results as `kassay mutate` wrote them"));
+    }
+    Ok(())
+}
+
+/// Refuses a shard that is there twice, and too few of them. `parts` are in the order of their shards.
+fn complete(parts: &[Part]) -> Result<()> {
+    for pair in parts.windows(2) {
+        if pair[0].shard == pair[1].shard {
+            let (a, b) = (pair[0].path.display(), pair[1].path.display());
+            return Err(
+                Error::caller(format!("{a} and {b} are both of shard {}", pair[0].shard)).mend("name each shard once")
+            );
+        }
+    }
+    let there: BTreeSet<Shard> = parts.iter().map(|p| p.shard).collect();
+    let of = parts.first().map_or(0, |p| p.shard.of());
+    let mut missing = (1..=of).filter_map(|k| Shard::new(k, of)).filter(|s| !there.contains(s));
+    let shown: Vec<String> = missing.by_ref().take(8).map(|s| s.to_string()).collect();
+    match (shown.len(), missing.count()) {
+        (0, _) => Ok(()),
+        (n, more) => {
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let noun = if n > 1 { "shards" } else { "shard" };
+            Err(Error::caller(format!("{noun} {}{more} missing", shown.join(", ")))
+                .mend("name the results of all shards; what has not run yet can be run with --shard"))
+        }
+    }
+}
+
+/// The mutant at `at` from the shard that owns it. A shard may leave out of what a mutant of another's is a duplicate.
+fn decided(parts: &[Part], at: usize) -> Result<&Mutant> {
+    let mut originals = parts.iter().filter_map(|p| p.result.mutants[at].duplicate_of.as_deref());
+    let id = &parts[0].result.mutants[at].id;
+    let original = originals.next();
+    if originals.any(|other| Some(other) != original) {
+        return Err(Error::caller(format!("the shards do not agree on the mutant that `{id}` is a duplicate of"))
+            .mend("run the shards again with the same kassay"));
+    }
+    let owner = parts.iter().find(|p| p.shard.owns(id, original));
+    owner.map(|p| &p.result.mutants[at]).ok_or_else(|| Error::internal(format!("no shard has the mutant `{id}`")))
+}
+
+/// Tests as they went in the first shard that dropped them, or else in the first.
+fn tests(merged: &mut MutateResult, parts: &[Part]) {
+    for (at, test) in merged.tests.iter_mut().enumerate() {
+        let runs = || parts.iter().map(|p| (p.shard, &p.result.tests[at]));
+        let Some((_, odd)) = runs().find(|(_, t)| t.status != TestOutcome::USED) else { continue };
+        *test = odd.clone();
+        let relied: Vec<String> =
+            runs().filter(|(_, t)| t.status == TestOutcome::USED).map(|(s, _)| s.to_string()).collect();
+        if !relied.is_empty() {
+            merged.notes.push(format!(
+                "the test `{}` was dropped in some shards; verdicts of others rely on it: {}",
+                test.name,
+                relied.join(", ")
+            ));
+        }
+    }
+}
+
+fn device(parts: &[Part]) -> Option<Device> {
+    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.device.as_ref()).collect();
+    let first = *devices.first()?;
+    let join = |field: fn(&Device) -> &String| joined(devices.iter().map(|d| field(d))).join("; ");
+    Some(Device {
+        name: join(|d| &d.name),
+        driver: join(|d| &d.driver),
+        kind: join(|d| &d.kind),
+        il_versions: first
+            .il_versions
+            .iter()
+            .filter(|v| devices.iter().all(|d| d.il_versions.contains(v)))
+            .cloned()
+            .collect(),
+    })
+}
+
+/// Each text once, in the order of first appearance.
+fn joined<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.filter(|t| seen.insert(*t)).cloned().collect()
+}
+
+fn add(mut sum: Timing, more: &Timing) -> Timing {
+    sum.build_s += more.build_s;
+    sum.run_s += more.run_s;
+    sum.equivalence_s += more.equivalence_s;
+    sum.builds += more.builds;
+    sum.executions += more.executions;
+    sum.pruned_pairs += more.pruned_pairs;
+    sum.pairs += more.pairs;
+    sum.batched_pairs += more.batched_pairs;
+    sum.module_sizes.extend(&more.module_sizes);
+    // Not a sum: how long the original takes, as the first shard that ran the test measured it.
+    for (test, s) in &more.originals_s {
+        sum.originals_s.entry(test.clone()).or_insert(*s);
+    }
+    sum
+}

@@ -1,0 +1,6 @@
+//! Operators on control flow, statements and constants: what they find, and that each mutant does what the same change of
+//! the source does.
+
+mod counts;
+mod differential;
+mod support;

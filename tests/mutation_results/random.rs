@@ -1,0 +1,129 @@
+//! Random results of whole runs.
+
+use kassay::result::mutate::*;
+use kassay::result::mutate_summary::finish;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+pub const STATUSES: [Status; 9] = [
+    Status::Killed,
+    Status::Survived,
+    Status::Timeout,
+    Status::RuntimeError,
+    Status::CompileError,
+    Status::NoCoverage,
+    Status::Ignored,
+    Status::Undecided,
+    Status::Equivalent,
+];
+
+const TESTS: [&str; 3] = ["even", "odd length", "empty"];
+
+/// The class of an operator, for tests: it only has to be a function.
+pub fn class_of(operator: &str) -> String {
+    format!("class of {}", &operator[..1])
+}
+
+pub fn mutant(id: &str, status: Status) -> Mutant {
+    let at = Position { line: 3, column: 9 };
+    Mutant {
+        id: id.into(),
+        operator: "ROR".into(),
+        function: "f".into(),
+        original: "<".into(),
+        replacement: "<=".into(),
+        location: Location { file: "k.cl".into(), start: at, end: Position { column: 10, ..at } },
+        spelling: None,
+        status,
+        killed_by: vec![],
+        covered_by: vec![],
+        duplicate_of: None,
+        reason: None,
+        parts: vec![],
+    }
+}
+
+pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
+    let test = |name: &&str| TestOutcome {
+        name: (*name).into(),
+        status: TestOutcome::USED.into(),
+        reason: None,
+        kills: 0,
+        reaches: 0,
+    };
+    MutateResult {
+        schema: MutateResult::SCHEMA.into(),
+        version: "0.1.0".into(),
+        kernel: "f".into(),
+        source: "k.cl".into(),
+        device: None,
+        seed: 7,
+        elapsed_s: 1.0,
+        configuration: "00ff".into(),
+        shard: None,
+        options: MutateOptions {
+            operators: "ROR,AOR".into(),
+            order,
+            sample: None,
+            repeats: None,
+            full_matrix: false,
+            timeout_factor: 10.0,
+            strategy: "schemata".into(),
+            ir_level: "raw".into(),
+        },
+        texts: Default::default(),
+        summary: Summary::default(),
+        pairs: None,
+        operators: Default::default(),
+        classes: Default::default(),
+        lines: Default::default(),
+        timing: Timing::default(),
+        mutants,
+        tests: TESTS.iter().map(test).collect(),
+        second_order: None,
+        notes: vec!["a note".into()],
+    }
+}
+
+/// A mutant's fate, and how far back the mutant is that it equals (0: none).
+fn fate() -> impl Strategy<Value = (Status, Vec<&'static str>, Vec<&'static str>, usize, u32)> {
+    let tests = || subsequence(TESTS.to_vec(), 0..=TESTS.len());
+    (select(&STATUSES), tests(), tests(), prop_oneof![3 => Just(0), 1 => 1..6_usize], 0..6_u32)
+}
+
+/// A whole run's result, with pairs or without.
+pub fn whole() -> impl Strategy<Value = MutateResult> {
+    let pairs = prop::collection::vec((fate(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..30);
+    (prop::collection::vec(fate(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
+        let mut mutants: Vec<Mutant> = Vec::new();
+        let add = |(status, kills, reaches, back, line): (Status, Vec<&str>, Vec<&str>, usize, u32),
+                   parts: Vec<String>,
+                   mutants: &mut Vec<Mutant>| {
+            let n = mutants.len();
+            let operator = ["ROR", "AOR", "LVR"][n % 3];
+            let id = match parts.as_slice() {
+                [] => format!("f.{operator}@k.cl:{line}:{n}:<="),
+                parts => format!("{} #{n}", parts.join(" + ")),
+            };
+            let mut one = Mutant { operator: operator.into(), parts, ..mutant(&id, status) };
+            one.location.start.line = line;
+            one.killed_by = kills.iter().map(|t| (*t).to_owned()).collect();
+            one.covered_by = reaches.iter().map(|t| (*t).to_owned()).collect();
+            one.reason = n.is_multiple_of(4).then(|| format!("because of {n}"));
+            let original = n.checked_sub(back).filter(|at| *at < n).map(|at| &mutants[at]);
+            one.duplicate_of = original.filter(|o| o.duplicate_of.is_none()).map(|o| o.id.clone());
+            mutants.push(one);
+        };
+        first.into_iter().for_each(|fate| add(fate, vec![], &mut mutants));
+        if second_order {
+            let count = mutants.len();
+            for (fate, a, b) in pairs {
+                let parts = [a, b].map(|i| mutants[i.index(count)].id.clone()).to_vec();
+                add(fate, parts, &mut mutants);
+            }
+        }
+        let mut whole = result(mutants, if second_order { 2 } else { 1 });
+        finish(&mut whole, &class_of);
+        whole
+    })
+}

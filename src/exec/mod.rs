@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::suite::launch::Launch;
 
-pub use opencl::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 
 /// Code that an OpenCL device takes through its IL loader.

@@ -156,9 +156,13 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             let Some(shape) = shape(operands[0]) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             let add = if shape.float { Binary::FAdd } else { Binary::Xor };
-            edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
-            edits.push(value(operand(0), Expr::Current));
-            edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
+            // What a private variable holds before its first store is not defined.
+            // SAFETY: alive and a pointer.
+            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } != 0 {
+                edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
+                edits.push(value(operand(0), Expr::Current));
+                edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
+            }
         }
         LLVMSelect => {
             edits.push(value(operand(0), Expr::Unary(Unary::Not, Box::new(Expr::Original))));

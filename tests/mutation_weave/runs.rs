@@ -20,7 +20,7 @@ use super::support::{Kernel, options, run_mutant, start};
 fn harmless(inst: Inst) -> bool {
     let mask = |v: llvm_sys::prelude::LLVMValueRef| {
         // SAFETY: alive.
-        unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 63 }
+        unsafe { !LLVMIsAConstantInt(v).is_null() && matches!(LLVMConstIntGetZExtValue(v), 15 | 63) }
     };
     let barrier = inst.callee().is_some_and(|c| c.contains("barrier"));
     !(barrier || inst.opcode() == LLVMOpcode::LLVMAnd && inst.operands().into_iter().any(mask))

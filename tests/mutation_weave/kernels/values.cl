@@ -17,27 +17,20 @@ static int outer(const int x)
     return helper(x, 7) * 2;
 }
 
-static float untouched(const float x)
-{
-    return x;
-}
-
 __kernel void values(__global const int *a, __global const uint *b, __global const float *f, __global const int4 *v,
                      __global int *out, __global float *fout, __global int4 *vout, __global long *lout,
                      __global int *sums)
 {
     __local int shared[64];
-    const int i = get_global_id(0);
-    const int l = get_local_id(0);
-    const int x = a[AT(i)];
-    const uint u = b[AT(i)];
-    const float g = untouched(f[AT(i)]);
+    const int x = a[AT(get_global_id(0))];
+    const uint u = b[AT(get_global_id(0))];
+    const float g = f[AT(get_global_id(0))];
     int r = x * 3 + 1;
     long wide = (long)x << 3;
 
-    shared[AT(l)] = x;
+    shared[get_local_id(0) & 15] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
-    r ^= shared[AT(l + 1)];
+    r ^= shared[(get_local_id(0) + 1) & 15];
 
     for (int j = 0; j < 5; ++j) {
         if (j == 3)
@@ -62,14 +55,14 @@ __kernel void values(__global const int *a, __global const uint *b, __global con
     }
 
     const int both = x > 2 && u > 3u;
-    const float h = g > 0.5f ? g * 1.5f : -g;
+    const float h = g > 0.5f ? g * 1.5f : 1.0f - g;
 
     wide = wide * u - (wide >> (u & 7u));
     r += max(x, (int)u) + both;
-    out[AT(i)] = r;
-    out[AT(i)] += (int)(u / 3u) % 11;
-    fout[AT(i)] = h + (g - 2.0f) / 4.0f + (float)r;
-    vout[AT(i)] = v[AT(i)] * 2 + (v[AT(i)] > (int4)(3));
-    lout[AT(i)] = wide;
+    out[AT(get_global_id(0))] = r;
+    out[AT(get_global_id(0))] += (int)(u / 3u) % 11;
+    fout[AT(get_global_id(0))] = h + (g - 2.0f) / 4.0f + (float)r;
+    vout[AT(get_global_id(0))] = v[AT(get_global_id(0))] * 2 + (v[AT(get_global_id(0))] > (int4)(3));
+    lout[AT(get_global_id(0))] = wide;
     atomic_add(&sums[AT(x)], r & 7);
 }

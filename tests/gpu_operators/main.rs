@@ -1,5 +1,7 @@
 //! Barrier, fence, atomic, index, local-memory and image operators, counted by hand on fixtures and small kernels.
 
+mod private;
+
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;

@@ -5,6 +5,7 @@
 pub mod enumerate;
 pub mod mutant;
 pub mod operators;
+pub mod reference;
 pub mod selection;
 
 pub use enumerate::{Enumeration, enumerate};

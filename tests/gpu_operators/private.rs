@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;
+use inkwell::passes::PassBuilderOptions;
 use kassay::coverage::build::{self, File};
 use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
+use kassay::kernel::{canonical, compile, ir};
 use kassay::lower::spirv;
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
@@ -181,6 +182,56 @@ fn what_they_keep_to_themselves_does_not() {
     for fate in fates {
         assert_eq!(fate.same, Ok(vec![true]), "{:?}", fate.variable);
     }
+}
+
+#[test]
+fn generic_pointers_lead_to_private_memory_too_but_no_atomics() {
+    let kernel = |last: &str| {
+        format!(
+            "
+void add(int *p, int n) {{ *p += n; }}
+kernel void k(global const int *in, global int *out) {{
+    local int own[64];
+    int *p = &own[get_local_id(0)];
+    *p = in[get_global_id(0)];
+    add(p, 3);
+    {last}
+    out[get_global_id(0)] = *p;
+}}
+"
+        )
+    };
+    let suite = SUITE.replace("tile = { local = 512 }\nwide = { local = 1024 }\n", "");
+    let suite = suite.replace("[[test]]", "options = [\"-cl-std=CL2.0\"]\n[[test]]");
+    let mut executor = executor();
+    assert_eq!(inline(&mut executor, &kernel(""), &suite)[0].same, Ok(vec![true]));
+    let atomic = "atomic_fetch_add((volatile atomic_int *)p, 1);";
+    let refused = Err(Refusal::Atomic("atomic_fetch_add".into()));
+    assert_eq!(inline(&mut executor, &kernel(atomic), &suite)[0].same, refused);
+}
+
+#[test]
+fn debug_information_may_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, OWN).unwrap();
+    let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+    let context = Context::create();
+    let file = File::parse(&context, &loaded).unwrap();
+    let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
+    let machine = spirv::machine().unwrap();
+    for f in ir::functions(assay.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
+        canonical::add_attribute(f, "alwaysinline");
+    }
+    let passes = "always-inline,globaldce,function(sroa,mem2reg)";
+    assay.module().run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
+    for variable in ["k.own", "k.big", "k.fixed"] {
+        privatise(assay.module(), "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
+    }
+    for position in [2, 3] {
+        privatise(assay.module(), "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
+    }
+    assert!(privatise(assay.module(), "k", &LocalVariable::Argument(0), 512).is_err());
 }
 
 #[test]

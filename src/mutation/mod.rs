@@ -12,6 +12,7 @@ pub mod mutant;
 pub mod operations;
 pub mod operators;
 pub mod orders;
+pub mod reference;
 pub mod runner;
 pub mod selection;
 pub mod sizing;

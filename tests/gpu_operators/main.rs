@@ -1,5 +1,7 @@
 //! Barrier, fence, atomic, index, local-memory and image operators, counted by hand on fixtures and small kernels.
 
+mod private;
+
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
@@ -331,4 +333,32 @@ fn layers_are_coordinates_and_floats_step_by_one() {
     assert_eq!(mutants.len(), 9 + 5);
     let Edit::Value { by: Expr::WithLane(_, 0, step), .. } = &mutants[0].edit else { panic!("{:?}", mutants[0].edit) };
     assert!(matches!(&**step, Expr::Binary(_, _, one) if **one == Expr::Float(1.0)));
+}
+
+fn inspect(kernel: &str, args: &[&str]) -> std::process::Output {
+    let path = format!("{}/testdata/{kernel}/{kernel}.cl", env!("CARGO_MANIFEST_DIR"));
+    std::process::Command::new(env!("CARGO_BIN_EXE_kassay")).arg("inspect").arg(path).args(args).output().unwrap()
+}
+
+#[test]
+fn inspect_counts_by_operator_and_says_what_is_left_out() {
+    let out = inspect("matmul_tiled", &["--operators", "syr,bfr,shr,gir,ai", "--format", "json"]);
+    let result: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let kernel = &result["kernels"][0];
+    let expected = serde_json::json!({ "BFR": 2, "GIR": 12, "SHR": 2, "SYR": 2 });
+    assert_eq!(kernel["mutants_by_operator"], expected);
+    assert_eq!(kernel["counts"]["mutants"], 18);
+
+    // Reasons only where more is asked for.
+    for (flags, says) in [(["--format", "json", "-v"].as_slice(), true), (["--format", "json"].as_slice(), false)] {
+        let out = inspect("palette_1d", &[["--operators", "peng"].as_slice(), flags].concat());
+        let result: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let notes = result["notes"].to_string();
+        let reason = "palette_1d.cl:20:20: ICR: read_imageui(palette, PICK, index): PENG changes";
+        assert_eq!(notes.contains(reason), says, "{notes}");
+    }
+    let out = inspect("palette_1d", &["--operators", "IRC"]);
+    assert_eq!(out.status.code(), Some(2));
+    let text = String::from_utf8(out.stderr).unwrap();
+    assert!(text.contains("did you mean `ICR`?"), "{text}");
 }

@@ -9,6 +9,8 @@ pub mod schemata;
 mod threads;
 mod tools;
 mod weaver;
+mod private_calls;
+pub mod privatise;
 
 pub use edit::{
     Action, Binary, Conversion, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot, Unary,

@@ -9,6 +9,7 @@ use super::{Found, Subject};
 use crate::cfg::graph::InstKind;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
+use crate::kernel::builtins::demangle;
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
@@ -98,19 +99,6 @@ impl Call {
             reason: format!("{}: {}", self.text, reason.into()),
         });
     }
-}
-
-/// Base name and parameters of a builtin's mangled name (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
-pub fn demangle(callee: &str) -> Option<(&str, &str)> {
-    let rest = callee.strip_prefix("_Z")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let len: usize = rest[..digits].parse().ok()?;
-    Some((rest.get(digits..digits + len)?, rest.get(digits + len..)?))
-}
-
-/// The mangled name of a builtin whose parameters are mangled as `params`.
-pub fn mangle(name: &str, params: &str) -> String {
-    format!("_Z{}{name}{params}", name.len())
 }
 
 /// The calls of builtins whose names are `wanted`, by function and place.
@@ -325,15 +313,6 @@ pub fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mangled_names_are_taken_apart_and_put_together() {
-        assert_eq!(demangle("_Z10atomic_addPU3AS1Vjj"), Some(("atomic_add", "PU3AS1Vjj")));
-        assert_eq!(demangle("_Z7barrierj"), Some(("barrier", "j")));
-        assert_eq!(demangle("_Z99short"), None);
-        assert_eq!(demangle("helper"), None);
-        assert_eq!(mangle("atomic_sub", "PU3AS1Vjj"), "_Z10atomic_subPU3AS1Vjj");
-    }
 
     #[test]
     fn a_call_ends_where_its_parenthesis_closes() {

@@ -186,7 +186,10 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         let each = start.elapsed().as_secs_f64() * 1e3 / mutants.len() as f64;
         let equivalent = found.iter().filter(|v| is_equivalent(v)).count();
         let duplicates = found.iter().filter(|v| matches!(v, Verdict::DuplicateOf(_))).count();
-        times.insert(stem, format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()));
+        times.insert(
+            stem,
+            format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()),
+        );
         assert!(!has_itself || found.last().is_some_and(is_equivalent), "{}", file.display());
     }
     for (kernel, line) in &times {

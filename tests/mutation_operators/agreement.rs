@@ -31,7 +31,14 @@ fn operators_of_testdata_have_instructions() {
                 located += usize::from(!is_folded);
             }
             left.extend(found.left.into_iter().map(|l| {
-                format!("{} {}:{} `{}` {}", path.display(), l.range.start.line, l.range.start.column, l.kind.spelling(), l.reason)
+                format!(
+                    "{} {}:{} `{}` {}",
+                    path.display(),
+                    l.range.start.line,
+                    l.range.start.column,
+                    l.kind.spelling(),
+                    l.reason
+                )
             }));
         });
     }
@@ -50,9 +57,15 @@ fn debug_information_alone_finds_the_operators_that_have_instructions() {
             let mut all = Vec::new();
             support::kernels(&path, &options, known, Preset::Full, |subject| {
                 for operation in operations::find(subject).list {
-                    let is_instruction = matches!(operation.implementation, Implementation::Computed(_) | Implementation::Offset(_));
+                    let is_instruction =
+                        matches!(operation.implementation, Implementation::Computed(_) | Implementation::Offset(_));
                     if let Some(range) = operation.range.clone().filter(|_| is_instruction && !operation.in_macro) {
-                        all.push((range.start, operation.text(), subject.entry.to_owned(), operation.function_name.clone()));
+                        all.push((
+                            range.start,
+                            operation.text(),
+                            subject.entry.to_owned(),
+                            operation.function_name.clone(),
+                        ));
                     }
                 }
             });

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
+use kassay::cfg::sites::Sites;
 use kassay::kernel::ast::Ast;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::kernel::{canonical, module, signature};
-use kassay::cfg::sites::Sites;
 use kassay::lower::spirv;
 use kassay::mutation::operators::{Preset, Subject};
 
@@ -37,8 +37,15 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         let interface = signature::interface(&own, &entry).unwrap();
         canonical::canonicalise(&own, &entry, &machine).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
-        let subject =
-            Subject { module: &own, entry: &entry, interface: &interface, sites: &sites, ast, sources: &sources, preset };
+        let subject = Subject {
+            module: &own,
+            entry: &entry,
+            interface: &interface,
+            sites: &sites,
+            ast,
+            sources: &sources,
+            preset,
+        };
         work(&subject);
     }
 }

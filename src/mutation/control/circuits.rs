@@ -47,7 +47,12 @@ impl<'a> Candidates<'a> {
 
     /// The first short-circuit that is wired like `formula` and whose last branch stands where `is_at` says; it is not
     /// found again.
-    pub fn take(&mut self, formula: &Formula, is_value: bool, is_at: &dyn Fn(&DebugLocation) -> bool) -> Option<Circuit> {
+    pub fn take(
+        &mut self,
+        formula: &Formula,
+        is_value: bool,
+        is_at: &dyn Fn(&DebugLocation) -> bool,
+    ) -> Option<Circuit> {
         let last = |group: &Group| self.cfg.blocks[*group.leaves.last()?].instructions.last()?.location.clone();
         let (position, circuit) = self.groups.iter().enumerate().find_map(|(i, group)| {
             let here = group.phi.is_some() == is_value && last(group).is_some_and(|l| is_at(&l));
@@ -87,7 +92,8 @@ impl Circuit {
             }
             targets.insert(Exit::Outcome(value), phi.0);
             targets.insert(Exit::Outcome(!value), phi.0);
-            let right = group.leaves.iter().flat_map(|b| cfg.successors(*b)).find(|t| dominance.dominates(*t, *from))?;
+            let right =
+                group.leaves.iter().flat_map(|b| cfg.successors(*b)).find(|t| dominance.dominates(*t, *from))?;
             targets.insert(Exit::Leaf(leaves.len() - 1), right);
         }
         if formula.leaves() != (0..leaves.len()).collect::<Vec<_>>() {
@@ -269,7 +275,11 @@ fn wire(formula: &Formula, yes: Exit, no: Exit, found: &mut BTreeMap<usize, (Exi
         Formula::Not(inner) => wire(inner, no, yes, found),
         Formula::Pair { is_and, left, right, .. } => {
             let next = start(right, yes, no);
-            if *is_and { wire(left, next, no, found) } else { wire(left, yes, next, found) }
+            if *is_and {
+                wire(left, next, no, found)
+            } else {
+                wire(left, yes, next, found)
+            }
             wire(right, yes, no, found);
         }
     }

@@ -27,7 +27,8 @@ pub enum Normal {
 const INLINING: &CStr = c"always-inline,globaldce,function(mem2reg)";
 
 /// Passes that simplify without assuming anything. Loops are neither deleted nor unrolled: how often they iterate stays.
-const OPTIMISING: &CStr = c"function(sroa,early-cse,instcombine,simplifycfg,sccp,reassociate,gvn,instcombine,simplifycfg,\
+const OPTIMISING: &CStr =
+    c"function(sroa,early-cse,instcombine,simplifycfg,sccp,reassociate,gvn,instcombine,simplifycfg,\
 loop-simplify,lcssa,loop(indvars),adce,instcombine,simplifycfg,early-cse)";
 
 /// The normal form of a (mutated) module, which is consumed.

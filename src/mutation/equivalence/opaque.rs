@@ -125,9 +125,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
                     next = LLVMGetNextUse(next);
                     let inside = match user.opcode() {
                         LLVMOpcode::LLVMLoad => LLVMGetVolatile(user.0) == 0,
-                        LLVMOpcode::LLVMStore => {
-                            LLVMGetVolatile(user.0) == 0 && LLVMGetOperand(user.0, 0) != pointer
-                        }
+                        LLVMOpcode::LLVMStore => LLVMGetVolatile(user.0) == 0 && LLVMGetOperand(user.0, 0) != pointer,
                         LLVMOpcode::LLVMGetElementPtr => {
                             todo.push(user.0);
                             self.constant_offset(user).is_some()
@@ -401,8 +399,7 @@ fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
 /// A shift amount as clang masks it for OpenCL C (6.3.j): modulo the width.
 fn is_masked(amount: LLVMValueRef) -> bool {
     ir::as_instruction(amount).is_some_and(|i| {
-        i.opcode() == LLVMOpcode::LLVMAnd
-            && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
+        i.opcode() == LLVMOpcode::LLVMAnd && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
     })
 }
 

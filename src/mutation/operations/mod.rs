@@ -160,3 +160,8 @@ pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     found.by_opcode = by_opcode;
     found
 }
+
+/// Where an expression of an operation's function stands.
+pub fn extent(subject: &Subject<'_>, operation: &Operation<'_>, node: &Node) -> Option<SourceRange> {
+    syntax::extent(subject.ast?.function(&operation.function_name)?, node)
+}

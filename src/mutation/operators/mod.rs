@@ -1,17 +1,24 @@
 //! The mutation operators (`docs/operators.md`): one file per family, one line per operator in [`OPERATORS`].
 
+pub mod arithmetic;
+pub mod assignment;
 pub mod atomic;
 pub mod barrier;
+pub mod bitwise;
 pub mod calls;
 pub mod condition;
 pub mod deletion;
 pub mod fence;
 pub mod image;
+pub mod increment;
 pub mod index;
 pub mod launch;
 pub mod local;
 pub mod logical;
 pub mod loop_boundary;
+pub mod relational;
+mod replacing;
+pub mod unary;
 
 use super::mutant::{Excluded, Mutant};
 use crate::cfg::sites::Sites;
@@ -71,6 +78,17 @@ pub struct Found {
 /// All operators, in the order of the specification's table.
 #[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
+    relational::CBR,
+    relational::ROR,
+    relational::NCR,
+    arithmetic::AOR,
+    arithmetic::MR,
+    bitwise::BOR,
+    increment::ARS,
+    assignment::ASR,
+    unary::AIU,
+    unary::AOD,
+    unary::COD,
     logical::COR,
     logical::LCR,
     condition::CSD,

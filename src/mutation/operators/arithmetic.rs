@@ -1,0 +1,64 @@
+//! AOR and MR: arithmetic operators.
+//!
+//! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which has bitwise operators and shifts too).
+
+use super::replacing::{add, exchanged, wanted};
+use super::{Found, Operator, Preset, Subject};
+use crate::mutation::operations::{BinaryOp, OperationKind};
+
+pub const AOR: Operator = Operator {
+    id: "AOR",
+    name: "arithmetic operator replacement",
+    class: "arithmetic",
+    what: "each of `+ - * / %` by every other",
+    from: "PENG",
+    peng: true,
+    liu: false,
+    enumerate: |subject, found| enumerate(subject, "AOR", &others, found),
+};
+
+pub const MR: Operator = Operator {
+    id: "MR",
+    name: "math replacement",
+    class: "arithmetic",
+    what: "`+` and `-`, `*` and `/`, `&` and `|`, `<<` and `>>` by one another; `%` by `*`; `^` by `&`",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate: |subject, found| enumerate(subject, "MR", &|op, _| vec![counterpart(op)], found),
+};
+
+/// LIU's pairs.
+pub fn counterpart(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Add => BinaryOp::Sub,
+        BinaryOp::Sub => BinaryOp::Add,
+        BinaryOp::Mul => BinaryOp::Div,
+        BinaryOp::Div | BinaryOp::Rem => BinaryOp::Mul,
+        BinaryOp::And => BinaryOp::Or,
+        BinaryOp::Or | BinaryOp::Xor => BinaryOp::And,
+        BinaryOp::Shl => BinaryOp::Shr,
+        BinaryOp::Shr => BinaryOp::Shl,
+    }
+}
+
+/// Of an arithmetic operator. PENG's counts: `+ - * /` by one another, `%` by these four.
+pub fn others(op: BinaryOp, preset: Preset) -> Vec<BinaryOp> {
+    let all = BinaryOp::ARITHMETIC.into_iter().filter(|other| BinaryOp::ARITHMETIC.contains(&op) && *other != op);
+    all.filter(|other| preset != Preset::Peng || *other != BinaryOp::Rem).collect()
+}
+
+fn enumerate(
+    subject: &Subject<'_>,
+    id: &'static str,
+    replacements: &dyn Fn(BinaryOp, Preset) -> Vec<BinaryOp>,
+    found: &mut Found,
+) {
+    let wants = |kind| matches!(kind, OperationKind::Binary(op) if !replacements(op, subject.preset).is_empty());
+    for operation in wanted(subject, id, &wants, found).list {
+        let OperationKind::Binary(op) = operation.kind else { continue };
+        for by in replacements(op, subject.preset) {
+            add(id, &operation, by.spelling(), exchanged(subject, &operation, by), found);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! ASR: assignments (PENG's table 4.2, LIU's table 6.1).
+//!
+//! `a op= b` computes in the type of `a op b`. Made from `a = b`, where `b` is converted to the type of `a` before, it
+//! computes in the type of `a`: that is left out where the conversion would show.
+
+use super::arithmetic::{counterpart, others};
+use super::replacing::{add, binary, each, exchanged, wanted};
+use super::{Found, Operator, Preset, Subject};
+use crate::instrument::mutants::Edit;
+use crate::mutation::mutant::Excluded;
+use crate::mutation::operations::{BinaryOp, Class, Implementation, Operation, OperationKind};
+
+pub const ASR: Operator = Operator {
+    id: "ASR",
+    name: "assignment short-cut operator replacement",
+    class: "assignment",
+    what: "each of `= += -= *= /= %= <<= >>= &= |= ^=` by every other",
+    from: "PENG",
+    peng: true,
+    liu: true,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    let wants = |kind| match kind {
+        OperationKind::Assign => subject.preset == Preset::Full,
+        OperationKind::CompoundAssign(op) => !replacements(Some(op), subject.preset).is_empty(),
+        _ => false,
+    };
+    let operations = wanted(subject, "ASR", &wants, found);
+    if operations.by_opcode {
+        found.excluded.push(needs_source("ASR", subject));
+    }
+    for operation in operations.list {
+        let own = match operation.kind {
+            OperationKind::CompoundAssign(op) => Some(op),
+            _ => None,
+        };
+        for by in replacements(own, subject.preset) {
+            let spelling = by.map_or("=", BinaryOp::assigning);
+            let edit = match by {
+                None => plain(&operation),
+                Some(by) if own.is_none() => compound(&operation, by),
+                Some(by) => exchanged(subject, &operation, by),
+            };
+            add("ASR", &operation, spelling, edit, found);
+        }
+    }
+}
+
+/// What an operator that needs the source says where there is none.
+pub fn needs_source(operator: &'static str, subject: &Subject<'_>) -> Excluded {
+    let reason = "without the source, opcodes do not tell `++`, `op=` and `=` from other operators".to_owned();
+    Excluded { operator, function: subject.entry.to_owned(), range: None, reason }
+}
+
+/// `None` is `=`.
+fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
+    let is_arithmetic = |op| BinaryOp::ARITHMETIC.contains(&op);
+    match (op, preset) {
+        (Some(op), Preset::Peng) if is_arithmetic(op) => others(op, preset).into_iter().map(Some).collect(),
+        (Some(op), Preset::Peng) => vec![Some(counterpart(op))],
+        // LIU's pairs; it lists `%=` with itself: as for `%` in its MR, that is `*=`.
+        (Some(op), Preset::Liu) if is_arithmetic(op) => vec![Some(counterpart(op))],
+        (_, Preset::Liu) | (None, Preset::Peng) => Vec::new(),
+        (op, Preset::Full) => {
+            let all = BinaryOp::ARITHMETIC.into_iter().chain(BinaryOp::BITWISE).map(Some).chain([None]);
+            all.filter(|other| *other != op).collect()
+        }
+    }
+}
+
+/// `=` in the place of `op=`.
+fn plain(operation: &Operation<'_>) -> Result<Edit, &'static str> {
+    match &operation.implementation {
+        Implementation::Computed(instances) => each(instances, &|i| Ok(i.right.clone())),
+        _ => Err("the right operand is no pointer"),
+    }
+}
+
+/// `op=` in the place of `=`.
+fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
+    let Implementation::Computed(instances) = &operation.implementation else { return Err("it is no store") };
+    let sides = operation.node.map(|node| &node.children[..]);
+    let is_wrapping = |by| !matches!(by, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr);
+    if let Some([_, right]) = sides {
+        let conversion = right.cast_kind.as_deref().filter(|_| right.is("ImplicitCastExpr"));
+        match conversion {
+            Some("IntegralCast") if !is_wrapping(by) => return Err("the right operand is converted before"),
+            Some("FloatingCast" | "IntegralToFloating" | "FloatingToIntegral")
+                if operation.ty.class != Class::Float =>
+            {
+                return Err("the right operand is converted before");
+            }
+            _ => {}
+        }
+    }
+    each(instances, &|i| binary(by, i.ty, &i.left, &i.right))
+}

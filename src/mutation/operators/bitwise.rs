@@ -1,0 +1,52 @@
+//! BOR: bitwise operators and shifts (PENG's table 4.2).
+
+use super::arithmetic::counterpart;
+use super::replacing::{add, each, exchanged, refolded, wanted};
+use super::{Found, Operator, Preset, Subject};
+use crate::instrument::mutants::{Edit, Expr, Unary};
+use crate::kernel::ast::Node;
+use crate::mutation::operations::{BinaryOp, Class, Implementation, Operation, OperationKind};
+
+pub const BOR: Operator = Operator {
+    id: "BOR",
+    name: "bitwise operator replacement",
+    class: "bitwise",
+    what: "each of `& | ^ << >>` by every other; `~` inserted before the operation",
+    from: "PENG",
+    peng: true,
+    liu: false,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    let wants = |kind| matches!(kind, OperationKind::Binary(op) if BinaryOp::BITWISE.contains(&op));
+    for operation in wanted(subject, "BOR", &wants, found).list {
+        let OperationKind::Binary(op) = operation.kind else { continue };
+        if subject.preset == Preset::Peng {
+            let by = counterpart(op);
+            add("BOR", &operation, by.spelling(), exchanged(subject, &operation, by), found);
+            continue;
+        }
+        for by in BinaryOp::BITWISE.into_iter().filter(|by| *by != op) {
+            add("BOR", &operation, by.spelling(), exchanged(subject, &operation, by), found);
+        }
+        let replacement = format!("~({})", operation.text());
+        add("BOR", &operation, &replacement, complement(subject, &operation), found);
+    }
+}
+
+/// Every bit of the operation's value is the other one.
+fn complement(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'static str> {
+    match &operation.implementation {
+        Implementation::Computed(instances) if operation.ty.class != Class::Float => {
+            each(instances, &|_| Ok(Expr::Unary(Unary::Not, Box::new(Expr::Original))))
+        }
+        Implementation::Folded(folded) => refolded(subject, operation, folded, &|node| {
+            let inner = Node { ..node.clone() };
+            node.kind = "UnaryOperator".into();
+            node.opcode = Some("~".into());
+            node.children = vec![inner];
+        }),
+        _ => Err("it is not computed by one instruction"),
+    }
+}

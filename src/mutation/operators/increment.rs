@@ -1,0 +1,42 @@
+//! ARS: `++` by `--` and the other way round (LIU's table 6.1, PENG's table 4.2).
+
+use super::assignment::needs_source;
+use super::replacing::{add, binary, each, negated_index, wanted};
+use super::{Found, Operator, Subject};
+use crate::instrument::mutants::Edit;
+use crate::mutation::operations::{BinaryOp, Implementation, Operation, OperationKind};
+
+pub const ARS: Operator = Operator {
+    id: "ARS",
+    name: "arithmetic operator replacement (short-cut)",
+    class: "arithmetic",
+    what: "`++` by `--`, `--` by `++`",
+    from: "LIU",
+    peng: true,
+    liu: true,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    let wants = |kind| matches!(kind, OperationKind::Increment { .. } | OperationKind::Decrement { .. });
+    let operations = wanted(subject, "ARS", &wants, found);
+    if operations.by_opcode {
+        found.excluded.push(needs_source("ARS", subject));
+    }
+    for operation in operations.list {
+        let replacement = match operation.kind {
+            OperationKind::Increment { .. } => "--",
+            _ => "++",
+        };
+        add("ARS", &operation, replacement, edit(&operation), found);
+    }
+}
+
+/// What was added is subtracted: of `--` clang adds -1.
+fn edit(operation: &Operation<'_>) -> Result<Edit, &'static str> {
+    match &operation.implementation {
+        Implementation::Computed(instances) => each(instances, &|i| binary(BinaryOp::Sub, i.ty, &i.left, &i.right)),
+        Implementation::Offset(slots) => Ok(negated_index(slots)),
+        _ => Err("it has no instruction"),
+    }
+}

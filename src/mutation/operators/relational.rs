@@ -1,0 +1,92 @@
+//! CBR, ROR, NCR: relational operators.
+//!
+//! LIU's table 6.1 (CBR, NCR), PENG's table 4.2 (ROR). Floating-point comparisons are C's: only `!=` holds of NaN.
+
+use super::replacing::{add, each, predicate, refolded, wanted};
+use super::{Found, Operator, Preset, Subject};
+use crate::instrument::mutants::{Edit, Expr};
+use crate::mutation::operations::{CompareOp, Implementation, Operation, OperationKind};
+
+pub const CBR: Operator = Operator {
+    id: "CBR",
+    name: "conditional boundary replacement",
+    class: "condition",
+    what: "`<` by `<=`, `>` by `>=`, and the other way round",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate: |subject, found| enumerate(subject, "CBR", &|op, _| vec![boundary(op)], found),
+};
+
+pub const ROR: Operator = Operator {
+    id: "ROR",
+    name: "relational operator replacement",
+    class: "condition",
+    what: "each of `< <= > >= == !=` by every other",
+    from: "PENG",
+    peng: true,
+    liu: false,
+    enumerate: |subject, found| enumerate(subject, "ROR", &others, found),
+};
+
+pub const NCR: Operator = Operator {
+    id: "NCR",
+    name: "negate conditional replacement",
+    class: "condition",
+    what: "each of `< <= > >= == !=` by its opposite",
+    from: "LIU",
+    peng: false,
+    liu: true,
+    enumerate: |subject, found| enumerate(subject, "NCR", &|op, _| vec![Some(opposite(op))], found),
+};
+
+type Replacements = dyn Fn(CompareOp, Preset) -> Vec<Option<CompareOp>>;
+
+fn boundary(op: CompareOp) -> Option<CompareOp> {
+    match op {
+        CompareOp::Lt => Some(CompareOp::Le),
+        CompareOp::Le => Some(CompareOp::Lt),
+        CompareOp::Gt => Some(CompareOp::Ge),
+        CompareOp::Ge => Some(CompareOp::Gt),
+        CompareOp::Eq | CompareOp::Ne => None,
+    }
+}
+
+fn opposite(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Ge,
+        CompareOp::Le => CompareOp::Gt,
+        CompareOp::Gt => CompareOp::Le,
+        CompareOp::Ge => CompareOp::Lt,
+        CompareOp::Eq => CompareOp::Ne,
+        CompareOp::Ne => CompareOp::Eq,
+    }
+}
+
+/// PENG's counts: the four orders by one another, `==` and `!=` by one another.
+fn others(op: CompareOp, preset: Preset) -> Vec<Option<CompareOp>> {
+    let is_equality = |op| matches!(op, CompareOp::Eq | CompareOp::Ne);
+    let all = CompareOp::ALL.into_iter().filter(|other| *other != op);
+    all.filter(|other| preset != Preset::Peng || is_equality(*other) == is_equality(op)).map(Some).collect()
+}
+
+fn enumerate(subject: &Subject<'_>, id: &'static str, replacements: &Replacements, found: &mut Found) {
+    for operation in wanted(subject, id, &|kind| matches!(kind, OperationKind::Compare(_)), found).list {
+        let OperationKind::Compare(op) = operation.kind else { continue };
+        for by in replacements(op, subject.preset).into_iter().flatten() {
+            add(id, &operation, by.spelling(), edit(subject, &operation, by), found);
+        }
+    }
+}
+
+fn edit(subject: &Subject<'_>, operation: &Operation<'_>, by: CompareOp) -> Result<Edit, &'static str> {
+    match &operation.implementation {
+        Implementation::Computed(instances) => each(instances, &|i| {
+            Ok(Expr::Compare(predicate(by, i.ty), Box::new(i.left.clone()), Box::new(i.right.clone())))
+        }),
+        Implementation::Folded(folded) => {
+            refolded(subject, operation, folded, &|node| node.opcode = Some(by.spelling().into()))
+        }
+        _ => Err("it has no comparison"),
+    }
+}

@@ -123,6 +123,13 @@ impl Assay<'_> {
         Precision::of(&self.canonical_text())
     }
 
+    /// The canonical form, to be read.
+    pub fn module<'a>(&'a self) -> &'a Module<'a> {
+        // SAFETY: `Module` cannot shorten the lifetime of its context by itself, because it may be given an execution
+        // engine, which kassay has none of; the context outlives this borrow.
+        unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
+    }
+
     /// The text of the canonical form.
     pub fn canonical_text(&self) -> String {
         self.module.print_to_string().to_string()

@@ -9,10 +9,36 @@ use crate::kernel::ir::{self, Function};
 /// `runtime-cl/coverage.cl` as bitcode (see `build.rs`).
 const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"));
 
+/// `runtime-cl/infection.cl` likewise.
+const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"));
+/// `runtime-cl/guard.cl` likewise.
+const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
+/// `runtime-cl/ids.cl` likewise.
+const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
+
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
+    link(module, COVERAGE, "coverage.cl")
+}
+
+/// Links the function that notes infections into `module`.
+pub fn link_infection(module: &Module<'_>) -> Result<()> {
+    link(module, INFECTION, "infection.cl")
+}
+
+/// Links the guards' functions into `module`.
+pub fn link_guard(module: &Module<'_>) -> Result<()> {
+    link(module, GUARD, "guard.cl")
+}
+
+/// Links the functions that ids are read through into `module`.
+pub fn link_ids(module: &Module<'_>) -> Result<()> {
+    link(module, IDS, "ids.cl")
+}
+
+fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {
     let broken = |e: &dyn std::fmt::Display| Error::internal(format!("the device runtime cannot be linked: {e}"));
-    let buffer = MemoryBuffer::create_from_memory_range_copy(COVERAGE, "coverage.cl");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
     let runtime = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(|e| broken(&e))?;
     runtime.set_triple(&module.get_triple());
     runtime.set_data_layout(&module.get_data_layout());

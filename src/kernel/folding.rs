@@ -15,8 +15,14 @@ pub fn constant(ast: &Ast, node: &Node) -> Option<i128> {
     })
 }
 
+/// The value of a constant expression, after C's conversions.
+pub fn value(ast: &Ast, node: &Node) -> Option<Value> {
+    evaluate(ast, node, MAX_DEPTH)
+}
+
+/// A number as C computes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Value {
+pub enum Value {
     Integer(i128),
     Float(f64),
 }

@@ -6,6 +6,7 @@ pub mod control;
 pub mod enumerate;
 pub mod equivalence;
 pub mod mutant;
+pub mod operations;
 pub mod operators;
 pub mod selection;
 

@@ -4,3 +4,4 @@ mod plan;
 mod weave;
 
 pub use plan::{CoveragePlan, Evidence};
+pub(in crate::instrument) use weave::drop_effect_attributes;

@@ -90,9 +90,9 @@ impl CoveragePlan {
 }
 
 /// Woven functions write memory and have side effects, whatever clang proved of the original.
-fn drop_effect_attributes(module: &Module<'_>) {
+pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
-        for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
+        for name in ["memory", "nosync", "willreturn", "mustprogress", "readnone", "readonly", "writeonly"] {
             canonical::remove_attribute(f, name);
         }
         for call in f.blocks().into_iter().flat_map(Block::instructions) {

@@ -8,6 +8,7 @@ use super::tools::Tools;
 use super::weaver::{Force, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;
+use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 
 /// Makes `edit` in the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
@@ -31,5 +32,6 @@ pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<
         weaver.instruction(changes)?;
     }
     weaver.edges(&resolved.edges.values().collect::<Vec<_>>())?;
+    drop_effect_attributes(module);
     canonical::verify(module, "a mutant")
 }

@@ -3,6 +3,7 @@
 pub mod alone;
 pub mod edit;
 mod expr;
+pub mod infection;
 mod resolve;
 pub mod schemata;
 mod threads;

@@ -10,6 +10,7 @@ use super::tools::Tools;
 use super::weaver::{Force, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
+use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 
 /// Weaves `mutants`, each with its number (from 1 on), into the canonical form that `sites` were read from. The kernel gets
@@ -50,5 +51,6 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
         threads::settle(stand_in, numbers);
     }
+    drop_effect_attributes(module);
     canonical::verify(module, "weaving mutants")
 }

@@ -169,17 +169,30 @@ pub(super) fn stand_in(tools: &Tools, function: Function, pairs: bool) -> Number
 
 /// Puts the numbers in the place of what stands for them.
 pub(super) fn settle(stand_in: Numbers, numbers: Option<Numbers>) {
-    let pairs = [(Some(stand_in.first), numbers.map(|n| n.first)), (stand_in.second, numbers.and_then(|n| n.second))];
-    for (old, new) in pairs {
-        let Some(old) = old else { continue };
-        // SAFETY: alive; both are 32-bit integers of one function, and the new one stands before all uses. A function
-        // that gets no numbers holds no mutants.
-        unsafe {
-            if let Some(new) = new {
-                LLVMReplaceAllUsesWith(old, new);
-            }
-            LLVMInstructionEraseFromParent(old);
+    settle_one(stand_in.first, numbers.map(|n| n.first));
+    if let Some(second) = stand_in.second {
+        settle_one(second, numbers.and_then(|n| n.second));
+    }
+}
+
+/// Stands for the probe buffer in `function` until [`settle_one`].
+pub(super) fn stand_in_probe(tools: &Tools, function: Function) -> LLVMValueRef {
+    // SAFETY: as of `stand_in`.
+    unsafe {
+        tools.before(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function.0)));
+        LLVMBuildFreeze(tools.builder, LLVMGetPoison(global_pointer(tools)), c"".as_ptr())
+    }
+}
+
+/// Puts a value in the place of what stands for it.
+pub(super) fn settle_one(stand_in: LLVMValueRef, value: Option<LLVMValueRef>) {
+    // SAFETY: alive; both are of one type and function, and the value stands before all uses. A function that gets no
+    // value holds nothing woven.
+    unsafe {
+        if let Some(value) = value {
+            LLVMReplaceAllUsesWith(stand_in, value);
         }
+        LLVMInstructionEraseFromParent(stand_in);
     }
 }
 

@@ -140,9 +140,8 @@ unsafe fn call(module: &Module<'_>, inst: Inst) {
     if callee.as_deref().is_some_and(|name| name.starts_with("llvm.")) {
         return;
     }
-    let holds = callee
-        .and_then(|name| ir::function(module, &name))
-        .is_some_and(|f| !f.has_body() && !terms::takes_pointers(f));
+    let holds =
+        callee.and_then(|name| ir::function(module, &name)).is_some_and(|f| !f.has_body() && !terms::takes_pointers(f));
     // SAFETY: see above; removing an absent attribute does nothing.
     unsafe {
         if !holds {

@@ -20,7 +20,7 @@ use inkwell::module::Module;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::mutants::{Edit};
+use crate::instrument::mutants::{Edit, alone};
 use crate::kernel::module;
 use normal::Normal;
 
@@ -128,7 +128,7 @@ fn judge(
         return Ok(Finding::Class(None));
     }
     let mutant = base.copy();
-    let _ = (sites, edit);
+    alone::apply(&mutant, sites, edit)?;
     Ok(Finding::Class(classes.of(normal::of(mutant, entry)?)))
 }
 

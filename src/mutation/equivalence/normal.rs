@@ -27,8 +27,8 @@ pub enum Normal {
 const INLINING: &CStr = c"always-inline,globaldce,function(mem2reg)";
 
 /// Passes that simplify without assuming anything. Loops are neither deleted nor unrolled: how often they iterate stays.
-const OPTIMISING: &CStr = c"function(sroa,early-cse,instcombine,simplifycfg,sccp,reassociate,gvn,instcombine,simplifycfg,\
-loop-simplify,lcssa,loop(indvars),adce,instcombine,simplifycfg,early-cse)";
+const OPTIMISING: &CStr = c"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,sccp,reassociate,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
 
 /// The normal form of a (mutated) module, which is consumed.
 ///

@@ -99,12 +99,59 @@ impl<'m, 'c> Opaque<'m, 'c> {
         for inst in self.instructions() {
             self.keep_access(inst);
         }
+        for alloca in self.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca) {
+            if !self.is_only_accessed_inside(alloca) {
+                self.expose(alloca);
+            }
+        }
         for f in ir::functions(self.module).into_iter().filter(|f| f.has_body()) {
             for header in loop_headers(f) {
                 // SAFETY: a type of a living context.
                 let void = unsafe { LLVMVoidTypeInContext(self.context) };
                 self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Seen);
             }
+        }
+    }
+
+    /// Whether all that happens to a variable is plain access to parts of it.
+    fn is_only_accessed_inside(&self, alloca: Inst) -> bool {
+        let mut todo = vec![alloca.0];
+        // SAFETY: alive; the list of uses ends with null; operands are those of the opcodes.
+        unsafe {
+            while let Some(pointer) = todo.pop() {
+                let mut next = LLVMGetFirstUse(pointer);
+                while !next.is_null() {
+                    let user = Inst(LLVMGetUser(next));
+                    next = LLVMGetNextUse(next);
+                    let inside = match user.opcode() {
+                        LLVMOpcode::LLVMLoad => LLVMGetVolatile(user.0) == 0,
+                        LLVMOpcode::LLVMStore => LLVMGetVolatile(user.0) == 0 && LLVMGetOperand(user.0, 0) != pointer,
+                        LLVMOpcode::LLVMGetElementPtr => {
+                            todo.push(user.0);
+                            self.constant_offset(user).is_some()
+                        }
+                        LLVMOpcode::LLVMCall => {
+                            let copies = user.callee().is_some_and(|name| block_pointers(&name).is_some());
+                            copies && LLVMConstIntGetZExtValue(LLVMGetOperand(user.0, 3)) == 0
+                        }
+                        _ => false,
+                    };
+                    if !inside {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Keeps a variable in memory: passes drop even volatile accesses beyond one that they could take apart.
+    fn expose(&self, alloca: Inst) {
+        // SAFETY: alive; an alloca is never a block's last instruction.
+        unsafe {
+            let name = format!("__kassay_expose.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
+            let void = LLVMVoidTypeInContext(self.context);
+            self.call_before(Inst(LLVMGetNextInstruction(alloca.0)), &name, void, &[alloca.0], Effect::Any);
         }
     }
 
@@ -196,7 +243,6 @@ impl<'m, 'c> Opaque<'m, 'c> {
             if !is_harmless(opcode, right) {
                 return;
             }
-            // Not of two constants: the builder would fold them at once, which `-128 / -1` shows to be unwise.
             LLVMPositionBuilderBefore(self.builder, call.0);
             let value = LLVMBuildBinOp(self.builder, opcode, left, right, c"".as_ptr());
             LLVMReplaceAllUsesWith(call.0, value);
@@ -228,12 +274,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
 
     /// Of `llvm.memcpy` and its like.
     unsafe fn keep_block_access(&self, call: Inst) {
-        let Some(name) = call.callee() else { return };
-        let pointers = match () {
-            _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => 2,
-            _ if name.starts_with("llvm.memset.") => 1,
-            _ => return,
-        };
+        let Some(pointers) = call.callee().and_then(|name| block_pointers(&name)) else { return };
         // SAFETY: an intrinsic with these operands: pointer, pointer or byte, length, whether it is volatile.
         unsafe {
             let length = LLVMGetOperand(call.0, 2);
@@ -294,6 +335,15 @@ impl<'m, 'c> Opaque<'m, 'c> {
     }
 }
 
+/// How many pointers an intrinsic that copies or fills memory takes, if the name is of one.
+fn block_pointers(name: &str) -> Option<u32> {
+    if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
+        Some(2)
+    } else {
+        name.starts_with("llvm.memset.").then_some(1)
+    }
+}
+
 fn text(ty: LLVMTypeRef) -> String {
     // SAFETY: a type of a living context; the message is freed.
     unsafe { ir::take_message(LLVMPrintTypeToString(ty)) }
@@ -349,8 +399,7 @@ fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
 /// A shift amount as clang masks it for OpenCL C (6.3.j): modulo the width.
 fn is_masked(amount: LLVMValueRef) -> bool {
     ir::as_instruction(amount).is_some_and(|i| {
-        i.opcode() == LLVMOpcode::LLVMAnd
-            && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
+        i.opcode() == LLVMOpcode::LLVMAnd && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
     })
 }
 

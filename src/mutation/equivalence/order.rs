@@ -43,8 +43,7 @@ pub fn reached(f: Function) -> Vec<Block> {
 }
 
 fn instructions(block: Block, builder: LLVMBuilderRef) {
-    let movable: Vec<Inst> =
-        block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
+    let movable: Vec<Inst> = block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
     let Some((terminator, rest)) = movable.split_last() else { return };
     let terms: HashSet<Inst> = rest.iter().copied().filter(|i| terms::is_term(*i)).collect();
     let mut placed = HashSet::new();

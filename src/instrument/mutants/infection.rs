@@ -1,0 +1,245 @@
+//! Which mutants a run reaches, and which of them would change a value at their place.
+//!
+//! Weak mutation (Howden: Weak mutation testing and completeness of test sets, IEEE TSE 8(4), 1982): a mutant whose place is
+//! not executed, or whose values never differ from the original's, cannot be killed by that run. The original runs; the
+//! mutants' values are computed beside it and compared.
+
+use std::collections::BTreeMap;
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+
+use super::edit::{Edit, Expr};
+use super::expr::{At, Hazard};
+use super::resolve::{Changes, Of, resolve};
+use super::threads;
+use super::tools::{self, Tools, type_of};
+use crate::cfg::sites::Sites;
+use crate::error::{Error, Result};
+use crate::instrument::coverage::drop_effect_attributes;
+use crate::instrument::layout::HEADER_WORDS;
+use crate::instrument::runtime;
+use crate::kernel::canonical;
+use crate::kernel::ir::{Function, Inst};
+
+/// Mutants whose bits share a word.
+const PER_WORD: usize = 16;
+
+/// What a run showed of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Some work-item executed its place.
+    pub reached: bool,
+    /// At least once its value differed from the original's, or was undefined. Of mutants that change no value: as `reached`.
+    pub infected: bool,
+}
+
+/// The probe buffer of a module woven for infection: behind [`HEADER_WORDS`], two bits for each mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InfectionLayout {
+    mutants: usize,
+}
+
+impl InfectionLayout {
+    /// Words of the whole buffer.
+    pub fn words(&self) -> u64 {
+        HEADER_WORDS + self.mutants.div_ceil(PER_WORD) as u64
+    }
+
+    /// Reads the buffer after a run: by mutant, in the order of weaving. Words that are missing count as zero.
+    pub fn read(&self, probe: &[u32]) -> Vec<Seen> {
+        let bits = |i: usize| probe.get(word(i) as usize).copied().unwrap_or(0) >> shift(i);
+        (0..self.mutants).map(|i| Seen { reached: bits(i) & 1 != 0, infected: bits(i) & 2 != 0 }).collect()
+    }
+}
+
+fn word(mutant: usize) -> u32 {
+    (HEADER_WORDS as usize + mutant / PER_WORD) as u32
+}
+
+fn shift(mutant: usize) -> u32 {
+    (mutant % PER_WORD * 2) as u32
+}
+
+const REACHED: u32 = 1;
+const BOTH: u32 = 3;
+
+/// Weaves probes for `mutants` into the canonical form that `sites` were read from: each with its number (for messages), its
+/// edit, and whether it counts as infected wherever it is reached (changes of structure do in any case). The kernel
+/// gets one more, last argument: `global uint *`, the probe buffer.
+///
+/// # Errors
+/// `Internal` if an edit does not fit the module, or the woven module does not verify.
+pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<InfectionLayout> {
+    if let Some((number, ..)) = mutants.iter().find(|(_, edit, _)| !edit.is_woven()) {
+        return Err(Error::internal(format!("mutant {number} has no place that a run could reach")));
+    }
+    let mut resolved = resolve(module, sites, mutants.iter().map(|(_, edit, _)| *edit))?;
+    runtime::link_infection(module)?;
+    let seen = runtime::function(module, "__kassay_seen")?;
+    let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
+    let needs = threads::needs(&resolved.functions, sites, &own)?;
+    let tools = Tools::new(module);
+    let probes: Vec<LLVMValueRef> = resolved.functions.iter().map(|f| threads::stand_in_probe(&tools, *f)).collect();
+    let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
+    let of = |function: usize| Prober { tools: &tools, probe: probes[function], seen, structural: &structural };
+    for (place, changes) in &resolved.changes {
+        of(place.function).instruction(changes)?;
+    }
+    let mut ends: BTreeMap<(usize, usize), (LLVMValueRef, Vec<usize>)> = BTreeMap::new();
+    for ((function, block, _), edge) in &resolved.edges {
+        let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
+        owners.extend(edge.changes.iter().map(|(of, _)| of.owner));
+    }
+    for ((function, _), (terminator, owners)) in ends {
+        let mut masks = Masks::default();
+        owners.into_iter().for_each(|owner| masks.always(owner, BOTH));
+        of(function).set(terminator, masks);
+    }
+    let values = threads::probe(&tools, &mut resolved.functions, &needs);
+    for (stand_in, value) in probes.into_iter().zip(values) {
+        threads::settle_one(stand_in, value);
+    }
+    drop_effect_attributes(module);
+    canonical::verify(module, "weaving infection probes")?;
+    Ok(InfectionLayout { mutants: mutants.len() })
+}
+
+/// Bits to set at one place, by word: those that are set in any case, and those that depend on a condition.
+#[derive(Default)]
+struct Masks {
+    words: BTreeMap<u32, (u32, Vec<(LLVMValueRef, u32)>)>,
+}
+
+impl Masks {
+    fn always(&mut self, owner: usize, bits: u32) {
+        self.words.entry(word(owner)).or_default().0 |= bits << shift(owner);
+    }
+
+    fn when(&mut self, condition: LLVMValueRef, owner: usize, bits: u32) {
+        self.words.entry(word(owner)).or_default().1.push((condition, bits << shift(owner)));
+    }
+}
+
+/// What is needed to put probes into one function.
+struct Prober<'t> {
+    tools: &'t Tools,
+    probe: LLVMValueRef,
+    seen: Function,
+    structural: &'t [bool],
+}
+
+impl Prober<'_> {
+    fn instruction(&self, changes: &Changes<'_>) -> Result<()> {
+        let inst = changes.inst;
+        let operands = Inst(inst).operands();
+        self.tools.before(inst);
+        let mut masks = Masks::default();
+        for (i, list) in &changes.operands {
+            for of in list {
+                self.compare(inst, &operands, operands[*i as usize], of, &mut masks)?;
+            }
+        }
+        changes.instead.iter().for_each(|of| masks.always(of.owner, BOTH));
+        self.set(inst, masks);
+        if changes.result.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: alive.
+        let mut next = unsafe { LLVMGetNextInstruction(inst) };
+        while !next.is_null() && Inst(next).opcode() == LLVMOpcode::LLVMPHI {
+            // SAFETY: alive.
+            next = unsafe { LLVMGetNextInstruction(next) };
+        }
+        if next.is_null() {
+            return Err(Error::internal("an edit replaces the result of an instruction that has none"));
+        }
+        self.tools.before(next);
+        let mut masks = Masks::default();
+        for of in &changes.result {
+            self.compare(inst, &operands, inst, of, &mut masks)?;
+        }
+        self.set(next, masks);
+        Ok(())
+    }
+
+    /// Whether an edit's value differs from `original`, at the builder's place.
+    fn compare(
+        &self,
+        inst: LLVMValueRef,
+        operands: &[LLVMValueRef],
+        original: LLVMValueRef,
+        of: &Of<'_, Expr>,
+        masks: &mut Masks,
+    ) -> Result<()> {
+        let ty = type_of(original);
+        if self.structural[of.owner] || !(tools::is_integer(ty) || tools::is_float(ty) || tools::is_pointer(ty)) {
+            masks.always(of.owner, BOTH);
+            return Ok(());
+        }
+        let at = At {
+            tools: self.tools,
+            inst,
+            operands,
+            original: Some(original),
+            ty,
+            current: None,
+            hazards: Hazard::Noted,
+            hazard: Default::default(),
+        };
+        let mutated = at.replacement(of.what)?;
+        let b = self.tools.builder;
+        // SAFETY: alive; both values have one type.
+        let mut differs = unsafe {
+            let (old, new) = (self.bits(original), self.bits(mutated));
+            LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, old, new, c"".as_ptr())
+        };
+        differs = self.tools.any(differs);
+        if let Some(hazard) = at.hazard.get() {
+            // SAFETY: alive; booleans.
+            differs = unsafe { LLVMBuildOr(b, differs, hazard, c"".as_ptr()) };
+        }
+        masks.always(of.owner, REACHED);
+        masks.when(differs, of.owner, BOTH);
+        Ok(())
+    }
+
+    /// A value as integers of its bits.
+    fn bits(&self, value: LLVMValueRef) -> LLVMValueRef {
+        let ty = type_of(value);
+        // SAFETY: alive; the integers are as wide as the floats or pointers.
+        unsafe {
+            let integers = |width| tools::shaped(LLVMIntTypeInContext(self.tools.context, width), ty);
+            if tools::is_float(ty) {
+                LLVMBuildBitCast(self.tools.builder, value, integers(tools::width(ty)), c"".as_ptr())
+            } else if tools::is_pointer(ty) {
+                LLVMBuildPtrToInt(self.tools.builder, value, integers(64), c"".as_ptr())
+            } else {
+                value
+            }
+        }
+    }
+
+    /// Sets the bits in front of `anchor`: one call for each word.
+    fn set(&self, anchor: LLVMValueRef, masks: Masks) {
+        let b = self.tools.builder;
+        self.tools.before(anchor);
+        for (word, (always, conditions)) in masks.words {
+            let mut mask = self.tools.number(always);
+            // SAFETY: alive; conditions are booleans that stand before the anchor.
+            unsafe {
+                for (condition, bits) in conditions {
+                    let more =
+                        LLVMBuildSelect(b, condition, self.tools.number(bits), self.tools.number(0), c"".as_ptr());
+                    mask = LLVMBuildOr(b, mask, more, c"".as_ptr());
+                }
+                let mut arguments = [self.probe, self.tools.number(word), mask];
+                let ty = LLVMGlobalGetValueType(self.seen.0);
+                let call = LLVMBuildCall2(b, ty, self.seen.0, arguments.as_mut_ptr(), 3, c"".as_ptr());
+                LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(self.seen.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The instructions of the canonical form as far as operators need them, as plain data.
+
+use std::collections::HashMap;
+
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate as Int, LLVMOpcode, LLVMRealPredicate as Real, LLVMTypeKind};
+
+use crate::cfg::sites::Sites;
+use crate::instrument::mutants::{Place, Predicate};
+use crate::kernel::ir::{self, DebugLocation, Inst};
+
+/// What an operation computes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    Signed,
+    Unsigned,
+    Float,
+    Pointer,
+}
+
+/// The C type of an operation's operands, as IR and syntax tree tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ty {
+    pub class: Class,
+    /// Of an element; of pointers 0.
+    pub bits: u32,
+    /// 1 for scalars.
+    pub lanes: u32,
+}
+
+/// A constant number; of a vector, the one that all lanes hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Constant {
+    /// Sign-extended from so many bits.
+    Integer(i128, u32),
+    Float(f64),
+    Null,
+}
+
+impl Constant {
+    /// Whether it is the integer `value`, which may stand for its unsigned reading.
+    pub fn is_integer(self, value: i128) -> bool {
+        match self {
+            Constant::Integer(own, bits) if bits < 128 => {
+                let mask = (1i128 << bits) - 1;
+                own & mask == value & mask && (value >= -(1i128 << (bits.max(1) - 1))) && value <= mask
+            }
+            Constant::Null => value == 0,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Operand {
+    /// Another instruction of the function, by its position in [`Code::instructions`].
+    Instruction(usize),
+    Constant(Constant),
+    Other,
+}
+
+#[derive(Debug, Clone)]
+pub struct Instruction {
+    pub place: Place,
+    pub opcode: LLVMOpcode,
+    pub location: Option<DebugLocation>,
+    pub predicate: Option<Predicate>,
+    /// Of the result; for comparisons and stores of the first operand. Integers count as signed, but where the opcode or
+    /// predicate says otherwise.
+    pub ty: Option<Ty>,
+    pub operands: Vec<Operand>,
+    pub name: String,
+    /// The function that a call names.
+    pub callee: Option<String>,
+    /// Positions of the instructions that use the result.
+    pub users: Vec<usize>,
+    /// `nsw` of `add`, `sub`, `mul`: clang's mark of signed arithmetic.
+    pub no_signed_wrap: bool,
+    /// Its block is reached.
+    pub is_reachable: bool,
+}
+
+/// One function's instructions, in order.
+#[derive(Debug)]
+pub struct Code {
+    pub name: String,
+    pub instructions: Vec<Instruction>,
+    by_spot: HashMap<(u32, u32), Vec<usize>>,
+}
+
+/// All functions, as `sites` counts them.
+pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
+    let functions = sites.functions.iter().enumerate();
+    functions
+        .map(|(f, own)| {
+            let function = ir::function(module, &own.cfg.function);
+            let blocks = function.map(ir::Function::blocks).unwrap_or_default();
+            let mut handles = Vec::new();
+            for (b, block) in blocks.into_iter().enumerate() {
+                let is_reachable = own.cfg.reachable.get(b).copied().unwrap_or(false);
+                for (i, inst) in block.instructions().into_iter().enumerate() {
+                    handles.push((Place { function: f, block: b, instruction: i }, inst, is_reachable));
+                }
+            }
+            of_function(own.cfg.function.clone(), &handles)
+        })
+        .collect()
+}
+
+fn of_function(name: String, handles: &[(Place, Inst, bool)]) -> Code {
+    let positions: HashMap<Inst, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
+    let mut instructions: Vec<Instruction> =
+        handles.iter().map(|(place, inst, reachable)| instruction(*place, *inst, *reachable, &positions)).collect();
+    let mut by_spot: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+    for i in 0..instructions.len() {
+        for operand in instructions[i].operands.clone() {
+            if let Operand::Instruction(definition) = operand {
+                instructions[definition].users.push(i);
+            }
+        }
+        if let Some(at) = instructions[i].location.as_ref().filter(|at| at.line > 0)
+            && instructions[i].is_reachable
+        {
+            by_spot.entry((at.line, at.column)).or_default().push(i);
+        }
+    }
+    Code { name, instructions, by_spot }
+}
+
+impl Code {
+    /// The reached instructions at that line and column.
+    pub fn at(&self, file: &str, line: u32, column: u32) -> Vec<usize> {
+        let all = self.by_spot.get(&(line, column)).map(Vec::as_slice).unwrap_or_default();
+        let is_there = |i: &usize| self.instructions[*i].location.as_ref().is_some_and(|at| same_file(&at.file, file));
+        all.iter().copied().filter(is_there).collect()
+    }
+
+    /// The instruction that an operand is.
+    pub fn definition(&self, instruction: usize, operand: usize) -> Option<usize> {
+        match self.instructions[instruction].operands.get(operand)? {
+            Operand::Instruction(i) => Some(*i),
+            _ => None,
+        }
+    }
+
+    pub fn constant(&self, instruction: usize, operand: usize) -> Option<Constant> {
+        match self.instructions[instruction].operands.get(operand)? {
+            Operand::Constant(constant) => Some(*constant),
+            _ => None,
+        }
+    }
+
+    /// Whether clang made this `and` to keep a shift's amount below the width.
+    pub fn is_shift_mask(&self, i: usize) -> bool {
+        let own = &self.instructions[i];
+        let is_shift = |user: &usize| {
+            let user = &self.instructions[*user];
+            let is_shift = matches!(user.opcode, LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr);
+            is_shift && user.operands.get(1) == Some(&Operand::Instruction(i))
+        };
+        let width = own.ty.map_or(0, |ty| i128::from(ty.bits));
+        own.opcode == LLVMOpcode::LLVMAnd
+            && !own.users.is_empty()
+            && own.users.iter().all(is_shift)
+            && matches!(self.constant(i, 1), Some(Constant::Integer(mask, _)) if mask == width - 1)
+    }
+}
+
+/// Debug information and syntax tree may spell one file's folder differently.
+pub fn same_file(a: &str, b: &str) -> bool {
+    let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
+    a == b || base(a) == base(b)
+}
+
+fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap<Inst, usize>) -> Instruction {
+    let opcode = inst.opcode();
+    let predicate = predicate(inst);
+    let operands = inst.operands();
+    let subject = match opcode {
+        LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp | LLVMOpcode::LLVMStore => operands.first().copied(),
+        _ => Some(inst.0),
+    };
+    let mut ty = subject.and_then(type_of);
+    let is_unsigned = matches!(opcode, LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMURem | LLVMOpcode::LLVMLShr)
+        || matches!(predicate, Some(Predicate::Ult | Predicate::Ule | Predicate::Ugt | Predicate::Uge));
+    if let Some(ty) = ty.as_mut().filter(|ty| is_unsigned && ty.class == Class::Signed) {
+        ty.class = Class::Unsigned;
+    }
+    let wraps = matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul);
+    let operand = |value: LLVMValueRef| match ir::as_instruction(value).and_then(|i| positions.get(&i)) {
+        Some(i) => Operand::Instruction(*i),
+        None => constant(value).map_or(Operand::Other, Operand::Constant),
+    };
+    Instruction {
+        place,
+        opcode,
+        location: inst.location(),
+        predicate,
+        ty,
+        operands: operands.into_iter().map(operand).collect(),
+        name: inst.name(),
+        callee: inst.callee(),
+        users: Vec::new(),
+        // SAFETY: alive, and of an opcode that has the flag.
+        no_signed_wrap: wraps && unsafe { LLVMGetNSW(inst.0) } != 0,
+        is_reachable,
+    }
+}
+
+fn type_of(value: LLVMValueRef) -> Option<Ty> {
+    // SAFETY: alive; elements and widths are asked of types that have them.
+    unsafe {
+        let mut ty = LLVMTypeOf(value);
+        let mut lanes = 1;
+        if LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind {
+            lanes = LLVMGetVectorSize(ty);
+            ty = LLVMGetElementType(ty);
+        }
+        let (class, bits) = match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind => (Class::Signed, LLVMGetIntTypeWidth(ty)),
+            LLVMTypeKind::LLVMHalfTypeKind => (Class::Float, 16),
+            LLVMTypeKind::LLVMFloatTypeKind => (Class::Float, 32),
+            LLVMTypeKind::LLVMDoubleTypeKind => (Class::Float, 64),
+            LLVMTypeKind::LLVMPointerTypeKind => (Class::Pointer, 0),
+            _ => return None,
+        };
+        Some(Ty { class, bits, lanes })
+    }
+}
+
+/// The number that a constant is, in all its lanes.
+fn constant(value: LLVMValueRef) -> Option<Constant> {
+    // SAFETY: alive; values are asked of constants of the right kind, lanes of vectors within their size.
+    unsafe {
+        if !LLVMIsAConstantInt(value).is_null() {
+            let bits = LLVMGetIntTypeWidth(LLVMTypeOf(value));
+            return (bits <= 64).then(|| Constant::Integer(i128::from(LLVMConstIntGetSExtValue(value)), bits));
+        }
+        if !LLVMIsAConstantFP(value).is_null() {
+            let mut inexact = 0;
+            return Some(Constant::Float(LLVMConstRealGetDouble(value, &mut inexact)));
+        }
+        if !LLVMIsAConstantPointerNull(value).is_null() {
+            return Some(Constant::Null);
+        }
+        let ty = LLVMTypeOf(value);
+        if LLVMIsAConstant(value).is_null() || LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
+            return None;
+        }
+        let lane = |i| {
+            let lane = LLVMGetAggregateElement(value, i);
+            let is_number = !lane.is_null() && LLVMGetTypeKind(LLVMTypeOf(lane)) != LLVMTypeKind::LLVMVectorTypeKind;
+            is_number.then(|| constant(lane)).flatten()
+        };
+        let first = lane(0)?;
+        (1..LLVMGetVectorSize(ty)).all(|i| lane(i) == Some(first)).then_some(first)
+    }
+}
+
+fn predicate(inst: Inst) -> Option<Predicate> {
+    // SAFETY: alive; predicates are asked of comparisons only.
+    unsafe {
+        match inst.opcode() {
+            LLVMOpcode::LLVMICmp => Some(match LLVMGetICmpPredicate(inst.0) {
+                Int::LLVMIntEQ => Predicate::Eq,
+                Int::LLVMIntNE => Predicate::Ne,
+                Int::LLVMIntSLT => Predicate::Slt,
+                Int::LLVMIntSLE => Predicate::Sle,
+                Int::LLVMIntSGT => Predicate::Sgt,
+                Int::LLVMIntSGE => Predicate::Sge,
+                Int::LLVMIntULT => Predicate::Ult,
+                Int::LLVMIntULE => Predicate::Ule,
+                Int::LLVMIntUGT => Predicate::Ugt,
+                Int::LLVMIntUGE => Predicate::Uge,
+            }),
+            LLVMOpcode::LLVMFCmp => match LLVMGetFCmpPredicate(inst.0) {
+                Real::LLVMRealOEQ => Some(Predicate::FOeq),
+                Real::LLVMRealUNE => Some(Predicate::FUne),
+                Real::LLVMRealOLT => Some(Predicate::FOlt),
+                Real::LLVMRealOLE => Some(Predicate::FOle),
+                Real::LLVMRealOGT => Some(Predicate::FOgt),
+                Real::LLVMRealOGE => Some(Predicate::FOge),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

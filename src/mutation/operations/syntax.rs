@@ -1,0 +1,264 @@
+//! The operators of a function as clang's syntax tree has them, each with its token and the place that debug information
+//! gives it.
+//!
+//! The tree says where operands begin and end, not where the operator stands: that is the token between them.
+
+use super::kinds::OperationKind;
+use super::tokens::{Token, Tokens};
+use crate::kernel::ast::{Ast, Function, Loc, Node, Position};
+use crate::kernel::constant_switch::{self, Nodes};
+use crate::kernel::folding;
+use crate::mutation::mutant::{SourceRange, Spot};
+
+/// Whether clang makes instructions for an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Live,
+    /// Its value is known to clang.
+    Constant,
+    /// Nothing is left of it.
+    Gone(&'static str),
+}
+
+/// An operator in the source.
+#[derive(Debug, Clone)]
+pub struct Written<'n> {
+    pub kind: OperationKind,
+    pub node: &'n Node,
+    /// From the function's body to the parent.
+    pub ancestors: Vec<&'n Node>,
+    pub state: State,
+    /// Where the token stands, or the macro's name where it is expanded.
+    pub range: SourceRange,
+    /// Where it is spelt, if that is in a macro's body.
+    pub spelling: Option<SourceRange>,
+    pub in_macro: bool,
+    pub in_barrier_argument: bool,
+}
+
+/// A literal number in the source.
+#[derive(Debug, Clone)]
+pub struct Number<'n> {
+    pub node: &'n Node,
+    pub ancestors: Vec<&'n Node>,
+    /// Why nothing is left of it.
+    pub gone: Option<&'static str>,
+    pub text: String,
+    pub range: SourceRange,
+    pub spelling: Option<SourceRange>,
+    pub in_macro: bool,
+    pub in_barrier_argument: bool,
+}
+
+/// Operators, those whose token is not found, and literals.
+pub type Read<'n> = (Vec<Written<'n>>, Vec<(SourceRange, &'n Node)>, Vec<Number<'n>>);
+
+/// The operators of `function`, in the order in which clang evaluates them.
+pub fn operators<'n>(ast: &Ast, function: &'n Function, tokens: &Tokens<'_>) -> Read<'n> {
+    let dropped = constant_switch::dropped(ast, &function.body);
+    let mut walk = Walk {
+        ast,
+        function,
+        tokens,
+        dropped,
+        ancestors: Vec::new(),
+        found: Vec::new(),
+        lost: Vec::new(),
+        numbers: Vec::new(),
+    };
+    walk.node(&function.body, None, false);
+    (walk.found, walk.lost, walk.numbers)
+}
+
+struct Walk<'n, 'w, 't> {
+    ast: &'w Ast,
+    function: &'n Function,
+    tokens: &'w Tokens<'t>,
+    dropped: Nodes,
+    ancestors: Vec<&'n Node>,
+    found: Vec<Written<'n>>,
+    lost: Vec<(SourceRange, &'n Node)>,
+    numbers: Vec<Number<'n>>,
+}
+
+impl<'n> Walk<'n, '_, '_> {
+    fn node(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier: bool) {
+        let gone = gone
+            .or_else(|| self.dropped.contains(&std::ptr::from_ref(node)).then_some(UNREACHED))
+            .or_else(|| not_evaluated(node));
+        if matches!(&*node.kind, "" | "OpaqueValueExpr") {
+            return;
+        }
+        let in_barrier = in_barrier || is_barrier(node);
+        self.ancestors.push(node);
+        let is_assignment = matches!(OperationKind::of(node), Some(k) if k.assigns());
+        let mut order: Vec<usize> = (0..node.children.len()).collect();
+        if is_assignment {
+            order.reverse();
+        }
+        let mut ended = false;
+        for i in order {
+            let child = &node.children[i];
+            ended &= !folding::contains_label(child);
+            let is_out = folding::is_ruled_out(self.ast, node, i) && !folding::contains_label(child);
+            let child_gone = gone.or((ended || is_out).then_some(UNREACHED));
+            // A label within revives what an outer jump or condition had ruled out.
+            let child_gone = child_gone.filter(|why| *why != UNREACHED || !folding::contains_label(child));
+            self.node(child, child_gone, in_barrier);
+            ended |= node.is("CompoundStmt") && folding::ends_flow(child);
+        }
+        self.ancestors.pop();
+        self.operator(node, gone, in_barrier);
+        if matches!(&*node.kind, "IntegerLiteral" | "FloatingLiteral" | "CharacterLiteral") {
+            self.number(node, gone, in_barrier);
+        }
+    }
+
+    fn number(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier_argument: bool) {
+        let Some(range) = &node.range else { return };
+        let spelt = range.begin.spelling.as_ref().unwrap_or(&range.begin.expansion);
+        let Some(token) = self.tokens.at(&spelt.file, spot(spelt)) else { return };
+        let Found { range, spelling, in_macro } = self.found(&token, &range.begin, range.begin.spelling.is_some());
+        let ancestors = self.ancestors.clone();
+        self.numbers.push(Number {
+            node,
+            ancestors,
+            gone,
+            text: token.text,
+            range,
+            spelling,
+            in_macro,
+            in_barrier_argument,
+        });
+    }
+
+    fn operator(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier_argument: bool) {
+        let Some(kind) = OperationKind::of(node) else { return };
+        let Some(range) = &node.range else { return };
+        let state = match gone {
+            Some(reason) => State::Gone(reason),
+            None if !kind.assigns() && folding::constant(self.ast, node).is_some() => State::Constant,
+            None => State::Live,
+        };
+        let Some(found) = self.token(node, kind.spelling()) else {
+            let at = self.function.place(&range.begin);
+            self.lost.push((one_character(at), node));
+            return;
+        };
+        self.found.push(Written {
+            kind,
+            node,
+            ancestors: self.ancestors.clone(),
+            state,
+            range: found.range,
+            spelling: found.spelling,
+            in_macro: found.in_macro,
+            in_barrier_argument,
+        });
+    }
+
+    /// Finds the operator's token.
+    fn token(&self, node: &Node, text: &str) -> Option<Found> {
+        let range = node.range.as_ref()?;
+        if node.is("UnaryOperator") {
+            let position = if node.is_postfix { &range.end } else { &range.begin };
+            let spelt = position.spelling.as_ref().unwrap_or(&position.expansion);
+            let token = self.tokens.at(&spelt.file, spot(spelt)).filter(|token| token.text == text)?;
+            return Some(self.found(&token, position, position.spelling.is_some()));
+        }
+        let [left, right] = &node.children[..] else { return None };
+        let (end, begin) = (&left.range.as_ref()?.end, &right.range.as_ref()?.begin);
+        let before = |loc: &Loc| self.tokens.before(&loc.file, spot(loc)).filter(|token| token.text == text);
+        let after = |loc: &Loc| self.tokens.after(&loc.file, spot(loc)).filter(|token| token.text == text);
+        let same_expansion = end.spelling.is_some() && end.expansion == begin.expansion;
+        if let Some(spelt) = begin.spelling.as_ref().filter(|_| same_expansion)
+            && let Some(token) = before(spelt)
+        {
+            return Some(self.found(&token, begin, true));
+        }
+        if let Some(spelt) = end.spelling.as_ref().filter(|_| same_expansion)
+            && let Some(token) = after(spelt)
+        {
+            return Some(self.found(&token, end, true));
+        }
+        if same_expansion {
+            // Between two arguments, or out of a macro within the macro: only the expansion is known.
+            return Some(self.in_body(&begin.expansion, None));
+        }
+        if let Some(token) = before(&begin.expansion) {
+            return Some(self.found(&token, begin, false));
+        }
+        if end.spelling.is_none()
+            && let Some(token) = after(&end.expansion)
+        {
+            return Some(self.found(&token, end, false));
+        }
+        // The operator itself is a macro, such as `and`.
+        let name = self.tokens.before(&begin.expansion.file, spot(&begin.expansion)).filter(Token::is_name)?;
+        let range = name.range(&begin.expansion.file);
+        Some(Found { range, spelling: None, in_macro: true })
+    }
+
+    /// `of`: the end of the operand beside it.
+    fn found(&self, token: &Token, of: &Position, from_macro: bool) -> Found {
+        if !from_macro {
+            return Found { range: token.range(&of.expansion.file), spelling: None, in_macro: false };
+        }
+        let spelt = of.spelling.as_ref().unwrap_or(&of.expansion);
+        let spelling = token.range(&spelt.file);
+        if std::ptr::eq(self.function.place(of), spelt) {
+            return Found { range: spelling, spelling: None, in_macro: true };
+        }
+        self.in_body(&of.expansion, Some(spelling))
+    }
+
+    fn in_body(&self, expansion: &Loc, spelling: Option<SourceRange>) -> Found {
+        let name = self.tokens.at(&expansion.file, spot(expansion));
+        let range = name.map_or_else(|| one_character(expansion), |name| name.range(&expansion.file));
+        Found { range, spelling, in_macro: true }
+    }
+}
+
+struct Found {
+    range: SourceRange,
+    spelling: Option<SourceRange>,
+    in_macro: bool,
+}
+
+const UNREACHED: &str = "clang emits nothing here: a condition is constant or a jump stands before it";
+
+fn not_evaluated(node: &Node) -> Option<&'static str> {
+    match &*node.kind {
+        "UnaryExprOrTypeTraitExpr" => Some("the operand of `sizeof` and its kin is not evaluated"),
+        "ConstantExpr" => Some("a `case` label or another constant that the compiler itself needs"),
+        "EnumDecl" | "RecordDecl" | "FieldDecl" | "TypedefDecl" => Some("part of a type"),
+        "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => {
+            Some("the value of a constant that is set before the kernel runs")
+        }
+        _ => None,
+    }
+}
+
+/// Whether this is a call of a work-group barrier.
+pub fn is_barrier(node: &Node) -> bool {
+    node.is("CallExpr") && matches!(node.name.as_deref(), Some("barrier" | "work_group_barrier"))
+}
+
+pub fn spot(loc: &Loc) -> Spot {
+    Spot { line: loc.line, column: loc.column }
+}
+
+fn one_character(at: &Loc) -> SourceRange {
+    let start = spot(at);
+    let end = Spot { line: at.line, column: at.column + at.tok_len.max(1) };
+    SourceRange { file: at.file.to_string(), start, end }
+}
+
+/// From the first to the last character of an expression, where debug information places it.
+pub fn extent(function: &Function, node: &Node) -> Option<SourceRange> {
+    let range = node.range.as_ref()?;
+    let (begin, end) = (function.place(&range.begin), function.place(&range.end));
+    let end = Spot { line: end.line, column: end.column + end.tok_len.max(1) };
+    let file = begin.file.to_string();
+    Some(SourceRange { file, start: spot(begin), end })
+}

@@ -1,0 +1,202 @@
+//! Verdicts on edits of the canonical form.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use inkwell::context::Context;
+use kassay::cfg::sites::Sites;
+use kassay::instrument::mutants::{
+    Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,
+};
+use kassay::kernel::ir;
+use kassay::kernel::options::KernelOptions;
+use kassay::mutation::equivalence::{Verdict, classify};
+use llvm_sys::LLVMOpcode;
+
+use crate::support::{canonical_file, canonical_form, parse};
+
+/// The places of all instructions with that opcode, and their callees.
+pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, Option<String>)> {
+    let context = Context::create();
+    let module = parse(&context, bitcode);
+    let mut found = Vec::new();
+    for (function, f) in sites.functions.iter().enumerate() {
+        let f = ir::function(&module, &f.cfg.function).unwrap();
+        for (block, b) in f.blocks().into_iter().enumerate() {
+            for (instruction, i) in b.instructions().into_iter().enumerate().filter(|(_, i)| i.opcode() == opcode) {
+                found.push((Place { function, block, instruction }, i.callee()));
+            }
+        }
+    }
+    found
+}
+
+pub fn compare(place: Place, predicate: Predicate) -> Edit {
+    let operands = [Expr::Operand(0), Expr::Operand(1)].map(Box::new);
+    let [left, right] = operands;
+    Edit::Value { at: vec![Slot::Result(place)], by: Expr::Compare(predicate, left, right) }
+}
+
+pub fn binary(place: Place, operation: Binary) -> Edit {
+    let operands = [Expr::Operand(0), Expr::Operand(1)].map(Box::new);
+    let [left, right] = operands;
+    Edit::Value { at: vec![Slot::Result(place)], by: Expr::Binary(operation, left, right) }
+}
+
+pub fn verdicts(source: &str, edits: impl FnOnce(&[u8], &Sites) -> Vec<Edit>) -> Vec<Verdict> {
+    let (bitcode, sites) = canonical_form(source);
+    let edits = edits(&bitcode, &sites);
+    let mutants: Vec<&Edit> = edits.iter().collect();
+    let found = classify(&bitcode, &sites, "k", &mutants, 2).unwrap();
+    assert_eq!(found, classify(&bitcode, &sites, "k", &mutants, 1).unwrap(), "threads make no difference");
+    found
+}
+
+fn is_equivalent(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Equivalent { .. })
+}
+
+#[test]
+fn equivalents_and_duplicates_are_told_apart() {
+    let source = "__kernel void k(__global int *a, uint n) { int i = get_global_id(0); uint s = n * 2;
+        a[i] = s; }";
+    let found = verdicts(source, |bitcode, sites| {
+        let (multiplication, _) = places(bitcode, sites, LLVMOpcode::LLVMMul)[0].clone();
+        let double = Expr::Binary(Binary::Add, Expr::Operand(0).into(), Expr::Operand(0).into());
+        vec![
+            binary(multiplication, Binary::Add),
+            binary(multiplication, Binary::Sub),
+            Edit::Value { at: vec![Slot::Result(multiplication)], by: double },
+            binary(multiplication, Binary::Add),
+            Edit::Launch(LaunchChange::Swap),
+            Edit::Launch(LaunchChange::Swap),
+            Edit::Value { at: vec![Slot::Operand(multiplication, 1)], by: Expr::Integer(0) },
+            binary(multiplication, Binary::UDiv),
+        ]
+    });
+    assert_eq!(found[0], Verdict::Distinct);
+    assert_eq!(found[1], Verdict::Distinct);
+    assert!(is_equivalent(&found[2]));
+    assert_eq!(found[3], Verdict::DuplicateOf(0));
+    assert_eq!(found[4..], [Verdict::Distinct, Verdict::Distinct, Verdict::Distinct, Verdict::Distinct]);
+}
+
+#[test]
+fn deleted_actions_are_distinct_unless_dead() {
+    let source = "__kernel void k(__global int *a, __local int *l) { int i = get_local_id(0); int dead = 7;
+        l[i] = i; barrier(CLK_LOCAL_MEM_FENCE); a[i] = l[0]; }";
+    let (bitcode, sites) = canonical_form(source);
+    let mut edits: Vec<(String, Edit)> = Vec::new();
+    let nothing = |place| Edit::Instead { at: vec![place], by: Action::Nothing };
+    for (i, (place, _)) in places(&bitcode, &sites, LLVMOpcode::LLVMStore).into_iter().enumerate() {
+        edits.push((format!("store {i}"), nothing(place)));
+    }
+    for (place, callee) in places(&bitcode, &sites, LLVMOpcode::LLVMCall) {
+        if callee.is_some_and(|name| name.contains("barrier")) {
+            edits.push(("barrier".to_owned(), nothing(place)));
+        }
+    }
+    edits.push(("local".to_owned(), Edit::Privatise { variable: LocalVariable::Argument(1) }));
+    let mutants: Vec<&Edit> = edits.iter().map(|(_, edit)| edit).collect();
+    let found = classify(&bitcode, &sites, "k", &mutants, 2).unwrap();
+    let equivalent: Vec<&str> =
+        edits.iter().zip(&found).filter(|(_, v)| is_equivalent(v)).map(|((name, _), _)| name.as_str()).collect();
+    // The stores are those of both arguments, `i`, `dead`, `l[i]` and `a[i]`.
+    assert_eq!(equivalent, ["store 3"]);
+    assert!(!found.iter().any(|v| matches!(v, Verdict::DuplicateOf(_))), "{found:?}");
+}
+
+#[test]
+fn a_loop_that_never_ends_is_no_equivalent() {
+    let source = "__kernel void k(__global int *a, int n) { int s = 0; for (int j = 0; j < n; j++) s += j; a[0] = n; }";
+    let found = verdicts(source, |bitcode, sites| {
+        let (comparison, _) = places(bitcode, sites, LLVMOpcode::LLVMICmp)[0].clone();
+        let loops = &sites.functions[0].loops[0];
+        let header = EdgeChange { function: 0, block: loops.header, successor: 1, to: loops.header, phi: None };
+        vec![
+            Edit::Value { at: vec![Slot::Result(comparison)], by: Expr::Integer(1) },
+            Edit::Value { at: vec![Slot::Result(comparison)], by: Expr::Integer(0) },
+            compare(comparison, Predicate::Ne),
+            Edit::Redirect { edges: vec![header] },
+        ]
+    });
+    assert!(!found.iter().any(is_equivalent), "{found:?}");
+}
+
+/// All edits of comparisons and arithmetic that a few operators would make, and deletions of all stores and calls.
+fn many(bitcode: &[u8], sites: &Sites) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (place, _) in places(bitcode, sites, LLVMOpcode::LLVMICmp) {
+        for predicate in [Predicate::Slt, Predicate::Sle, Predicate::Eq, Predicate::Ne, Predicate::Uge] {
+            edits.push(compare(place, predicate));
+        }
+    }
+    for opcode in [LLVMOpcode::LLVMAdd, LLVMOpcode::LLVMMul, LLVMOpcode::LLVMSub, LLVMOpcode::LLVMAnd] {
+        for (place, _) in places(bitcode, sites, opcode) {
+            for operation in [Binary::Add, Binary::Sub, Binary::Mul, Binary::SDiv, Binary::And] {
+                edits.push(binary(place, operation));
+            }
+        }
+    }
+    for (place, _) in places(bitcode, sites, LLVMOpcode::LLVMStore) {
+        edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
+    }
+    edits
+}
+
+fn kernels() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut all: Vec<PathBuf> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .flat_map(|path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "cl"))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Each kernel's original has a normal form, replacing an operation by itself is an equivalent, and searching is quick.
+#[test]
+fn every_kernel_of_testdata_has_a_normal_form() {
+    let mut times: BTreeMap<String, String> = BTreeMap::new();
+    let mut open = Vec::new();
+    for file in kernels() {
+        let folder = file.parent().unwrap();
+        let suite = folder.join("suite.toml");
+        if !suite.exists() {
+            continue;
+        }
+        let suite = kassay::suite::resolve::Suite::load(&suite).unwrap();
+        if suite.kernel.file_name() != file.file_name() {
+            continue;
+        }
+        let stem = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let entry = suite.entry.clone().unwrap_or_else(|| stem.clone());
+        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+        let (bitcode, sites) = canonical_file(&suite.kernel, &entry, &options);
+        let mut edits = many(&bitcode, &sites);
+        let itself = places(&bitcode, &sites, LLVMOpcode::LLVMAdd).first().map(|(p, _)| binary(*p, Binary::Add));
+        let has_itself = itself.is_some();
+        edits.extend(itself);
+        let mutants: Vec<&Edit> = edits.iter().collect();
+        let start = Instant::now();
+        let found = classify(&bitcode, &sites, &entry, &mutants, 2).unwrap();
+        let each = start.elapsed().as_secs_f64() * 1e3 / mutants.len() as f64;
+        let equivalent = found.iter().filter(|v| is_equivalent(v)).count();
+        let duplicates = found.iter().filter(|v| matches!(v, Verdict::DuplicateOf(_))).count();
+        times.insert(
+            stem.clone(),
+            format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()),
+        );
+        if has_itself && !found.last().is_some_and(is_equivalent) {
+            open.push(stem.clone());
+        }
+    }
+    for (kernel, line) in &times {
+        println!("{kernel}: {line}");
+    }
+    assert_eq!(open, [""; 0], "an operation replaced by itself is an equivalent");
+}

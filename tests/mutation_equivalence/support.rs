@@ -1,0 +1,43 @@
+//! Kernels from text, in canonical form.
+
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use kassay::cfg::sites::Sites;
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::{canonical, compile, module};
+use kassay::lower::spirv;
+use kassay::mutation::equivalence::normal::{self, Normal};
+
+/// The bitcode of the canonical form of the kernel `k`.
+pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("k.cl");
+    std::fs::write(&file, source).unwrap();
+    canonical_file(&file, "k", &KernelOptions::default())
+}
+
+pub fn canonical_file(file: &Path, entry: &str, options: &KernelOptions) -> (Vec<u8>, Sites) {
+    let loaded = compile::load(file, options, true).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
+    let context = Context::create();
+    let module = module::parse(&context, &loaded.bitcode, &loaded.source).unwrap();
+    canonical::canonicalise(&module, entry, &spirv::machine().unwrap()).unwrap();
+    let sources = kassay::coverage::build::sources_of(file);
+    let sites = Sites::read(&module, entry, false, loaded.ast.as_ref(), &sources);
+    (module.write_bitcode_to_memory().as_slice().to_vec(), sites)
+}
+
+/// Parses bitcode as equivalence does.
+pub fn parse<'c>(context: &'c Context, bitcode: &[u8]) -> Module<'c> {
+    let module = module::parse(context, bitcode, Path::new("k")).unwrap();
+    // SAFETY: the module is alive.
+    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    module
+}
+
+pub fn normal_form(source: &str) -> Normal {
+    let (bitcode, _) = canonical_form(source);
+    let context = Context::create();
+    normal::of(parse(&context, &bitcode), "k").unwrap()
+}

@@ -1,0 +1,4 @@
+//! Mutation operators: what they find in kernels, against counts by hand.
+
+mod agreement;
+mod support;

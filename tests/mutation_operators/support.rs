@@ -1,0 +1,75 @@
+//! Kernels, compiled and ready for operators.
+
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::kernel::ast::Ast;
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::source::Sources;
+use kassay::kernel::{canonical, module, signature};
+use kassay::cfg::sites::Sites;
+use kassay::lower::spirv;
+use kassay::mutation::operators::{Preset, Subject};
+
+/// How much of a kernel is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    Syntax,
+    /// Debug information and the source file.
+    Tokens,
+    Opcodes,
+}
+
+/// Does `work` with each kernel of a file.
+pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Preset, mut work: impl FnMut(&Subject<'_>)) {
+    let loaded = compile::load(path, options, true).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let context = Context::create();
+    let parsed = module::parse(&context, &loaded.bitcode, path).unwrap();
+    if known == Known::Opcodes {
+        parsed.strip_debug_info();
+    }
+    let machine = spirv::machine().unwrap();
+    let sources = Sources::beside(path);
+    let ast: Option<&Ast> = loaded.ast.as_ref().filter(|_| known == Known::Syntax);
+    for entry in module::kernels(&parsed) {
+        let own = parsed.clone();
+        let interface = signature::interface(&own, &entry).unwrap();
+        canonical::canonicalise(&own, &entry, &machine).unwrap();
+        let sites = Sites::read(&own, &entry, false, ast, &sources);
+        let subject =
+            Subject { module: &own, entry: &entry, interface: &interface, sites: &sites, ast, sources: &sources, preset };
+        work(&subject);
+    }
+}
+
+/// Does `work` with the one kernel of a source text.
+pub fn kernel<R>(source: &str, known: Known, preset: Preset, work: impl Fn(&Subject<'_>) -> R) -> R {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source).unwrap();
+    let mut result = None;
+    kernels(&path, &KernelOptions::default(), known, preset, |subject| result = Some(work(subject)));
+    result.expect("a kernel")
+}
+
+/// Kernel files of `testdata` with the options of their suites.
+pub fn testdata() -> Vec<(PathBuf, KernelOptions)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut files: Vec<(PathBuf, KernelOptions)> = Vec::new();
+    for folder in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with("suite") && name.ends_with(".toml") {
+                let suite = kassay::suite::resolve::Suite::load(&path).unwrap();
+                let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+                if !files.iter().any(|file| *file == (suite.kernel.clone(), options.clone())) {
+                    files.push((suite.kernel, options));
+                }
+            }
+        }
+    }
+    files.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "cl"));
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    files
+}

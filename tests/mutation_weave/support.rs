@@ -1,0 +1,104 @@
+//! Kernels in canonical form, woven, lowered and run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use kassay::cfg::sites::Sites;
+use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::instrument::layout::{GuardLayout, slot};
+use kassay::instrument::mutants::define_plain_slot;
+use kassay::kernel::compile::{self, Format};
+use kassay::kernel::interface::Interface;
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::source::Sources;
+use kassay::kernel::{canonical, module, signature};
+use kassay::lower::spirv;
+use kassay::suite::launch::Launch;
+use kassay::suite::resolve::Suite;
+
+/// One kernel in canonical form.
+pub struct Kernel<'c> {
+    pub module: Module<'c>,
+    pub machine: TargetMachine,
+    pub entry: String,
+    pub sites: Sites,
+    pub interface: Interface,
+}
+
+impl<'c> Kernel<'c> {
+    pub fn read(context: &'c Context, file: &Path, options: &KernelOptions, entry: Option<&str>) -> Kernel<'c> {
+        let loaded = compile::load(file, options, true).unwrap();
+        let machine = spirv::machine().unwrap();
+        let module = module::parse(context, &loaded.bitcode, &loaded.source).unwrap();
+        let entry = entry.map_or_else(|| module::kernels(&module)[0].clone(), str::to_owned);
+        let interface = signature::interface(&module, &entry).unwrap();
+        canonical::canonicalise(&module, &entry, &machine).unwrap();
+        let from_spirv = loaded.format == Format::SpirV;
+        let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &Sources::beside(file));
+        Kernel { module, machine, entry, sites, interface }
+    }
+
+    /// The code of a (woven) clone of the module.
+    pub fn code(&self, module: &Module<'_>) -> Code {
+        define_plain_slot(module, self.layout()).unwrap();
+        spirv::prepare(module, &self.entry, &self.machine).unwrap();
+        let spirv = Arc::new(spirv::emit(module, &self.machine).unwrap());
+        Code { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) }
+    }
+
+    pub fn layout(&self) -> GuardLayout {
+        GuardLayout { args: self.interface.args.len() as u32 }
+    }
+}
+
+/// A kernel of `testdata` with the first launches of its suite.
+pub fn fixture<'c>(context: &'c Context, name: &str, executor: &OpenClExecutor) -> (Kernel<'c>, Vec<Launch>) {
+    let suite = Suite::load(&testdata(name).join("suite.toml")).unwrap();
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let kernel = Kernel::read(context, &suite.kernel, &options, suite.entry.as_deref());
+    let mut tests = suite.resolve(&kernel.interface, suite.seed.unwrap_or(0)).unwrap();
+    let most = executor.device().max_work_group_size;
+    for test in &mut tests {
+        let range = &mut test.launch.range;
+        range.local = Some(range.local_or_default(kernel.interface.required_local, most));
+    }
+    (kernel, tests.into_iter().map(|test| test.launch).collect())
+}
+
+pub fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+pub fn start() -> OpenClExecutor {
+    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
+}
+
+pub fn options(probe_words: Option<u64>) -> RunOptions {
+    RunOptions { timeout: Duration::from_secs(3), repeats: 1, probe_words, outputs: true }
+}
+
+/// Runs a woven program with a mutant (or two) in force; `None` if it faults.
+pub fn run_mutant(
+    executor: &mut OpenClExecutor,
+    program: ProgramId,
+    launch: &Launch,
+    layout: GuardLayout,
+    (first, second): (u32, u32),
+) -> Option<Observation> {
+    let mut probe = vec![0; layout.words(1, 0) as usize];
+    probe[(layout.slot(0) + slot::MUTANT) as usize] = first;
+    probe[(layout.slot(0) + slot::SECOND) as usize] = second;
+    let bytes = probe.iter().flat_map(|w| w.to_le_bytes()).collect();
+    // The probe buffer as a buffer like any other, so that it begins with what the test says.
+    let mut launch = launch.clone();
+    launch.args.push(kassay::suite::launch::ArgValue::Buffer(Arc::new(bytes)));
+    let position = layout.args;
+    let mut seen = executor.run(program, &launch, &options(None)).unwrap().ok()?;
+    seen.outputs.retain(|(p, _)| *p != position);
+    Some(seen)
+}

@@ -68,9 +68,7 @@ fn tests<'a>(
     if let (Some(ast), Some(condition)) = (subject.ast, condition) {
         for decision in logic::find(body, ast, subject.sources) {
             let Some(circuit) = decision.circuit.as_ref().filter(|c| c.phi == Some(phi)) else { continue };
-            let root = decision.written.operators.first().copied();
-            let mut nodes = Vec::new();
-            collect(stripped(condition), &decision.written.leaves, root, &mut nodes);
+            let nodes = corresponding(stripped(condition), &decision.written.leaves);
             let insts = of_blocks(&circuit.leaves);
             for (i, inst) in insts.into_iter().enumerate() {
                 found.extend(inst.map(|inst| (inst, nodes.get(i).copied().flatten())));
@@ -94,15 +92,15 @@ fn tests<'a>(
     found
 }
 
-/// The nodes of `condition` that stand where `leaves` do (the same tree, by range).
-fn collect<'a>(condition: &'a Node, leaves: &[&Node], _root: Option<&Node>, found: &mut Vec<Option<&'a Node>>) {
+/// The nodes below `condition` that `leaves` are.
+fn corresponding<'a>(condition: &'a Node, leaves: &[&Node]) -> Vec<Option<&'a Node>> {
     fn same<'a>(node: &'a Node, leaf: &Node) -> Option<&'a Node> {
         if std::ptr::eq(node, leaf) {
             return Some(node);
         }
         node.children.iter().find_map(|child| same(child, leaf))
     }
-    found.extend(leaves.iter().map(|leaf| same(condition, leaf).map(stripped)));
+    leaves.iter().map(|leaf| same(condition, leaf).map(stripped)).collect()
 }
 
 /// The value of a short-circuit's `phi` that is no constant.
@@ -187,9 +185,4 @@ fn is_comparison(node: &Node) -> bool {
 pub fn side(leaf: &Node, slot: Slot) -> Option<&Node> {
     let Slot::Operand(_, operand) = slot else { return None };
     is_comparison(leaf).then(|| leaf.children.get(operand as usize)).flatten()
-}
-
-/// What a truth test tests, and the relation to 0 that it stands for.
-pub fn truth_test(leaf: &Node) -> (&Node, &'static str) {
-    (leaf, "!=")
 }

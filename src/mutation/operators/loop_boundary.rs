@@ -137,10 +137,8 @@ impl One<'_, '_> {
                     (piece.text.clone(), format!("{inner} {sign} 1"))
                 }
                 (Some(piece), Some(leaf), None) => {
-                    let (truth, relation) = boundary::truth_test(leaf);
-                    let tested = self.piece(Some(truth)).map_or_else(|| piece.text.clone(), |p| p.text);
-                    let tested = if binds_tightly(truth) { tested } else { format!("({tested})") };
-                    (piece.text.clone(), format!("{tested} {relation} {by}"))
+                    let tested = if binds_tightly(leaf) { piece.text.clone() } else { format!("({})", piece.text) };
+                    (piece.text.clone(), format!("{tested} != {by}"))
                 }
                 _ => ("boundary".to_owned(), format!("boundary {sign} 1")),
             };
@@ -191,16 +189,8 @@ fn needs_parentheses(node: &Node) -> bool {
 }
 
 /// Whether `!=` behind an expression binds to the whole of it.
-fn binds_tightly(node: &Node) -> bool {
+pub fn binds_tightly(node: &Node) -> bool {
     let node = boundary::without_casts(node);
     let is_loose = matches!(node.opcode.as_deref(), Some("&" | "^" | "|" | "&&" | "||" | "," | "=" | "==" | "!="));
     !(node.is("BinaryOperator") && is_loose || node.is("ConditionalOperator") || node.is("CompoundAssignOperator"))
-}
-
-/// The slot's operand number.
-pub fn operand(slot: Slot) -> u32 {
-    match slot {
-        Slot::Operand(_, operand) => operand,
-        Slot::Result(_) => 0,
-    }
 }

@@ -35,10 +35,17 @@ loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifyc
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
 pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
-    if is_open(&module) {
-        return Ok(Normal::Open);
+    match promote(&module, entry)? {
+        true => of_promoted(module),
+        false => Ok(Normal::Open),
     }
-    promote(&module, entry)?;
+}
+
+/// The normal form of a promoted module, which is consumed.
+///
+/// # Errors
+/// As [`of`].
+pub fn of_promoted(module: Module<'_>) -> Result<Normal> {
     run(&module, OPTIMISING)?;
     order::canonicalise(&module);
     canonical::verify(&module, "the normal form")?;
@@ -48,11 +55,15 @@ pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
     Ok(Normal::Text(text(&module)))
 }
 
-/// Everything inlined, whole variables promoted, without licences, and opaque where needed.
+/// Inlines everything and promotes whole variables, without licences, and opaque where needed. False if the module is
+/// [`Normal::Open`].
 ///
 /// # Errors
 /// As [`of`].
-pub fn promote(module: &Module<'_>, entry: &str) -> Result<()> {
+pub fn promote(module: &Module<'_>, entry: &str) -> Result<bool> {
+    if is_open(module) {
+        return Ok(false);
+    }
     licences::drop_all(module);
     let opaque = Opaque::new(module);
     opaque.before_inlining();
@@ -61,7 +72,7 @@ pub fn promote(module: &Module<'_>, entry: &str) -> Result<()> {
     }
     run(module, INLINING)?;
     opaque.after_inlining();
-    Ok(())
+    Ok(true)
 }
 
 fn run(module: &Module<'_>, passes: &CStr) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::instrument::guard::{self, Guards};
 use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
-use crate::instrument::mutants::{Edit, LocalVariable, alone, schemata};
+use crate::instrument::mutants::{Edit, LocalVariable, alone, privatise, schemata};
 use crate::lower::spirv;
 
 /// How the device builds a module.
@@ -78,8 +78,12 @@ impl<'a, 'c> Forge<'a, 'c> {
     /// # Errors
     /// As [`Forge::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
-        let _ = (variable, bytes, effort);
-        Ok(Err("later".into()))
+        let module = self.assay.module.clone();
+        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+            return Ok(Err(reason.to_string()));
+        }
+        self.finish(&module, effort, false).map(Ok)
     }
 
     /// The original with probes that tell which mutants are reached, and which would compute something else.

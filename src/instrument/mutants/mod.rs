@@ -4,13 +4,13 @@ pub mod alone;
 pub mod edit;
 mod expr;
 pub mod infection;
+mod private_calls;
+pub mod privatise;
 mod resolve;
 pub mod schemata;
 mod threads;
 mod tools;
 mod weaver;
-mod private_calls;
-pub mod privatise;
 
 pub use edit::{
     Action, Binary, Conversion, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot, Unary,

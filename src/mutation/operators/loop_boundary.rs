@@ -10,7 +10,7 @@ use super::condition::forced_loop;
 use super::logical::with_effects_left_out;
 use super::{Found, Operator, Subject};
 use crate::cfg::loops::Loop;
-use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Slot};
+use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::kernel::ir::DebugLocation;

@@ -65,7 +65,7 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
 /// Work-groups of one run; `None` if they are not all of one size.
 fn groups(range: &NdRange) -> Option<[u64; 3]> {
     let local = range.local?;
-    (0..3).all(|d| range.global[d] % local[d] == 0).then(|| [0, 1, 2].map(|d| range.global[d] / local[d]))
+    (0..3).all(|d| range.global[d].is_multiple_of(local[d])).then(|| [0, 1, 2].map(|d| range.global[d] / local[d]))
 }
 
 /// The beginning of the probe buffer.

@@ -72,7 +72,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
 pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<String> {
     let range = &launch.range;
     let Some(local) = range.local else { return Some("its work-group size is left to the driver".to_owned()) };
-    if (0..3).any(|d| local[d] == 0 || range.global[d] == 0 || range.global[d] % local[d] != 0) {
+    if (0..3).any(|d| local[d] == 0 || range.global[d] == 0 || !range.global[d].is_multiple_of(local[d])) {
         return Some("its work-groups are not all of one size".to_owned());
     }
     (0..).zip(&launch.args).find_map(|(position, arg)| match arg {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The files of `runtime-cl/`, without their extension.
-const RUNTIME: &[&str] = &["coverage", "infection"];
+const RUNTIME: &[&str] = &["coverage", "guard", "ids", "infection"];
 
 fn main() {
     println!("cargo:rerun-if-changed=runtime-cl");

@@ -13,4 +13,5 @@ pub mod lower;
 pub mod mutation;
 pub mod report;
 pub mod result;
+pub mod solve;
 pub mod suite;

@@ -13,6 +13,9 @@ use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::mutation::mutant::Excluded;
+use crate::mutation::operators::{Subject, launch};
+use crate::mutation::{Enumeration, Selection, enumerate};
 use crate::report::text;
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
 use crate::result::{Location, store};
@@ -25,6 +28,9 @@ pub struct InspectArgs {
     /// Draw the control-flow graph as Graphviz text
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Mutation operators to count: all, peng, liu, or ids with commas between
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub operators: String,
     #[command(flatten)]
     pub options: KernelFlags,
     #[command(flatten)]
@@ -48,6 +54,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
     args.dot.as_deref().map_or(Ok(()), check_writable)?;
+    let selection = Selection::parse(&args.operators)?;
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
     if !loaded.warnings.is_empty() && args.output.verbose {
         eprint!("{}", loaded.warnings);
@@ -74,9 +81,20 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
         if let Some(path) = &args.dot {
             store::write_text(&dot::draw(&assay.sites, &sources), path)?;
         }
-        kernels.push(describe(&assay, &shown(&args.kernel)));
+        let subject = Subject {
+            module: assay.module(),
+            entry: &assay.entry,
+            interface: &assay.interface,
+            sites: &assay.sites,
+            ast: loaded.ast.as_ref(),
+            sources: &sources,
+            preset: selection.preset(),
+        };
+        let mutants = enumerate(&subject, &selection);
+        kernels.push(describe(&assay, &mutants, &selection, &shown(&args.kernel)));
         let folded = loaded.ast.as_ref().filter(|_| args.output.verbose).map(|a| folded::describe(&assay.sites, a));
-        for text in assay.sites.notes().into_iter().chain(folded.unwrap_or_default()) {
+        let excluded = mutants.excluded.iter().filter(|_| args.output.verbose).map(Excluded::to_string);
+        for text in assay.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
             if !notes.contains(&text) {
                 notes.push(text);
             }
@@ -97,8 +115,11 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn describe(assay: &Assay<'_>, file: &str) -> Kernel {
+fn describe(assay: &Assay<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
     let interface = &assay.interface;
+    // Launch operators need a suite: they are not among these.
+    let operators = selection.operators().iter().filter(|operator| operator.class != launch::CLASS);
+    let count = |id: &str| mutants.mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
     Kernel {
         name: interface.name.clone(),
         args: arguments(interface),
@@ -109,8 +130,8 @@ fn describe(assay: &Assay<'_>, file: &str) -> Kernel {
             .map(|v| LocalVariable { name: v.name.clone(), size: v.size })
             .collect(),
         functions: assay.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
-        counts: counts(&assay.sites),
-        mutants_by_operator: Default::default(),
+        counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&assay.sites) },
+        mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
         sites: assay.sites.sites.iter().map(|s| site(s, &assay.sites, file)).collect(),
     }
 }

@@ -6,6 +6,7 @@ mod generated;
 mod inspect;
 mod lower;
 mod merge;
+mod mutate;
 mod options;
 mod report;
 mod run;
@@ -33,6 +34,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Run(run::RunArgs),
     Cover(cover::CoverArgs),
+    Mutate(mutate::MutateArgs),
     Lower(lower::LowerArgs),
     Merge(merge::MergeArgs),
     Report(report::ReportArgs),
@@ -49,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Cover(args) => cover::run(&args),
+        Command::Mutate(args) => mutate::run(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),

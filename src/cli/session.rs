@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags};
-use crate::coverage::build::{self, Assay, File};
+use crate::coverage::build::{self, Assay, File, Level};
 use crate::error::Result;
 use crate::exec::{DeviceInfo, Executor, OpenClExecutor, ProgramId, Starting, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
@@ -27,8 +27,66 @@ pub struct Session<'c> {
     pub kernel: PathBuf,
 }
 
+/// A suite and its kernel, compiled, with workers that are starting.
+pub struct Prepared<'c> {
+    pub assay: Assay<'c>,
+    pub loaded: Loaded,
+    /// Work-group sizes are still open where the suite leaves them so.
+    pub tests: Vec<Test>,
+    pub starting: Vec<Starting>,
+    pub seed: u64,
+    pub kernel: PathBuf,
+}
+
+impl<'c> Prepared<'c> {
+    /// Opens everything; workers start while clang compiles. `most`: no more workers than tests are of use (`None`: than
+    /// asked for).
+    ///
+    /// # Errors
+    /// As of the suite, the kernel and the device.
+    pub fn open(
+        context: &'c Context,
+        path: &Path,
+        kernel: &KernelFlags,
+        execution: &ExecutionFlags,
+        level: Level,
+        with_ast: Option<bool>,
+    ) -> Result<Prepared<'c>> {
+        let suite = Suite::load(path)?;
+        // Without statements to count, work is spread by tests; mutants can keep any number of workers busy.
+        let lanes = match with_ast {
+            Some(_) => (execution.jobs as usize).min(suite.tests.len()).max(1),
+            None => execution.jobs as usize,
+        };
+        let starting: Vec<Starting> = (0..lanes)
+            .map(|_| OpenClExecutor::spawn(execution.device.clone(), WorkerOptions::default()))
+            .collect::<Result<_>>()?;
+        let options = kernel.kernel_options(suite.options.clone());
+        let loaded = compile::load(&suite.kernel, &options, with_ast.unwrap_or(true))?;
+        let file = File::parse(context, &loaded)?;
+        let entry = match (&kernel.entry, &suite.entry) {
+            (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
+            (name, _) => file.choose(name.as_deref())?,
+        };
+        let sources = build::sources_of(&suite.kernel);
+        let assay = file.assay_at(level, &entry, &loaded, &sources)?;
+        let seed = execution.seed.or(suite.seed).unwrap_or(0);
+        let tests = suite.resolve(&assay.interface, seed)?;
+        Ok(Prepared { assay, loaded, tests, starting, seed, kernel: suite.kernel })
+    }
+}
+
+/// Decides the work-group sizes that suite and kernel leave open.
+pub fn decide_local(tests: &mut [Test], assay: &Assay<'_>, executors: &[OpenClExecutor]) {
+    let most = executors.first().map_or(1, |e| e.device().max_work_group_size);
+    for test in tests {
+        let range = &mut test.launch.range;
+        range.local = Some(range.local_or_default(assay.interface.required_local, most));
+    }
+}
+
 impl<'c> Session<'c> {
-    /// Opens everything; workers start while clang compiles. `with_ast`: statements are wanted.
+    /// Opens everything. `with_ast`: statements are wanted.
     ///
     /// # Errors
     /// As of the suite, the kernel and the device.
@@ -39,35 +97,15 @@ impl<'c> Session<'c> {
         execution: &ExecutionFlags,
         with_ast: bool,
     ) -> Result<Session<'c>> {
-        let suite = Suite::load(path)?;
-        let lanes = (execution.jobs as usize).min(suite.tests.len()).max(1);
-        let starting: Vec<Starting> = (0..lanes)
-            .map(|_| OpenClExecutor::spawn(execution.device.clone(), WorkerOptions::default()))
-            .collect::<Result<_>>()?;
-        let loaded = compile::load(&suite.kernel, &kernel.kernel_options(suite.options.clone()), with_ast)?;
-        let file = File::parse(context, &loaded)?;
-        let entry = match (&kernel.entry, &suite.entry) {
-            (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
-            (name, _) => file.choose(name.as_deref())?,
-        };
-        let sources = build::sources_of(&suite.kernel);
-        let assay = file.assay(&entry, &loaded, &sources)?;
-        let seed = execution.seed.or(suite.seed).unwrap_or(0);
-        let mut tests = suite.resolve(&assay.interface, seed)?;
+        let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+            Prepared::open(context, path, kernel, execution, Level::Raw, Some(with_ast))?;
         // This forks, so it is done while there is one thread.
         let plain = assay.plain()?;
-        let begin = |starting: Starting| {
-            let mut executor = starting.ready()?;
-            let program = executor.begin_load(&plain)?;
-            Ok((executor, program))
-        };
-        let executors: Vec<(OpenClExecutor, ProgramId)> = starting.into_iter().map(begin).collect::<Result<_>>()?;
-        let most = executors[0].0.device().max_work_group_size;
-        for test in &mut tests {
-            let range = &mut test.launch.range;
-            range.local = Some(range.local_or_default(assay.interface.required_local, most));
-        }
-        Ok(Session { assay, loaded, tests, executors, seed, kernel: suite.kernel })
+        let mut executors: Vec<OpenClExecutor> = starting.into_iter().map(Starting::ready).collect::<Result<_>>()?;
+        let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
+        decide_local(&mut tests, &assay, &executors);
+        let executors = executors.into_iter().zip(programs).collect();
+        Ok(Session { assay, loaded, tests, executors, seed, kernel })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
@@ -21,8 +22,9 @@ use crate::lower::spirv;
 
 /// One kernel of a loaded file, in canonical form.
 pub struct Assay<'c> {
-    module: Module<'c>,
-    machine: TargetMachine,
+    /// The canonical form. Passes work on clones.
+    pub module: Module<'c>,
+    pub machine: TargetMachine,
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
@@ -35,6 +37,26 @@ pub struct File<'c> {
     pub kernels: Vec<String>,
     /// As the caller gave it.
     source: PathBuf,
+}
+
+/// The form of the IR that sites are read from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Level {
+    /// As clang gives it, before any pass.
+    #[default]
+    Raw,
+    O1,
+    O2,
+}
+
+impl Level {
+    fn passes(self) -> Option<&'static str> {
+        match self {
+            Level::Raw => None,
+            Level::O1 => Some("default<O1>"),
+            Level::O2 => Some("default<O2>"),
+        }
+    }
 }
 
 impl<'c> File<'c> {
@@ -70,11 +92,26 @@ impl<'c> File<'c> {
     /// # Errors
     /// As of the canonical form and the interface.
     pub fn assay(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
+        self.assay_at(Level::Raw, entry, loaded, sources)
+    }
+
+    /// The same, with the module optimised first. The sites of optimised forms are others: opcodes alone tell them.
+    ///
+    /// # Errors
+    /// As of [`File::assay`]; `Internal` if a pass fails.
+    pub fn assay_at(&self, level: Level, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
         let module = self.module.clone();
         let interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&module, entry, &self.machine)?;
-        let from_spirv = loaded.format == Format::SpirV;
-        let sites = Sites::read(&module, entry, from_spirv, loaded.ast.as_ref(), sources);
+        if let Some(passes) = level.passes() {
+            module
+                .run_passes(passes, &self.machine, PassBuilderOptions::create())
+                .map_err(|e| Error::internal(format!("optimising the kernel failed: {e}")))?;
+            canonical::verify(&module, "optimisation")?;
+        }
+        let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
+        let ast = loaded.ast.as_ref().filter(|_| level == Level::Raw);
+        let sites = Sites::read(&module, entry, from_spirv, ast, sources);
         Ok(Assay { module, machine: spirv::machine()?, entry: entry.to_owned(), interface, sites })
     }
 }
@@ -121,6 +158,13 @@ impl Assay<'_> {
     /// What the kernel computes with a precision that is the device's choice.
     pub fn precision(&self) -> Precision {
         Precision::of(&self.canonical_text())
+    }
+
+    /// The canonical form, to be read.
+    pub fn module<'a>(&'a self) -> &'a Module<'a> {
+        // SAFETY: `Module` cannot shorten the lifetime of its context by itself, because it may be given an execution
+        // engine, which kassay has none of; the context outlives this borrow.
+        unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
     }
 
     /// The text of the canonical form.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::suite::launch::Launch;
 
-pub use opencl::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 
 /// Code that an OpenCL device takes through its IL loader.
@@ -210,7 +210,21 @@ pub trait Executor: Send {
 
     /// Runs `launch`. The outer error is for the environment (no worker can be started, out of memory or disk); what
     /// the kernel did is the inner result. After a fault, loaded programs stay usable (they are loaded again as needed).
-    fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult>;
+    fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
+        self.run_with_probe(program, launch, options, &[])
+    }
+
+    /// The same, with a probe buffer that begins with these words, at most as many as it has.
+    ///
+    /// # Errors
+    /// As of [`Executor::run`].
+    fn run_with_probe(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+    ) -> Result<RunResult>;
 
     /// Runs all variations of `sweep`. A variation that takes the worker down is found, marked, and the rest goes on.
     ///

@@ -44,6 +44,8 @@ pub enum Request {
         args: Vec<Arg>,
         repeats: u32,
         probe: Option<Span>,
+        /// What the probe buffer begins with; the rest is zero.
+        head: Option<Span>,
         /// Positions of the arguments whose contents shall overwrite the inputs in the shared memory afterwards.
         outputs: Vec<u32>,
     },

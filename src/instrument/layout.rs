@@ -155,6 +155,17 @@ impl GuardLayout {
         self.argument(self.args) + SLOT_WORDS * slot
     }
 
+    /// Writes into the beginning of a probe buffer how many slots a launch has, and how far apart their buffers are, by
+    /// argument, in bytes.
+    pub fn set_batch(&self, head: &mut [u32], slots: u32, strides: &[u64]) {
+        head[header::SLOTS as usize] = slots;
+        for (position, stride) in (0..).zip(strides) {
+            let at = (self.argument(position) + argument::STRIDE) as usize;
+            head[at] = *stride as u32;
+            head[at + 1] = (*stride >> 32) as u32;
+        }
+    }
+
     /// Words of the buffer for so many slots, with a map of so many work-groups (0: none).
     pub fn words(&self, slots: u32, mapped: u64) -> u64 {
         u64::from(self.slot(slots)) + mapped

@@ -6,6 +6,8 @@
 //! Must never know: how code is run.
 
 pub mod coverage;
+pub mod guard;
+pub mod ids;
 pub mod implication;
 pub mod layout;
 pub mod mutants;

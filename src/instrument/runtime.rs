@@ -11,6 +11,10 @@ const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"))
 
 /// `runtime-cl/infection.cl` likewise.
 const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"));
+/// `runtime-cl/guard.cl` likewise.
+const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
+/// `runtime-cl/ids.cl` likewise.
+const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
 
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
@@ -20,6 +24,16 @@ pub fn link_coverage(module: &Module<'_>) -> Result<()> {
 /// Links the function that notes infections into `module`.
 pub fn link_infection(module: &Module<'_>) -> Result<()> {
     link(module, INFECTION, "infection.cl")
+}
+
+/// Links the guards' functions into `module`.
+pub fn link_guard(module: &Module<'_>) -> Result<()> {
+    link(module, GUARD, "guard.cl")
+}
+
+/// Links the functions that ids are read through into `module`.
+pub fn link_ids(module: &Module<'_>) -> Result<()> {
+    link(module, IDS, "ids.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

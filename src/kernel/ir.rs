@@ -322,3 +322,9 @@ pub unsafe fn take_message(message: *mut std::os::raw::c_char) -> String {
         owned
     }
 }
+
+/// The module, as one that need not outlive this reference: inkwell's modules are invariant in their context's lifetime.
+pub fn shortened<'a>(module: &'a inkwell::module::Module<'_>) -> &'a inkwell::module::Module<'a> {
+    // SAFETY: only the lifetime changes, which is that of the borrow, and the context outlives that.
+    unsafe { &*std::ptr::from_ref(module).cast() }
+}

@@ -4,6 +4,7 @@
 
 pub mod ast;
 mod ast_json;
+pub mod builtins;
 pub mod canonical;
 pub mod compile;
 pub(crate) mod constant_switch;

@@ -2,13 +2,22 @@
 //!
 //! Must never know: devices (it asks `exec`).
 
+pub mod campaign;
 pub mod control;
+pub mod engine;
 pub mod enumerate;
 pub mod equivalence;
+pub mod forge;
 pub mod mutant;
 pub mod operations;
 pub mod operators;
+pub mod orders;
+pub mod reference;
+pub mod runner;
 pub mod selection;
+pub mod sizing;
+pub mod trial;
+pub mod verdict;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use mutant::{Mutant, SourceRange, Spot};

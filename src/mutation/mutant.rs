@@ -1,5 +1,7 @@
 //! A mutant: one change of a kernel, in the user's terms and in the IR's.
 
+use std::fmt;
+
 use crate::instrument::mutants::Edit;
 
 /// A place in a file: line and column from 1, the column in bytes.
@@ -47,4 +49,15 @@ pub struct Excluded {
     pub function: String,
     pub range: Option<SourceRange>,
     pub reason: String,
+}
+
+/// As `inspect -v` says it.
+impl fmt::Display for Excluded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.range {
+            Some(SourceRange { file, start, .. }) => write!(f, "{file}:{}:{}", start.line, start.column)?,
+            None => f.write_str(&self.function)?,
+        }
+        write!(f, ": {}: {}", self.operator, self.reason)
+    }
 }

@@ -44,7 +44,7 @@ pub struct Kernel {
     /// Functions whose sites count: the kernel and every helper it reaches.
     pub functions: Vec<String>,
     pub counts: Counts,
-    /// Mutants by operator id; empty until mutation operators are built.
+    /// Mutants by operator id, for the operators asked for without those that change launches, which need a suite.
     pub mutants_by_operator: BTreeMap<String, u64>,
     pub sites: Vec<Site>,
 }
@@ -101,7 +101,7 @@ pub struct Counts {
     pub basic_blocks: u64,
     pub lines: u64,
     pub statements: u64,
-    /// 0 until mutation operators are built.
+    /// First-order mutants of the operators asked for, without those of launches.
     pub mutants: u64,
 }
 

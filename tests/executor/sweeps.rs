@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Swept, Variation};
+use kassay::exec::{Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Swept, Variation};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::{ImageShape, Launch};
+use kassay::suite::launch::{ImageShape, Launch, NdRange};
 
 use crate::support::*;
 
@@ -233,6 +233,60 @@ fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
     assert!(done.runs.iter().all(|r| matches!(r, Swept::Fault(Fault::Rejected { .. }))), "{done:?}");
     let far = behaviours(&[0]).into_iter().chain([Variation { words: vec![(32, 1)] }]).collect::<Vec<_>>();
     assert!(matches!(bench.executor.sweep(bench.program, &sweep(&launch, &far, &[])), Err(Error::Internal(_))));
+    Ok(())
+}
+
+/// Several runs in a launch, by hand: eight work-items each, whose words begin at 16 and are four.
+const BATCHED: &str = "kernel void k(global int *y, global const int *x, global uint *probe) {
+    uint slot = get_group_id(0) / 2;
+    uint i = get_global_id(0) % 8;
+    global uint *words = probe + 16 + 4 * slot;
+    global int *own = y + 32 * slot;
+    if (words[0] == 2) { volatile global uint *w = words; while (*w == 2) ; }
+    if (words[0] == 3) *(global int *)(((ulong)y) + (1UL << 46)) = 1;
+    own[i] += x[i] + (words[0] == 1 && i == 5);
+    if (i == 0) words[1] = slot * 100 + words[0]; }";
+
+#[test]
+fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
+    let mut bench = Bench::new(BATCHED)?;
+    let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
+    let launch = Launch { range, args: vec![ints(&[1; 8]), ints(&[2; 8])] };
+    let expected = bytes(&[3; 8], i32::to_le_bytes);
+    let (ty, tolerance) = (Some(Type::Scalar(Scalar::I32)), Tolerance::default());
+    let references = [Reference { position: 0, bytes: Arc::new(expected), ty, tolerance }];
+    let batch = Batch { slots: 8, first_word: 16, slot_words: 4, dimension: 0, strides: vec![128, 0] };
+    let run = |executor: &mut OpenClExecutor, batch: &Batch, what: &[u32]| {
+        let variations: Vec<Variation> = what.iter().map(|w| Variation { words: vec![(0, *w)] }).collect();
+        let sweep = Sweep {
+            probe_words: 48,
+            words: 1..2,
+            batch: Some(batch.clone()),
+            ..sweep(&launch, &variations, &references)
+        };
+        executor.sweep(bench.program, &Sweep { repeats: 2, ..sweep })
+    };
+    let what = [0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0];
+    let done = run(&mut bench.executor, &batch, &what)?;
+    assert_eq!(done.launches, 4);
+    for (n, (seen, what)) in done.runs.iter().zip(what).enumerate() {
+        let difference = (what == 1).then(|| "argument 0 differs at 5: 4 instead of 3".to_owned());
+        let words = vec![n as u32 % 8 * 100 + what];
+        assert_eq!(*seen, Swept::Ran(vec![Run { difference, words }; 2]), "{n}");
+    }
+    let what = [0, 0, 0, 3, 0, 1, 0, 0, 0, 2, 0, 1];
+    for (seen, what) in run(&mut bench.executor, &batch, &what)?.runs.iter().zip(what) {
+        let right = match seen {
+            Swept::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
+            Swept::Fault(Fault::Crash { .. }) => what == 3,
+            Swept::Fault(Fault::Timeout { .. }) => what == 2,
+            Swept::Fault(Fault::Rejected { .. }) => false,
+        };
+        assert!(right, "{what}: {seen:?}");
+    }
+    // A stride shorter than the buffer is a fault of ours.
+    let short = Batch { strides: vec![16, 0], ..batch };
+    assert!(matches!(run(&mut bench.executor, &short, &[0]), Err(Error::Internal(_))));
     Ok(())
 }
 

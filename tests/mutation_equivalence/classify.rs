@@ -158,10 +158,13 @@ fn kernels() -> Vec<PathBuf> {
     all
 }
 
+const MUTANTS_PER_KERNEL: usize = 20;
+
 /// Each kernel's original has a normal form, replacing an operation by itself is an equivalent, and searching is quick.
 #[test]
 fn every_kernel_of_testdata_has_a_normal_form() {
     let mut times: BTreeMap<String, String> = BTreeMap::new();
+    let mut open = Vec::new();
     for file in kernels() {
         let folder = file.parent().unwrap();
         let suite = folder.join("suite.toml");
@@ -176,7 +179,9 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         let entry = suite.entry.clone().unwrap_or_else(|| stem.clone());
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let (bitcode, sites) = canonical_file(&suite.kernel, &entry, &options);
-        let mut edits = many(&bitcode, &sites);
+        let all = many(&bitcode, &sites);
+        let step = all.len().div_ceil(MUTANTS_PER_KERNEL);
+        let mut edits: Vec<Edit> = all.into_iter().step_by(step.max(1)).collect();
         let itself = places(&bitcode, &sites, LLVMOpcode::LLVMAdd).first().map(|(p, _)| binary(*p, Binary::Add));
         let has_itself = itself.is_some();
         edits.extend(itself);
@@ -187,12 +192,15 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         let equivalent = found.iter().filter(|v| is_equivalent(v)).count();
         let duplicates = found.iter().filter(|v| matches!(v, Verdict::DuplicateOf(_))).count();
         times.insert(
-            stem,
+            stem.clone(),
             format!("{} mutants, {equivalent} equivalent, {duplicates} duplicates, {each:.2} ms each", mutants.len()),
         );
-        assert!(!has_itself || found.last().is_some_and(is_equivalent), "{}", file.display());
+        if has_itself && !found.last().is_some_and(is_equivalent) {
+            open.push(stem.clone());
+        }
     }
     for (kernel, line) in &times {
         println!("{kernel}: {line}");
     }
+    assert_eq!(open, [""; 0], "an operation replaced by itself is an equivalent");
 }

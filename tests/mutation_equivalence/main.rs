@@ -2,4 +2,5 @@
 
 mod classify;
 mod normal_form;
+mod proofs;
 mod support;

@@ -138,7 +138,7 @@ fn signed_overflow_wraps() {
     different("if (OLD) a[i] = 1;", "n * 2 / 2 == n", "1");
     different("if (OLD) a[i] = 1;", "-n > 0 || n >= 0", "1");
     different("for (int j = n; OLD; j++) a[j] = 1;", "j >= n", "1");
-    different("long w = (long)(n + 1); a[i] = w > OLD;", "n", "(long)n");
+    different("long w = OLD; a[i] = w > n;", "(long)(n + 1)", "(long)n + 1");
 }
 
 #[test]

@@ -41,13 +41,13 @@ fn logic_agrees(body: &str) -> usize {
 fn nested_short_circuits_of_an_if() {
     assert_eq!(logic_agrees("if ((a && b) || (c && !d)) r = 1;"), 12);
     assert_eq!(logic_agrees("if (!(a || !(b && c)) && d) r = 1; else r = 2;"), 12);
-    assert_eq!(logic_agrees("if (a && b && (c || d)) { r = 1; } if (!(a && b)) r += 2;"), 16);
+    assert_eq!(logic_agrees("if ((a && b) && (c || d)) { r = 1; } if (!(a && b)) r += 2;"), 16);
 }
 
 #[test]
 fn short_circuits_of_values() {
-    assert_eq!(logic_agrees("r = (a && b || c) + 2 * !(c || d); n = a && (b || c) && !d;"), 24);
-    assert_eq!(logic_agrees("bool t = a || b && c; r = t == (c || !(d && a));"), 16);
+    assert_eq!(logic_agrees("r = ((a && b) || c) + 2 * !(c || d); n = (a && (b || c)) && !d;"), 24);
+    assert_eq!(logic_agrees("bool t = a || (b && c); r = t == (c || !(d && a));"), 16);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn short_circuits_of_ternaries() {
 
 #[test]
 fn short_circuits_of_loops() {
-    assert_eq!(logic_agrees("for (int i = 0; i < 5 && (i < 2 * a + b || c && i < 4); i++) r += i + 1;"), 12);
+    assert_eq!(logic_agrees("for (int i = 0; i < 5 && (i < 2 * a + b || (c && i < 4)); i++) r += i + 1;"), 12);
     assert_eq!(logic_agrees("while ((n < 3 && a) || !(b || n >= 2)) { n++; if (n > 6) break; }"), 12);
     assert_eq!(logic_agrees("do { n++; if (n > 6) break; } while (n < 4 && (a || n < 2));"), 8);
 }

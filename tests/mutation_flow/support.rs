@@ -1,5 +1,6 @@
 //! Kernels, their mutants, and a device to run both on.
 
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -88,7 +89,7 @@ impl Kernel {
         let ast = loaded.ast.as_ref().filter(|_| self.with_ast);
         let context = Context::create();
         let machine = spirv::machine().unwrap();
-        let parsed = module::parse(&context, &loaded.bitcode, &loaded.source).unwrap();
+        let parsed = ManuallyDrop::new(module::parse(&context, &loaded.bitcode, &loaded.source).unwrap());
         let interface = signature::interface(&parsed, "k").unwrap();
         canonical::canonicalise(&parsed, "k", &machine).unwrap();
         let sources = Sources::beside(&self.path);

@@ -18,7 +18,6 @@ use kassay::kernel::source::Sources;
 use kassay::kernel::{canonical, module, signature};
 use kassay::lower::spirv;
 use kassay::suite::launch::Launch;
-use kassay::suite::resolve::Suite;
 
 /// One kernel in canonical form.
 pub struct Kernel<'c> {
@@ -53,20 +52,6 @@ impl<'c> Kernel<'c> {
     pub fn layout(&self) -> GuardLayout {
         GuardLayout { args: self.interface.args.len() as u32 }
     }
-}
-
-/// A kernel of `testdata` with the first launches of its suite.
-pub fn fixture<'c>(context: &'c Context, name: &str, executor: &OpenClExecutor) -> (Kernel<'c>, Vec<Launch>) {
-    let suite = Suite::load(&testdata(name).join("suite.toml")).unwrap();
-    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let kernel = Kernel::read(context, &suite.kernel, &options, suite.entry.as_deref());
-    let mut tests = suite.resolve(&kernel.interface, suite.seed.unwrap_or(0)).unwrap();
-    let most = executor.device().max_work_group_size;
-    for test in &mut tests {
-        let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(kernel.interface.required_local, most));
-    }
-    (kernel, tests.into_iter().map(|test| test.launch).collect())
 }
 
 pub fn testdata(name: &str) -> PathBuf {

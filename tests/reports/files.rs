@@ -10,6 +10,7 @@ use kassay::result::store::{self, AnyResult};
 
 use crate::examples::*;
 use crate::expect_file;
+use crate::mutation::mutate_result;
 
 #[test]
 fn convert_goes_by_the_output_name() {
@@ -28,9 +29,7 @@ fn convert_goes_by_the_output_name() {
         assert!(!dir.path().join(name).exists());
         error.to_string()
     };
-    assert!(
-        message(std::slice::from_ref(&cover), "x.stryker.json").contains("`.stryker.json` files are not built yet")
-    );
+    assert!(message(std::slice::from_ref(&cover), "x.html").contains("`.html` files are not built yet"));
     assert!(message(std::slice::from_ref(&cover), "x.junit.xml").contains("`.junit.xml`"));
     assert!(message(std::slice::from_ref(&cover), "x.pdf").contains("`.lcov`"));
     assert!(message(&[], "y.info").contains("no result"));
@@ -45,6 +44,8 @@ fn results_come_back_as_they_were_written() {
     assert_eq!(store::read(&path).unwrap(), AnyResult::Cover(Box::new(counted_result())));
     store::write(&run_result(), &path).unwrap();
     assert_eq!(store::read(&path).unwrap(), AnyResult::Run(Box::new(run_result())));
+    store::write(&mutate_result(), &path).unwrap();
+    assert_eq!(store::read(&path).unwrap(), AnyResult::Mutate(Box::new(mutate_result())));
     store::write(&inspect_result(), &path).unwrap();
     assert_eq!(store::read(&path).unwrap(), AnyResult::Inspect(Box::new(inspect_result())));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file was left");

@@ -5,6 +5,7 @@
 mod examples;
 mod files;
 mod lcov;
+mod mutation;
 mod text;
 
 use std::fs;

@@ -271,7 +271,13 @@ impl Executor for OpenClExecutor {
         sweep::run(self, program, sweep)
     }
 
-    fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
+    fn run_with_probe(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+    ) -> Result<RunResult> {
         if let Some(fault) = limits::refuse(&self.device, launch, options) {
             return Ok(Err(fault));
         }
@@ -280,7 +286,7 @@ impl Executor for OpenClExecutor {
         let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
-        let (request, places) = order::place(process, on_host, program.0, &read_only, launch, options)?;
+        let (request, places) = order::place(process, on_host, (program.0, &read_only), launch, options, head)?;
         // What an earlier launch printed after its end is nobody's.
         drop(process.printed());
         let result = match process.ask(&request, deadline) {

@@ -11,4 +11,5 @@ mod sweep;
 mod worker;
 
 pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use sweep::cannot_batch;
 pub use worker::serve;

@@ -53,22 +53,24 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Puts `launch` into `process`'s memory. `read_only`: by position, which arguments give no output. `on_host`: the
-/// device's buffers lie in the same memory as ours.
+/// Puts `launch` into `process`'s memory. `on_host`: the device's buffers lie in the same memory as ours. With the
+/// program: by position, which arguments give no output. `head`: what the probe buffer begins with.
 ///
 /// # Errors
 /// `Environment` if there is not enough memory.
 pub fn place(
     process: &mut Process,
     on_host: bool,
-    program: u32,
-    read_only: &[bool],
+    (program, read_only): (u32, &[bool]),
     launch: &Launch,
     options: &RunOptions,
+    head: &[u32],
 ) -> Result<(Request, Places)> {
     let mut layout = Layout::default();
     let args: Vec<Arg> = launch.args.iter().map(|value| layout.arg(value)).collect();
     let probe = options.probe_words.map(|words| layout.plan.place(words.saturating_mul(4)));
+    let head: Vec<u8> = head.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let head_span = (!head.is_empty()).then(|| layout.place(&head));
     let size = layout.plan.len();
     // Where a launch is repeated, its pristine inputs stay beside the working copies.
     let copies = if options.repeats > 1 { 2 } else { 1 };
@@ -90,6 +92,7 @@ pub fn place(
         args,
         repeats: options.repeats.max(1),
         probe,
+        head: head_span,
     };
     Ok((request, Places { outputs, probe }))
 }

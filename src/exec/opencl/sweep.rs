@@ -13,7 +13,7 @@ use crate::exec::memory::Span;
 use crate::exec::protocol::{self, Expected, Reply, Request};
 use crate::exec::records::{Clock, Progress, Records};
 use crate::exec::{Batch, Executor, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, Swept};
-use crate::suite::launch::ArgValue;
+use crate::suite::launch::{ArgValue, Launch};
 
 /// Records of one request take at most about so many bytes, and there are at most so many.
 const MOST_RECORDS: usize = 32 << 20;
@@ -64,11 +64,17 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     Ok(SweepOutcome { runs, launches, kernel_time })
 }
 
-/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it. Images that a kernel may write
-/// cannot be replicated (an image of a batch would have another shape).
+/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it
+/// (invariant 6 of ARCHITECTURE.md). Images cannot be replicated, so that none may be written; and the work-groups must
+/// all be of one size, which the launch names.
 ///
 /// `read_only`: by position, which arguments the kernel cannot write.
-pub fn cannot_batch(launch: &crate::suite::launch::Launch, read_only: impl Fn(u32) -> bool) -> Option<String> {
+pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<String> {
+    let range = &launch.range;
+    let Some(local) = range.local else { return Some("its work-group size is left to the driver".to_owned()) };
+    if (0..3).any(|d| local[d] == 0 || range.global[d] == 0 || !range.global[d].is_multiple_of(local[d])) {
+        return Some("its work-groups are not all of one size".to_owned());
+    }
     (0..).zip(&launch.args).find_map(|(position, arg)| match arg {
         ArgValue::Image { .. } if !read_only(position) => {
             Some(format!("argument {position} is an image that the kernel may write"))

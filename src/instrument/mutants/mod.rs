@@ -4,6 +4,8 @@ pub mod alone;
 pub mod edit;
 mod expr;
 pub mod infection;
+mod private_calls;
+pub mod privatise;
 mod resolve;
 pub mod schemata;
 mod threads;

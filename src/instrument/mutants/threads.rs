@@ -152,7 +152,13 @@ pub(super) fn numbers(tools: &Tools, functions: &mut [Function], needs: &[bool],
         Vec::new()
     };
     let numbers = |(f, first): (usize, Option<LLVMValueRef>)| {
-        Some(Numbers { first: first?, second: second.get(f).copied().flatten() })
+        let Some(second) = second.get(f).copied().flatten() else {
+            return Some(Numbers { first: first?, second: None });
+        };
+        // Where a second argument was appended, the function is another one since, and the first number the last but one.
+        // SAFETY: alive; helpers got two arguments.
+        let first = if f == 0 { first? } else { unsafe { LLVMGetPreviousParam(second) } };
+        Some(Numbers { first, second: Some(second) })
     };
     first.into_iter().enumerate().map(numbers).collect()
 }

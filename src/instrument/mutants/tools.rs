@@ -108,10 +108,13 @@ impl Tools {
         (block, unsafe { LLVMBuildBr(self.builder, to.0) })
     }
 
-    /// Positions at the end of a block without a terminator.
+    /// Positions at the end of a block without a terminator. What is built there has no debug location.
     pub fn at_end(&self, block: Block) {
         // SAFETY: alive.
-        unsafe { LLVMPositionBuilderAtEnd(self.builder, block.0) };
+        unsafe {
+            LLVMPositionBuilderAtEnd(self.builder, block.0);
+            LLVMSetCurrentDebugLocation2(self.builder, std::ptr::null_mut());
+        }
     }
 
     /// A conditional branch at the end of a block without a terminator.
@@ -125,14 +128,17 @@ impl Tools {
     /// there, and which has no terminator yet. The old block keeps `inst` and what follows, so that `phi`s behind it stay
     /// right.
     pub fn split(&self, inst: LLVMValueRef) -> Block {
-        // SAFETY: alive. Uses of a block are terminators (`phi`s do not count as users). The builder has no debug location
-        // while it inserts what is moved, so that each instruction keeps its own.
+        // SAFETY: alive. Users of a block are terminators; LLVM's replacement of all uses would change `phi`s behind the block
+        // too. The builder has no debug location while it inserts what is moved: each instruction keeps its own.
         unsafe {
             let tail = Inst(inst).block();
             let head = self.block(tail, c"kassay.head");
-            LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(tail.0), LLVMBasicBlockAsValue(head.0));
+            for terminator in users(LLVMBasicBlockAsValue(tail.0)) {
+                for (i, _) in Inst(terminator).successors().iter().enumerate().filter(|(_, s)| **s == tail) {
+                    LLVMSetSuccessor(terminator, i as u32, head.0);
+                }
+            }
             self.at_end(head);
-            LLVMSetCurrentDebugLocation2(self.builder, std::ptr::null_mut());
             let mut next = LLVMGetFirstInstruction(tail.0);
             while next != inst {
                 let following = LLVMGetNextInstruction(next);

@@ -409,7 +409,7 @@ impl Weaver<'_> {
             here = self.tools.block(leaving, c"kassay.mutants");
             let numbers = || edge.changes.iter().map(|(of, _)| self.number(of));
             let (low, high) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
-            self.test(entered, edge.terminator, &|| self.within(low, high), here, leaving);
+            self.test(entered, &|| self.within(low, high), here, leaving);
         }
         for (i, ((of, _), way)) in edge.changes.iter().zip(ways).enumerate() {
             let otherwise = match ways.len() {
@@ -417,20 +417,15 @@ impl Weaver<'_> {
                 n if i + 1 == n => leaving,
                 _ => self.tools.block(leaving, c"kassay.mutants"),
             };
-            self.test(here, edge.terminator, &|| self.in_force(self.force(of)), *way, otherwise);
+            self.test(here, &|| self.in_force(self.force(of)), *way, otherwise);
             here = otherwise;
         }
         self.tools.redirect_phis(old, source, leaving);
     }
 
-    /// Ends `block` by a branch on a condition that is computed there, located like `like`.
-    fn test(&self, block: Block, like: LLVMValueRef, condition: &dyn Fn() -> LLVMValueRef, yes: Block, no: Block) {
+    /// Ends `block` by a branch on a condition that is computed there.
+    fn test(&self, block: Block, condition: &dyn Fn() -> LLVMValueRef, yes: Block, no: Block) {
         self.tools.at_end(block);
-        // SAFETY: alive.
-        unsafe {
-            let location = llvm_sys::debuginfo::LLVMInstructionGetDebugLoc(like);
-            LLVMSetCurrentDebugLocation2(self.tools.builder, location);
-        }
         let condition = condition();
         self.tools.branch(block, condition, yes, no);
     }

@@ -45,18 +45,29 @@ impl<'a> Candidates<'a> {
         Candidates { cfg, dominance, groups: ShortCircuits::find(cfg, dominance).groups }
     }
 
-    /// The first short-circuit that is wired like `formula` and whose last branch stands where `is_at` says; it is not
-    /// found again.
+    /// The first short-circuit that is wired like `formula` and stands where the source has it; it is not found again.
+    /// `is_root`: whether a place is that of the outermost operator, where clang puts the last branch but for a `!` around
+    /// the whole or a constant last operand; then it is within the whole, as `is_inside` says.
     pub fn take(
         &mut self,
         formula: &Formula,
         is_value: bool,
-        is_at: &dyn Fn(&DebugLocation) -> bool,
+        is_root: &dyn Fn(&DebugLocation) -> bool,
+        is_inside: &dyn Fn(&DebugLocation) -> bool,
     ) -> Option<Circuit> {
-        let last = |group: &Group| self.cfg.blocks[*group.leaves.last()?].instructions.last()?.location.clone();
-        let (position, circuit) = self.groups.iter().enumerate().find_map(|(i, group)| {
-            let here = group.phi.is_some() == is_value && last(group).is_some_and(|l| is_at(&l));
-            Some((i, Circuit::matched(self.cfg, self.dominance, group, formula).filter(|_| here)?))
+        let places = |group: &Group| -> Vec<DebugLocation> {
+            let place = |b: &BlockIndex| self.cfg.blocks[*b].instructions.last()?.location.clone();
+            group.leaves.iter().filter_map(place).collect()
+        };
+        let passes: [&dyn Fn(&[DebugLocation]) -> bool; 3] =
+            [&|places| places.last().is_some_and(is_root), &|places| places.iter().any(is_root), &|places| {
+                !places.is_empty() && places.iter().all(is_inside)
+            }];
+        let (position, circuit) = passes.iter().find_map(|pass| {
+            self.groups.iter().enumerate().find_map(|(i, group)| {
+                let here = group.phi.is_some() == is_value && pass(&places(group));
+                Some((i, Circuit::matched(self.cfg, self.dominance, group, formula).filter(|_| here)?))
+            })
         })?;
         self.groups.remove(position);
         Some(circuit)
@@ -92,8 +103,9 @@ impl Circuit {
             }
             targets.insert(Exit::Outcome(value), phi.0);
             targets.insert(Exit::Outcome(!value), phi.0);
-            let right =
-                group.leaves.iter().flat_map(|b| cfg.successors(*b)).find(|t| dominance.dominates(*t, *from))?;
+            // The nearest of them: earlier operands' blocks are on the way there too.
+            let ways = group.leaves.iter().flat_map(|b| cfg.successors(*b));
+            let right = ways.filter(|t| *t != phi.0 && dominance.dominates(*t, *from)).max()?;
             targets.insert(Exit::Leaf(leaves.len() - 1), right);
         }
         if formula.leaves() != (0..leaves.len()).collect::<Vec<_>>() {

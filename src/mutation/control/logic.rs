@@ -80,7 +80,13 @@ impl<'a> Walk<'a> {
         };
         let is_at = |at: &crate::kernel::ir::DebugLocation| text::begins_at(&tokens[root], at);
         let is_live = !dead && folding::constant(self.ast, node).is_none();
-        let circuit = is_live.then(|| self.candidates.take(&written.formula, !is_branch, &is_at)).flatten();
+        let is_inside = |at: &crate::kernel::ir::DebugLocation| {
+            node.range.as_ref().is_some_and(|range| text::contains(self.function, range, at))
+        };
+        let circuit = match is_live {
+            true => self.candidates.take(&written.formula, !is_branch, &is_at, &is_inside),
+            false => None,
+        };
         if circuit.is_none() && is_branch && is_live {
             // A ternary with cheap arms is a `select`: its condition is a value.
             return self.value(without_parentheses(node), dead);

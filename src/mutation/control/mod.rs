@@ -3,6 +3,7 @@
 //!
 //! Must never know: how edits become IR.
 
+pub mod boundary;
 pub mod circuits;
 pub mod conditions;
 pub mod effects;

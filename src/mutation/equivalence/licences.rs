@@ -6,11 +6,10 @@
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeReturnIndex, LLVMOpcode, LLVMTypeKind};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeReturnIndex, LLVMOpcode};
 
-use super::terms;
 use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::solve::purity;
 
 /// Promises about a function's effects. Those of declarations hold where nothing is reached through pointers.
 const EFFECTS: [&str; 8] =
@@ -82,7 +81,7 @@ fn function(module: &Module<'_>, f: Function) {
     if name.starts_with("llvm.") {
         return;
     }
-    let promises_hold = !f.has_body() && !terms::takes_pointers(f);
+    let promises_hold = !f.has_body() && !purity::takes_pointers(f);
     // SAFETY: alive; removing an absent attribute does nothing.
     unsafe {
         if !promises_hold {
@@ -140,8 +139,9 @@ unsafe fn call(module: &Module<'_>, inst: Inst) {
     if callee.as_deref().is_some_and(|name| name.starts_with("llvm.")) {
         return;
     }
-    let holds =
-        callee.and_then(|name| ir::function(module, &name)).is_some_and(|f| !f.has_body() && !terms::takes_pointers(f));
+    let holds = callee
+        .and_then(|name| ir::function(module, &name))
+        .is_some_and(|f| !f.has_body() && !purity::takes_pointers(f));
     // SAFETY: see above; removing an absent attribute does nothing.
     unsafe {
         if !holds {
@@ -160,23 +160,6 @@ unsafe fn call(module: &Module<'_>, inst: Inst) {
             for name in VALUES {
                 LLVMRemoveCallSiteEnumAttribute(inst.0, index, kind_of(name));
             }
-        }
-    }
-}
-
-/// Whether a type is, or has, a pointer or an opaque handle (image, sampler, event).
-pub fn is_reference(ty: LLVMTypeRef) -> bool {
-    // SAFETY: a type of a living context.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind
-            | LLVMTypeKind::LLVMHalfTypeKind
-            | LLVMTypeKind::LLVMBFloatTypeKind
-            | LLVMTypeKind::LLVMFloatTypeKind
-            | LLVMTypeKind::LLVMDoubleTypeKind
-            | LLVMTypeKind::LLVMVoidTypeKind => false,
-            LLVMTypeKind::LLVMVectorTypeKind => is_reference(LLVMGetElementType(ty)),
-            _ => true,
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Equivalent and duplicate mutants, found before anything runs.
 //!
 //! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
-//! earlier mutant, behave alike. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
+//! earlier mutant, behave alike. For mutants that only replace values, the solver tries what that leaves. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
 //! integer arithmetic (invariant 11 of ARCHITECTURE.md).
 
 pub mod licences;
 pub mod normal;
 pub mod opaque;
 mod order;
-mod terms;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,6 +21,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, alone};
 use crate::kernel::module;
+use crate::solve::{lockstep, proof};
 use normal::Normal;
 
 /// What is known of a mutant without running it.
@@ -37,6 +37,9 @@ pub enum Verdict {
 
 /// What results say of mutants whose normal form is the original's.
 const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
+
+/// What results say of mutants that the solver decided.
+const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
 
 /// Classes of normal forms, numbered as they come up.
 #[derive(Default)]
@@ -68,14 +71,14 @@ pub fn classify(bitcode: &[u8], sites: &Sites, entry: &str, mutants: &[&Edit], j
     let classes = Classes::default();
     let original = {
         let context = Context::create();
-        let base = Base::parse(&context, bitcode)?;
+        let base = Base::parse(&context, bitcode, entry)?;
         classes.of(normal::of(base.copy(), entry)?)
     };
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || -> Result<Vec<(usize, Finding)>> {
         let context = Context::create();
-        let base = Base::parse(&context, bitcode)?;
+        let base = Base::parse(&context, bitcode, entry)?;
         let mut found = Vec::new();
         while !failed.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -129,22 +132,48 @@ fn judge(
     }
     let mutant = base.copy();
     alone::apply(&mutant, sites, edit)?;
-    Ok(Finding::Class(classes.of(normal::of(mutant, entry)?)))
+    if !normal::promote(&mutant, entry)? {
+        return Ok(Finding::Class(None));
+    }
+    let to_prove = if replaces_values(edit) { lockstep::compare(&base.promoted, &mutant) } else { None };
+    let class = classes.of(normal::of_promoted(mutant)?);
+    if class.is_some()
+        && class != original
+        && let Some((terms, questions)) = to_prove
+        && proof::all_equal(&terms, &questions)
+    {
+        return Ok(Finding::Proved(PROVED.to_owned()));
+    }
+    Ok(Finding::Class(class))
+}
+
+/// Whether the mutant does the same things, to other values.
+fn replaces_values(edit: &Edit) -> bool {
+    match edit {
+        Edit::Value { .. } => true,
+        Edit::All(edits) => edits.iter().all(replaces_values),
+        _ => false,
+    }
 }
 
 /// The canonical form without what copies need not carry.
-struct Base<'c>(Module<'c>);
+struct Base<'c> {
+    module: Module<'c>,
+    promoted: Module<'c>,
+}
 
 impl<'c> Base<'c> {
-    fn parse(context: &'c Context, bitcode: &[u8]) -> Result<Base<'c>> {
+    fn parse(context: &'c Context, bitcode: &[u8], entry: &str) -> Result<Base<'c>> {
         let module = module::parse(context, bitcode, Path::new("canonical form"))?;
         // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
         unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
         licences::drop_metadata(&module);
-        Ok(Base(module))
+        let promoted = module.clone();
+        normal::promote(&promoted, entry)?;
+        Ok(Base { module, promoted })
     }
 
     fn copy(&self) -> Module<'c> {
-        self.0.clone()
+        self.module.clone()
     }
 }

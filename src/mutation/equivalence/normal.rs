@@ -27,19 +27,25 @@ pub enum Normal {
 const INLINING: &CStr = c"always-inline,globaldce,function(mem2reg)";
 
 /// Passes that simplify without assuming anything. Loops are neither deleted nor unrolled: how often they iterate stays.
-const OPTIMISING: &CStr =
-    c"function(sroa,early-cse,instcombine,simplifycfg,sccp,reassociate,gvn,instcombine,simplifycfg,\
-loop-simplify,lcssa,loop(indvars),adce,instcombine,simplifycfg,early-cse)";
+const OPTIMISING: &CStr = c"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,sccp,reassociate,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
 
 /// The normal form of a (mutated) module, which is consumed.
 ///
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
 pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
-    if is_open(&module) {
-        return Ok(Normal::Open);
+    match promote(&module, entry)? {
+        true => of_promoted(module),
+        false => Ok(Normal::Open),
     }
-    promote(&module, entry)?;
+}
+
+/// The normal form of a promoted module, which is consumed.
+///
+/// # Errors
+/// As [`of`].
+pub fn of_promoted(module: Module<'_>) -> Result<Normal> {
     run(&module, OPTIMISING)?;
     order::canonicalise(&module);
     canonical::verify(&module, "the normal form")?;
@@ -49,11 +55,15 @@ pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
     Ok(Normal::Text(text(&module)))
 }
 
-/// Everything inlined, whole variables promoted, without licences, and opaque where needed.
+/// Inlines everything and promotes whole variables, without licences, and opaque where needed. False if the module is
+/// [`Normal::Open`].
 ///
 /// # Errors
 /// As [`of`].
-pub fn promote(module: &Module<'_>, entry: &str) -> Result<()> {
+pub fn promote(module: &Module<'_>, entry: &str) -> Result<bool> {
+    if is_open(module) {
+        return Ok(false);
+    }
     licences::drop_all(module);
     let opaque = Opaque::new(module);
     opaque.before_inlining();
@@ -62,7 +72,7 @@ pub fn promote(module: &Module<'_>, entry: &str) -> Result<()> {
     }
     run(module, INLINING)?;
     opaque.after_inlining();
-    Ok(())
+    Ok(true)
 }
 
 fn run(module: &Module<'_>, passes: &CStr) -> Result<()> {

@@ -7,8 +7,8 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::terms;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::kernel::ir::{self, Block, Inst};
+use crate::solve::purity::{self, reached};
 
 /// Reorders the blocks and instructions of every function.
 pub fn canonicalise(module: &Module<'_>) {
@@ -28,24 +28,10 @@ pub fn canonicalise(module: &Module<'_>) {
     unsafe { LLVMDisposeBuilder(builder) };
 }
 
-/// Depth first, successors in order.
-pub fn reached(f: Function) -> Vec<Block> {
-    let mut seen = HashSet::new();
-    let mut order = Vec::new();
-    let mut todo: Vec<Block> = f.blocks().into_iter().take(1).collect();
-    while let Some(block) = todo.pop() {
-        if seen.insert(block) {
-            order.push(block);
-            todo.extend(block.terminator().successors().into_iter().rev());
-        }
-    }
-    order
-}
-
 fn instructions(block: Block, builder: LLVMBuilderRef) {
     let movable: Vec<Inst> = block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
     let Some((terminator, rest)) = movable.split_last() else { return };
-    let terms: HashSet<Inst> = rest.iter().copied().filter(|i| terms::is_term(*i)).collect();
+    let terms: HashSet<Inst> = rest.iter().copied().filter(|i| purity::is_term(*i)).collect();
     let mut placed = HashSet::new();
     let mut order = Vec::with_capacity(rest.len());
     let pinned = rest.iter().filter(|i| !terms.contains(i));

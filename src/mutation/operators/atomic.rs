@@ -5,6 +5,7 @@
 use super::calls::{self, Call};
 use super::{Found, Operator, Subject};
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
+use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
 
 /// Load, computation and store instead of the atomic (LIU, table 6.2).
 pub const AR: Operator = Operator {
@@ -31,87 +32,9 @@ pub const AOP: Operator = Operator {
     enumerate: aop,
 };
 
-/// What an atomic computes from what is there and what it is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Add,
-    Sub,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Inc,
-    Dec,
-    Exchange,
-    /// OpenCL C 1.x: the result is what was there.
-    CompareExchange,
-    /// C11: the result is whether it happened.
-    CompareExchangeBool,
-    Load,
-    Store,
-    TestAndSet,
-    Clear,
-}
-
-/// The families of names; each with what stands before and behind the operation's own word.
-fn operation(name: &str) -> Option<Operation> {
-    use Operation::*;
-    let c11 = name.strip_suffix("_explicit").unwrap_or(name);
-    let named = match c11 {
-        "atomic_exchange" => Some(Exchange),
-        "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => Some(CompareExchangeBool),
-        "atomic_load" => Some(Load),
-        "atomic_store" => Some(Store),
-        "atomic_flag_test_and_set" => Some(TestAndSet),
-        "atomic_flag_clear" => Some(Clear),
-        _ => None,
-    };
-    if named.is_some() {
-        return named;
-    }
-    let (word, is_c11) = match c11.strip_prefix("atomic_fetch_") {
-        Some(word) => (word, true),
-        None => (name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))?, false),
-    };
-    Some(match word {
-        "add" => Add,
-        "sub" => Sub,
-        "min" => Min,
-        "max" => Max,
-        "and" => And,
-        "or" => Or,
-        "xor" => Xor,
-        "inc" if !is_c11 => Inc,
-        "dec" if !is_c11 => Dec,
-        "xchg" if !is_c11 => Exchange,
-        "cmpxchg" if !is_c11 => CompareExchange,
-        _ => return None,
-    })
-}
-
-/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
-fn pointee(params: &str) -> Option<char> {
-    let mut rest = params.strip_prefix('P')?;
-    loop {
-        if let Some(vendor) = rest.strip_prefix('U') {
-            let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
-            rest = vendor.get(digits + vendor[..digits].parse::<usize>().ok()?..)?;
-        } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
-            rest = behind;
-        } else {
-            return rest.chars().next();
-        }
-    }
-}
-
 fn atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
     let calls = calls::find(subject, |name| operation(name).is_some());
     calls.into_iter().filter_map(|call| operation(&call.name).map(|operation| (call, operation))).collect()
-}
-
-fn is_float(ty: char) -> bool {
-    matches!(ty, 'f' | 'd' | 'D')
 }
 
 fn ar(subject: &Subject<'_>, found: &mut Found) {
@@ -140,7 +63,7 @@ fn plain(call: &Call, operation: Operation, ty: char) -> Result<(Action, String)
     let least = |word: &str, signed, unsigned, float| {
         let predicate = match ty {
             ty if is_float(ty) => float,
-            'i' | 'l' | 's' | 'c' | 'a' | 'x' => signed,
+            ty if is_signed(ty) => signed,
             _ => unsigned,
         };
         let new = Expr::Select(Box::new(Expr::Compare(predicate, current(), given())), current(), given());
@@ -224,7 +147,7 @@ fn aop(subject: &Subject<'_>, found: &mut Found) {
         let Some(at) = call.name.rfind(from) else { continue };
         let name = format!("{}{to}{}", &call.name[..at], &call.name[at + from.len()..]);
         let args = (0..call.operand_count()).map(|i| Expr::Operand(i as u32)).collect();
-        let by = Action::Call { callee: calls::mangle(&name, &call.params), args };
+        let by = Action::Call { callee: builtins::mangle(&name, &call.params), args };
         let edit = Edit::Instead { at: call.places.clone(), by };
         found.mutants.push(call.mutant(AOP.id, call.respelt(&name, &call.all_args()), edit, true));
     }
@@ -233,26 +156,6 @@ fn aop(subject: &Subject<'_>, found: &mut Found) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_tell_the_operation() {
-        assert_eq!(operation("atomic_add"), Some(Operation::Add));
-        assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
-        assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
-        assert_eq!(operation("atomic_exchange"), Some(Operation::Exchange));
-        assert_eq!(operation("atomic_compare_exchange_weak_explicit"), Some(Operation::CompareExchangeBool));
-        assert_eq!(operation("atomic_init"), None);
-        assert_eq!(operation("atomic_work_item_fence"), None);
-        assert_eq!(operation("atomic_fetch_inc"), None);
-    }
-
-    #[test]
-    fn the_type_in_memory_is_read_behind_the_qualifiers() {
-        assert_eq!(pointee("PU3AS1Vjj"), Some('j'));
-        assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
-        assert_eq!(pointee("PVU3AS1ff"), Some('f'));
-        assert_eq!(pointee("j"), None);
-    }
 
     #[test]
     fn pointers_are_followed_as_c_would() {

@@ -9,6 +9,7 @@ use super::{Found, Subject};
 use crate::cfg::graph::InstKind;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
+use crate::kernel::builtins::demangle;
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
@@ -29,7 +30,7 @@ pub struct Call {
     pub function: String,
     /// As the source has it: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
     pub text: String,
-    /// The arguments as the source has them; empty where there is no syntax tree.
+    /// The arguments as the source has them; empty where there is no source.
     pub args: Vec<String>,
     pub range: Option<SourceRange>,
     /// Where it is spelt, if that is in a macro's body.
@@ -98,19 +99,6 @@ impl Call {
             reason: format!("{}: {}", self.text, reason.into()),
         });
     }
-}
-
-/// Base name and parameters of a builtin's mangled name (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
-pub fn demangle(callee: &str) -> Option<(&str, &str)> {
-    let rest = callee.strip_prefix("_Z")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let len: usize = rest[..digits].parse().ok()?;
-    Some((rest.get(digits..digits + len)?, rest.get(digits + len..)?))
-}
-
-/// The mangled name of a builtin whose parameters are mangled as `params`.
-pub fn mangle(name: &str, params: &str) -> String {
-    format!("_Z{}{name}{params}", name.len())
 }
 
 /// The calls of builtins whose names are `wanted`, by function and place.
@@ -201,7 +189,6 @@ fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Opt
 /// What the source says of a call.
 struct Written {
     text: String,
-    args: Vec<String>,
     range: SourceRange,
     spelling: Option<SourceRange>,
     is_in_macro: bool,
@@ -212,26 +199,26 @@ fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Op
     let block = ir::function(subject.module, &function)?.blocks().get(places[0].block).copied()?;
     let inst = block.instructions().get(places[0].instruction).copied()?;
     let (name, params) = demangle(callee)?;
-    let (text, args, range, spelling, is_in_macro) = match written {
-        Some(w) => (w.text, w.args, Some(w.range), w.spelling, w.is_in_macro),
-        None => (name.to_owned(), Vec::new(), None, None, false),
+    let (text, range, spelling, is_in_macro) = match written {
+        Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
+        None => (name.to_owned(), None, None, false),
     };
+    let args = arguments(&text);
     let (name, params, callee) = (name.to_owned(), params.to_owned(), callee.to_owned());
     Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
 fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
-    let text_of = |node: &Node| {
-        let range = node.range.as_ref()?;
-        // Within one macro's body, or one argument, the spelling is what one reads; across, where it is expanded.
-        let own = written.place(&range.begin);
+    let name = node.name.as_deref().unwrap_or_default();
+    let text = node.range.as_ref().and_then(|range| {
+        // Within one expansion of a macro the spelling is what one reads; else what stands in the function.
         let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
-            (Some(begin), Some(end)) if begin.file == end.file && begin.offset <= end.offset => (begin, end),
-            // A macro at one end (`barrier(FLAGS)` has none): what stands in the function.
-            _ => (own, written.place(&range.end)),
+            (Some(begin), Some(end)) if range.begin.expansion == range.end.expansion => (begin, end),
+            _ => (written.place(&range.begin), written.place(&range.end)),
         };
         between(sources, &range_of(begin, end))
-    };
+    });
+    let text = text.filter(|text| text.starts_with(name)).unwrap_or_else(|| name.to_owned());
     let is_in_macro = node.range.as_ref().is_some_and(|range| range.begin.spelling.is_some());
     let (range, spelling) = match &node.range {
         Some(range) => {
@@ -242,15 +229,7 @@ fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
         }
         None => (SourceRange { file: String::new(), start: spot(0, 0), end: spot(0, 0) }, None),
     };
-    let name = node.name.as_deref().unwrap_or_default();
-    let args = node.children.iter().skip(1).enumerate();
-    Written {
-        text: text_of(node).unwrap_or_else(|| name.to_owned()),
-        args: args.map(|(i, arg)| text_of(arg).unwrap_or_else(|| format!("argument {i}"))).collect(),
-        range,
-        spelling,
-        is_in_macro,
-    }
+    Written { text, range, spelling, is_in_macro }
 }
 
 /// From the debug location alone, with what stands there.
@@ -261,7 +240,6 @@ fn of_text(sources: &Sources, at: &DebugLocation, name: &str) -> Written {
     let call = rest.as_deref().filter(|rest| rest.starts_with(name)).and_then(closed);
     Written {
         text: call.unwrap_or(name).to_owned(),
-        args: Vec::new(),
         range: SourceRange {
             file: at.file.clone(),
             start: spot(at.line, at.column),
@@ -284,6 +262,25 @@ fn closed(text: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// The arguments in a call's text: what stands between commas outside inner parentheses and brackets.
+fn arguments(call: &str) -> Vec<String> {
+    let Some((_, inner)) = call.strip_suffix(')').and_then(|call| call.split_once('(')) else { return Vec::new() };
+    let (mut depth, mut from, mut all) = (0, 0, Vec::new());
+    for (i, c) in inner.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                all.push(inner[from..i].trim().to_owned());
+                from = i + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(inner[from..].trim().to_owned());
+    all
 }
 
 fn spot(line: u32, column: u32) -> Spot {
@@ -318,17 +315,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mangled_names_are_taken_apart_and_put_together() {
-        assert_eq!(demangle("_Z10atomic_addPU3AS1Vjj"), Some(("atomic_add", "PU3AS1Vjj")));
-        assert_eq!(demangle("_Z7barrierj"), Some(("barrier", "j")));
-        assert_eq!(demangle("_Z99short"), None);
-        assert_eq!(demangle("helper"), None);
-        assert_eq!(mangle("atomic_sub", "PU3AS1Vjj"), "_Z10atomic_subPU3AS1Vjj");
-    }
-
-    #[test]
     fn a_call_ends_where_its_parenthesis_closes() {
         assert_eq!(closed("f(g(1), (2)) + h(3)"), Some("f(g(1), (2))"));
         assert_eq!(closed("f(g(1),"), None);
+    }
+
+    #[test]
+    fn arguments_are_parted_by_their_own_commas() {
+        assert_eq!(arguments("f(a[g(1, 2)], (int2)(3, 4), c)"), ["a[g(1, 2)]", "(int2)(3, 4)", "c"]);
+        assert!(arguments("f").is_empty());
     }
 }

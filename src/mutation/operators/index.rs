@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::calls::{self, Call};
 use super::{Found, Operator, Preset, Subject};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
+use crate::kernel::builtins;
 
 /// Another index: another of the three (LIU, table 6.2), or another dimension.
 pub const GIR: Operator = Operator {
@@ -63,7 +64,7 @@ fn gir(subject: &Subject<'_>, found: &mut Found) {
             continue;
         };
         for other in INDICES.into_iter().filter(|other| *other != call.name) {
-            let callee = calls::mangle(other, &call.params);
+            let callee = builtins::mangle(other, &call.params);
             let text = call.respelt(other, &[call.arg_or(0, own)]);
             change(call, &GIR, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
         }

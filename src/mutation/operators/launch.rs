@@ -7,11 +7,14 @@ use crate::mutation::mutant::Mutant;
 use crate::mutation::selection::Selection;
 use crate::suite::launch::NdRange;
 
+/// The class of all of them.
+pub const CLASS: &str = "launch";
+
 /// Work-group size and number of work-groups exchanged.
 pub const AS: Operator = Operator {
     id: "AS",
     name: "launch swap",
-    class: "launch",
+    class: CLASS,
     what: "exchange work-group size and number of work-groups, in all dimensions",
     from: "LIU",
     peng: false,
@@ -23,7 +26,7 @@ pub const AS: Operator = Operator {
 pub const AI: Operator = Operator {
     id: "AI",
     name: "launch increase",
-    class: "launch",
+    class: CLASS,
     what: "one more work-group in a dimension; one more work-item per work-group in it",
     from: "LIU",
     peng: false,
@@ -35,7 +38,7 @@ pub const AI: Operator = Operator {
 pub const AD: Operator = Operator {
     id: "AD",
     name: "launch decrease",
-    class: "launch",
+    class: CLASS,
     what: "one work-group fewer in a dimension; one work-item per work-group fewer in it",
     from: "LIU",
     peng: false,

@@ -6,12 +6,13 @@
 
 use llvm_sys::LLVMOpcode;
 
+use super::loop_boundary::binds_tightly;
 use super::{Found, Operator, Subject};
 use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
 use crate::mutation::control::circuits::{Candidates, Circuit};
 use crate::mutation::control::effects::{Body, bodies};
-use crate::mutation::control::formula::{Change, Formula};
+use crate::mutation::control::formula::{Change, Formula, without_parentheses};
 use crate::mutation::control::logic::{self, Decision};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
@@ -73,9 +74,10 @@ impl OfSource<'_, '_> {
                 self.exclude(token, "clang folds this short-circuit away", found);
                 continue;
             };
+            let is_value = circuit.phi.is_some();
             for change in self.changes {
                 match self.edit(decision, circuit, i, *change) {
-                    Some(edit) => found.mutants.extend(self.mutant(node, token, *change, edit)),
+                    Some(edit) => found.mutants.extend(self.mutant(node, token, *change, is_value, edit)),
                     None => self.exclude(token, "the edges of this short-circuit do not show its operands", found),
                 }
             }
@@ -136,21 +138,30 @@ impl OfSource<'_, '_> {
                     Change::Negate => Expr::Unary(Unary::Not, Box::new(Expr::Original)),
                 };
                 let edit = Edit::Value { at: vec![Slot::Result(place)], by };
-                found.mutants.extend(self.mutant(node, &token, *change, edit));
+                found.mutants.extend(self.mutant(node, &token, *change, true, edit));
             }
         });
     }
 
-    fn mutant(&self, node: &Node, token: &Piece, change: Change, edit: Edit) -> Option<Mutant> {
+    /// `is_value`: an operand in its place counts as 0 or 1 only.
+    fn mutant(&self, node: &Node, token: &Piece, change: Change, is_value: bool, edit: Edit) -> Option<Mutant> {
         let function = self.body.written?;
         let piece = |node: &Node| text::piece(self.subject.sources, function, node.range.as_ref()?);
         let (whole, original, replacement) = match change {
             Change::Exchange => (token.clone(), token.text.clone(), exchanged(&token.text).to_owned()),
             _ => {
                 let whole = piece(node)?;
+                let truth = |operand: &Node| {
+                    let text = piece(operand)?.text;
+                    Some(match (is_value && !is_truth(operand), binds_tightly(operand)) {
+                        (false, _) => text,
+                        (true, true) => format!("{text} != 0"),
+                        (true, false) => format!("({text}) != 0"),
+                    })
+                };
                 let replacement = match change {
-                    Change::Left => piece(node.children.first()?)?.text,
-                    Change::Right => piece(node.children.get(1)?)?.text,
+                    Change::Left => truth(node.children.first()?)?,
+                    Change::Right => truth(node.children.get(1)?)?,
                     _ => format!("!({})", whole.text),
                 };
                 let original = whole.text.clone();
@@ -177,6 +188,14 @@ impl OfSource<'_, '_> {
     fn exclude(&self, token: &Piece, reason: &str, found: &mut Found) {
         exclude(self.body, self.id, Some(token.range.clone()), reason, found);
     }
+}
+
+/// Whether an expression's value is 0 or 1 (of vectors, -1) by itself.
+fn is_truth(node: &Node) -> bool {
+    let inner = without_parentheses(node);
+    let is_relation =
+        matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
+    (is_relation && (inner.is("BinaryOperator") || inner.is("UnaryOperator"))) || inner.canonical_type() == Some("bool")
 }
 
 fn exchanged(token: &str) -> &'static str {

@@ -7,6 +7,7 @@ pub mod barrier;
 pub mod bitwise;
 pub mod calls;
 pub mod condition;
+pub mod deletion;
 pub mod fence;
 pub mod image;
 pub mod increment;
@@ -14,6 +15,7 @@ pub mod index;
 pub mod launch;
 pub mod local;
 pub mod logical;
+pub mod loop_boundary;
 pub mod relational;
 mod replacing;
 pub mod unary;
@@ -74,6 +76,7 @@ pub struct Found {
 }
 
 /// All operators, in the order of the specification's table.
+#[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
     relational::CBR,
     relational::ROR,
@@ -89,8 +92,17 @@ pub const OPERATORS: &[Operator] = &[
     logical::COR,
     logical::LCR,
     condition::CSD,
+    deletion::SDL,
+    loop_boundary::LBR,
     barrier::SYR,
+    fence::FR,
     barrier::BFR,
+    atomic::AR,
+    atomic::AOP,
+    index::GIR,
+    index::GII,
+    index::GID,
+    local::SHR,
     image::ICR,
     launch::AS,
     launch::AI,

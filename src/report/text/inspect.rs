@@ -18,10 +18,10 @@ pub fn inspect(result: &InspectResult, style: &Style) -> String {
         out.push_str(&interface(kernel, style));
         out.push_str(&section(style, "counts"));
         out.push_str(&counts(&kernel.counts, style));
-        if !kernel.mutants_by_operator.is_empty() {
+        if kernel.mutants_by_operator.values().any(|n| *n > 0) {
             out.push_str(&section(style, "mutants by operator"));
             let mut table = Table::new(4, "lr");
-            for (operator, n) in &kernel.mutants_by_operator {
+            for (operator, n) in kernel.mutants_by_operator.iter().filter(|(_, n)| **n > 0) {
                 table.row([operator.into(), n.to_string().into()]);
             }
             out.push_str(&table.render(style));

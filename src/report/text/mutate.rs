@@ -51,20 +51,20 @@ pub fn mutate(
     out
 }
 
-/// A row each; only statuses that some mutant has get a column.
+/// A row each, with the statuses in short (`invalid`: compile-error); only statuses that some mutant has get a column.
 fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>, style: &Style) -> String {
     type Column = (&'static str, fn(&Summary) -> u64);
     const COLUMNS: [Column; 11] = [
         ("killed", |s| s.killed),
-        ("runtime error", |s| s.runtime_error),
+        ("error", |s| s.runtime_error),
         ("timeout", |s| s.timeout),
         ("survived", |s| s.survived),
         ("undecided", |s| s.undecided),
-        ("no coverage", |s| s.no_coverage),
-        ("equivalent", |s| s.equivalent),
-        ("duplicate", |s| s.duplicate),
+        ("no-cov", |s| s.no_coverage),
+        ("equiv", |s| s.equivalent),
+        ("dup", |s| s.duplicate),
         ("ignored", |s| s.ignored),
-        ("compile error", |s| s.compile_error),
+        ("invalid", |s| s.compile_error),
         ("pending", |s| s.pending),
     ];
     let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, n)| rows.values().any(|s| n(s) > 0)).collect();
@@ -82,8 +82,7 @@ fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>
 
 /// LIU's table 8.4.
 fn second_order(t: &SecondOrder, style: &Style) -> String {
-    let mut out =
-        heading(style, &format!("{} of {} survived; of these", t.survived, style::count(t.pairs, "mutant-test pair")));
+    let mut out = heading(style, &format!("{} of {} survived; of these", t.survived, style::count(t.pairs, "pair")));
     let mut table = Table::new(2, "lr");
     for (what, n) in [
         ("by two equivalent mutants", t.by_two_equivalent),

@@ -50,6 +50,8 @@ pub struct Order<'a> {
     pub args: &'a [Arg],
     pub repeats: u32,
     pub probe: Option<Span>,
+    /// What it begins with.
+    pub head: Option<Span>,
     /// Positions of the arguments to read back.
     pub outputs: &'a [u32],
 }
@@ -100,6 +102,15 @@ pub fn run(
         }
         if let Some((buffer, span)) = &probe {
             zero(queue, buffer, length(*span)?)?;
+            if let Some(head) = order.head {
+                let words = bytes(memory, head)?;
+                let words = &words[..words.len().min(length(*span)?)];
+                let from = words.as_ptr().cast::<c_void>().cast_mut();
+                // SAFETY: the buffer has at least as many bytes as `words`, which the blocking call is done with at its return.
+                unsafe { queue::enqueue_write_buffer(queue, buffer.0, 1, 0, words.len(), from, 0, ptr::null()) }
+                    .map(|raw| drop(Event(raw)))
+                    .map_err(|code| Refusal::driver("writing the probe buffer", code))?;
+            }
         }
         events.push(enqueue(queue, loaded, order.range)?);
     }

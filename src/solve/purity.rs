@@ -1,11 +1,12 @@
 //! Which instructions and calls are terms: values without effects, wherever they stand.
 
+use std::collections::HashSet;
+
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
 
-use super::licences::is_reference;
-use crate::kernel::ir::{Function, Inst};
+use crate::kernel::ir::{Block, Function, Inst};
 
 /// Whether a function's arguments or result reach memory or handles; of variadic ones, they may.
 pub fn takes_pointers(f: Function) -> bool {
@@ -45,4 +46,35 @@ pub fn is_term(inst: Inst) -> bool {
         | LLVMGetElementPtr => true,
         _ => false,
     }
+}
+
+/// Whether a type is, or has, a pointer or an opaque handle (image, sampler, event).
+pub fn is_reference(ty: LLVMTypeRef) -> bool {
+    // SAFETY: a type of a living context.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMHalfTypeKind
+            | LLVMTypeKind::LLVMBFloatTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+            | LLVMTypeKind::LLVMVoidTypeKind => false,
+            LLVMTypeKind::LLVMVectorTypeKind => is_reference(LLVMGetElementType(ty)),
+            _ => true,
+        }
+    }
+}
+
+/// The blocks that control flow reaches, depth first, successors in order: what dominates a block comes before it.
+pub fn reached(f: Function) -> Vec<Block> {
+    let mut seen = HashSet::new();
+    let mut order = Vec::new();
+    let mut todo: Vec<Block> = f.blocks().into_iter().take(1).collect();
+    while let Some(block) = todo.pop() {
+        if seen.insert(block) {
+            order.push(block);
+            todo.extend(block.terminator().successors().into_iter().rev());
+        }
+    }
+    order
 }

@@ -1,0 +1,95 @@
+/* What guards call, on the device; woven into modules with mutants. See coverage.cl for how it gets there.
+ *
+ * A work-item keeps its fuel (loop iterations left) and its first fault in private words, which end up in registers; both
+ * are told to the slot at the end of the kernel. The numbers of words and of fault kinds are those of
+ * src/instrument/layout.rs. */
+
+#define KASSAY_INLINE __attribute__((always_inline))
+
+#define KASSAY_FUEL 0
+#define KASSAY_FAULT 2
+#define KASSAY_FAULT_ITEM 3
+#define KASSAY_FUEL_USED 4
+#define KASSAY_OUT_OF_FUEL 1
+
+/* The bytes of an argument: its extent, at `word` of the probe buffer. */
+KASSAY_INLINE ulong __kassay_extent(__global const uint *probe, uint word) {
+    return (ulong)probe[word] | (ulong)probe[word + 1] << 32;
+}
+
+/* How many of the places 0, `step`, 2 * `step` ... allow an access that ends `end` bytes further on. */
+KASSAY_INLINE ulong __kassay_places(ulong extent, ulong end, ulong step) {
+    return extent < end ? 0 : (extent - end) / step + 1;
+}
+
+KASSAY_INLINE uint __kassay_at_most(ulong places, uint most) { return places < most ? (uint)places : most; }
+
+/* Whether `count` elements of `size` bytes, the first at `offset` and each `stride` elements after the one before, lie
+ * within `extent` bytes. */
+KASSAY_INLINE uint __kassay_span_fits(ulong extent, ulong offset, ulong count, ulong stride, ulong size) {
+    if (count == 0) {
+        return 1;
+    }
+    /* No product overflows: each factor is at most the extent. */
+    if (offset > extent || count > extent || (count > 1 && stride > extent / (count - 1))) {
+        return 0;
+    }
+    ulong elements = (count - 1) * stride + 1;
+    return elements <= (extent - offset) / size;
+}
+
+/* A fault: the first is kept, and the fuel is gone. */
+KASSAY_INLINE void __kassay_fault(__private uint *fault, __private int *fuel, uint code) {
+    *fault = *fault == 0 ? code : *fault;
+    *fuel = -1;
+}
+
+/* The same where there is one only if `bad`; without a branch. */
+KASSAY_INLINE void __kassay_fault_if(__private uint *fault, __private int *fuel, uint bad, uint code) {
+    *fault = bad != 0 && *fault == 0 ? code : *fault;
+    *fuel = bad != 0 ? -1 : *fuel;
+}
+
+KASSAY_INLINE int __kassay_fuel(__global const uint *probe) { return (int)probe[KASSAY_FUEL]; }
+
+/* At the kernel's end. A work-item that had a fault other than that of fuel does not count in FUEL_USED. */
+KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel) {
+    uint used = probe[KASSAY_FUEL] - (fuel < 0 ? 0 : (uint)fuel);
+    if (fault == 0 && used > slot[KASSAY_FUEL_USED]) {
+        atomic_max(slot + KASSAY_FUEL_USED, used);
+    }
+    uint code = fault == 0 && fuel < 0 ? KASSAY_OUT_OF_FUEL : fault;
+    if (code != 0 && atomic_cmpxchg(slot + KASSAY_FAULT, 0u, code) == 0) {
+        size_t z = get_global_id(2) - get_global_offset(2), y = get_global_id(1) - get_global_offset(1);
+        size_t row = z * get_global_size(1) + y;
+        slot[KASSAY_FAULT_ITEM] = (uint)(row * get_global_size(0) + get_global_id(0) - get_global_offset(0));
+    }
+}
+
+/* Loops that hold barriers are left only when the group agrees. An item without fuel says so before a barrier, in one of two
+ * words in turn; behind the barrier all read it. The next barrier uses the other word, so no item writes what another
+ * still reads. Once said it stays: nobody has to take it back. */
+
+KASSAY_INLINE void __kassay_flags(__local uint *flags) {
+    if (get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {
+        flags[0] = 0;
+        flags[1] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+KASSAY_INLINE void __kassay_arrive(__local uint *flags, __private const uint *turn, __private const int *fuel) {
+    if (*fuel < 0) {
+        flags[*turn] = 1;
+    }
+}
+
+/* Loops with barriers end when the fuel is below the floor: far below zero at first (they end then too, so that one that
+ * holds a barrier but does not reach it is left), above all fuel once agreed. */
+KASSAY_INLINE void __kassay_agree(__local const uint *flags, __private uint *turn, __private int *floor) {
+    *floor = flags[*turn] != 0 ? 0x7fffffff : *floor;
+    *turn ^= 1u;
+}
+
+/* A point where all items of a group meet that is no barrier itself: one in front of it. */
+KASSAY_INLINE void __kassay_meet(void) { barrier(CLK_LOCAL_MEM_FENCE); }

@@ -1,0 +1,173 @@
+//! What pointers may point to, flow-insensitively, over the kernel and its helpers in canonical form.
+
+use std::collections::{BTreeSet, HashMap};
+
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+use crate::kernel::ir::{self, Function, Inst};
+
+/// A thing in memory that a pointer is derived from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Root {
+    /// A private variable: its `alloca`.
+    Private(LLVMValueRef),
+    /// A variable of the module (`__local` or `__constant`).
+    Variable(LLVMValueRef),
+    /// What an argument of the kernel points to, by position.
+    Argument(u32),
+    /// Anything.
+    Unknown,
+}
+
+pub type Roots = BTreeSet<Root>;
+
+/// The roots of every pointer.
+#[derive(Debug, Default)]
+pub struct Pointers {
+    of: HashMap<LLVMValueRef, Roots>,
+    /// Of the pointers held in a private variable.
+    held: HashMap<LLVMValueRef, Roots>,
+}
+
+impl Pointers {
+    /// Finds them in `functions`, the first of which is the kernel.
+    pub fn find(functions: &[Function]) -> Pointers {
+        let mut pointers = Pointers::default();
+        if let Some(kernel) = functions.first() {
+            for (position, param) in (0..).zip(params(*kernel)) {
+                pointers.add(param, [Root::Argument(position)].into());
+            }
+        }
+        let instructions: Vec<Inst> =
+            functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
+        while instructions.iter().fold(false, |changed, inst| pointers.visit(*inst) || changed) {}
+        pointers
+    }
+
+    /// What `pointer` may point to.
+    pub fn roots(&self, pointer: LLVMValueRef) -> Roots {
+        // SAFETY: alive; constants are looked through.
+        unsafe {
+            if !LLVMIsAGlobalVariable(pointer).is_null() {
+                return [Root::Variable(pointer)].into();
+            }
+            if !LLVMIsAConstantExpr(pointer).is_null() {
+                return self.roots(LLVMGetOperand(pointer, 0));
+            }
+            if !LLVMIsAConstant(pointer).is_null() {
+                return Roots::new();
+            }
+        }
+        self.of.get(&pointer).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, pointer: LLVMValueRef, roots: Roots) -> bool {
+        let known = self.of.entry(pointer).or_default();
+        let before = known.len();
+        known.extend(roots);
+        known.len() > before
+    }
+
+    fn hold(&mut self, variables: &Roots, roots: &Roots) -> bool {
+        let mut changed = false;
+        for variable in variables {
+            if let Root::Private(alloca) = variable {
+                let held = self.held.entry(*alloca).or_default();
+                let before = held.len();
+                held.extend(roots.iter().copied());
+                changed |= held.len() > before;
+            }
+        }
+        changed
+    }
+
+    fn held_in(&self, variables: &Roots) -> Roots {
+        let mut all = Roots::new();
+        for variable in variables {
+            match variable {
+                Root::Private(alloca) => all.extend(self.held.get(alloca).into_iter().flatten().copied()),
+                _ => {
+                    all.insert(Root::Unknown);
+                }
+            }
+        }
+        all
+    }
+
+    /// Learns from an instruction; whether anything was new.
+    fn visit(&mut self, inst: Inst) -> bool {
+        let operands = inst.operands();
+        match inst.opcode() {
+            LLVMOpcode::LLVMAlloca => self.add(inst.0, [Root::Private(inst.0)].into()),
+            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => {
+                self.add(inst.0, self.roots(operands[0]))
+            }
+            LLVMOpcode::LLVMIntToPtr => self.add(inst.0, [Root::Unknown].into()),
+            LLVMOpcode::LLVMPHI => {
+                let all = operands.iter().flat_map(|o| self.roots(*o)).collect();
+                self.add(inst.0, all)
+            }
+            LLVMOpcode::LLVMSelect => {
+                let all = operands[1..].iter().flat_map(|o| self.roots(*o)).collect();
+                self.add(inst.0, all)
+            }
+            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.held_in(&self.roots(operands[0]))),
+            LLVMOpcode::LLVMStore if is_pointer(operands[0]) => {
+                self.hold(&self.roots(operands[1]), &self.roots(operands[0]))
+            }
+            LLVMOpcode::LLVMCall => self.call(inst, &operands),
+            _ => false,
+        }
+    }
+
+    fn call(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> bool {
+        let Some(callee) = called(inst) else { return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()) };
+        if !callee.has_body() {
+            let mut changed = is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
+            if callee.name().starts_with("llvm.memcpy") || callee.name().starts_with("llvm.memmove") {
+                let held = self
+                    .held_in(&self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect());
+                changed |= self.hold(&self.roots(operands[0]), &held);
+            }
+            return changed;
+        }
+        let mut changed = false;
+        for (param, argument) in params(callee).into_iter().zip(operands) {
+            if is_pointer(param) {
+                changed |= self.add(param, self.roots(*argument));
+            }
+        }
+        if is_pointer(inst.0) {
+            let returned: Roots = returns(callee).into_iter().flat_map(|v| self.roots(v)).collect();
+            changed |= self.add(inst.0, returned);
+        }
+        changed
+    }
+}
+
+/// The function that a call calls directly.
+pub fn called(inst: Inst) -> Option<Function> {
+    // SAFETY: alive and a call.
+    unsafe {
+        let callee = LLVMGetCalledValue(inst.0);
+        (!LLVMIsAFunction(callee).is_null()).then_some(Function(callee))
+    }
+}
+
+pub fn params(function: Function) -> Vec<LLVMValueRef> {
+    // SAFETY: alive; indices are below the count.
+    unsafe { (0..LLVMCountParams(function.0)).map(|i| LLVMGetParam(function.0, i)).collect() }
+}
+
+/// The values that a function returns.
+pub fn returns(function: Function) -> Vec<LLVMValueRef> {
+    let ends = function.blocks().into_iter().map(ir::Block::terminator);
+    ends.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).flat_map(Inst::operands).collect()
+}
+
+pub fn is_pointer(value: LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMPointerTypeKind }
+}

@@ -1,0 +1,256 @@
+//! Static taint: which instructions may see values that differ between runs of the same launch, because they come from
+//! atomics or from memory that another work-item may write meanwhile.
+//!
+//! It holds for all that is left untainted: such an instruction computes the same in every run, whatever the order of
+//! work-items, as long as the kernel stays in bounds.
+
+use std::collections::{BTreeSet, HashSet};
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::prelude::LLVMValueRef;
+
+use super::graph::BlockIndex;
+use super::pointers::{self, Pointers, Root, Roots};
+use super::sites::Sites;
+use crate::kernel::ir::{self, Block, Function, Inst};
+
+/// By function (as in [`Sites::functions`]), block and instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taint {
+    instructions: Vec<Vec<Vec<bool>>>,
+}
+
+impl Taint {
+    /// Reads the canonical form that `sites` come from.
+    pub fn of(module: &inkwell::module::Module<'_>, sites: &Sites) -> Taint {
+        let functions: Vec<Function> =
+            sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
+        let mut search = Search::new(&functions, sites);
+        while search.round(sites) {}
+        search.collect()
+    }
+
+    /// Whether what the instruction takes or gives, or whether it is executed, may differ between runs. True for places
+    /// that are not there.
+    pub fn is_tainted(&self, function: usize, block: BlockIndex, instruction: usize) -> bool {
+        let blocks = self.instructions.get(function);
+        let found = blocks.and_then(|b| b.get(block)).and_then(|i| i.get(instruction));
+        found.copied().unwrap_or(true)
+    }
+}
+
+struct Search {
+    functions: Vec<Function>,
+    blocks: Vec<Vec<Block>>,
+    instructions: Vec<Vec<Vec<Inst>>>,
+    /// By function and block: the blocks that decide whether it is executed.
+    deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
+    pointers: Pointers,
+    /// What the kernel may write to.
+    written: Roots,
+    writes_images: bool,
+    values: HashSet<LLVMValueRef>,
+    /// Private variables that may hold tainted values.
+    variables: HashSet<LLVMValueRef>,
+    /// Blocks whose execution is tainted.
+    executed: Vec<Vec<bool>>,
+}
+
+/// Whether a builtin, by its mangled name, only reads through its pointers.
+fn only_reads(name: &str) -> bool {
+    name.contains("vload") || name.contains("prefetch") || name.contains("read_image") || name.contains("get_image")
+}
+
+fn is_atomic(name: &str) -> bool {
+    name.contains("atomic_") || name.contains("atom_") || name.contains("__spirv_Atomic")
+}
+
+/// Whether a builtin gives what other work-items have.
+fn exchanges(name: &str) -> bool {
+    ["work_group_", "sub_group_", "__spirv_Group"].iter().any(|part| name.contains(part))
+}
+
+impl Search {
+    fn new(functions: &[Function], sites: &Sites) -> Search {
+        let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
+        let instructions: Vec<Vec<Vec<Inst>>> =
+            blocks.iter().map(|blocks| blocks.iter().map(|b| b.instructions()).collect()).collect();
+        let deciders = sites
+            .functions
+            .iter()
+            .map(|f| {
+                let of = |b| f.dominance.control_dependence(&f.cfg, b).into_iter().map(|e| e.block).collect();
+                (0..f.cfg.len()).map(of).collect()
+            })
+            .collect();
+        let executed = blocks.iter().map(|b| vec![false; b.len()]).collect();
+        let mut search = Search {
+            functions: functions.to_vec(),
+            blocks,
+            instructions,
+            deciders,
+            pointers: Pointers::find(functions),
+            written: Roots::new(),
+            writes_images: false,
+            values: HashSet::new(),
+            variables: HashSet::new(),
+            executed,
+        };
+        search.find_written();
+        search
+    }
+
+    fn find_written(&mut self) {
+        let mut written = Roots::new();
+        for inst in self.instructions.iter().flatten().flatten() {
+            let operands = inst.operands();
+            match inst.opcode() {
+                LLVMOpcode::LLVMStore => written.extend(self.pointers.roots(operands[1])),
+                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+                    written.extend(self.pointers.roots(operands[0]));
+                }
+                LLVMOpcode::LLVMCall => {
+                    let callee = pointers::called(*inst);
+                    if callee.is_some_and(Function::has_body) {
+                        continue;
+                    }
+                    let name = callee.map(Function::name).unwrap_or_default();
+                    self.writes_images |= name.contains("write_image") || name.contains("ImageWrite");
+                    if !only_reads(&name) {
+                        let pointers = operands.iter().filter(|o| pointers::is_pointer(**o));
+                        written.extend(pointers.flat_map(|o| self.pointers.roots(*o)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.written = written;
+    }
+
+    /// Whether a load from there may see what another work-item writes.
+    fn is_shared(&self, roots: &Roots) -> bool {
+        let all = self.written.contains(&Root::Unknown);
+        roots.is_empty()
+            || roots.iter().any(|root| match root {
+                Root::Private(_) => false,
+                Root::Unknown => true,
+                other => all || self.written.contains(other),
+            })
+    }
+
+    fn holds_taint(&self, roots: &Roots) -> bool {
+        roots.iter().any(|root| matches!(root, Root::Private(alloca) if self.variables.contains(alloca)))
+    }
+
+    /// One pass over everything; whether anything was new.
+    fn round(&mut self, sites: &Sites) -> bool {
+        let before = (self.values.len(), self.variables.len(), self.tainted_blocks());
+        for f in 0..self.functions.len() {
+            for b in 0..self.blocks[f].len() {
+                let decided = self.deciders[f][b].iter().any(|d| self.executed[f][*d] || self.ends_tainted(f, *d));
+                self.executed[f][b] |= decided;
+                for i in 0..self.instructions[f][b].len() {
+                    self.visit(f, b, self.instructions[f][b][i], sites);
+                }
+            }
+        }
+        before != (self.values.len(), self.variables.len(), self.tainted_blocks())
+    }
+
+    fn tainted_blocks(&self) -> usize {
+        self.executed.iter().flatten().filter(|e| **e).count()
+    }
+
+    fn ends_tainted(&self, f: usize, block: BlockIndex) -> bool {
+        let end = self.blocks[f][block].terminator();
+        end.operands().iter().any(|o| self.values.contains(o))
+    }
+
+    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst, sites: &Sites) {
+        let operands = inst.operands();
+        let taken = operands.iter().any(|o| self.values.contains(o));
+        let tainted = match inst.opcode() {
+            LLVMOpcode::LLVMLoad => {
+                let roots = self.pointers.roots(operands[0]);
+                taken || self.is_shared(&roots) || self.holds_taint(&roots)
+            }
+            LLVMOpcode::LLVMStore => {
+                if taken || self.executed[f][b] {
+                    self.taint_variables(operands[1]);
+                }
+                false
+            }
+            LLVMOpcode::LLVMPHI => {
+                let cfg = &sites.functions[f].cfg;
+                taken || cfg.incoming(b).iter().any(|e| self.executed[f][e.block] || self.ends_tainted(f, e.block))
+            }
+            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
+            LLVMOpcode::LLVMCall => self.call(f, b, inst, &operands, taken),
+            _ => taken,
+        };
+        if tainted {
+            self.values.insert(inst.0);
+        }
+    }
+
+    fn taint_variables(&mut self, pointer: LLVMValueRef) {
+        for root in self.pointers.roots(pointer) {
+            if let Root::Private(alloca) = root {
+                self.variables.insert(alloca);
+            }
+        }
+    }
+
+    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
+        let callee = pointers::called(inst);
+        if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
+            let function = self.functions[position];
+            for (param, argument) in pointers::params(function).into_iter().zip(operands) {
+                if self.values.contains(argument) {
+                    self.values.insert(param);
+                }
+            }
+            if self.executed[f][b] {
+                self.executed[position].iter_mut().for_each(|e| *e = true);
+            }
+            return pointers::returns(function).iter().any(|v| self.values.contains(v))
+                || self.function_returns_by_taint(position);
+        }
+        let name = callee.map(Function::name).unwrap_or_default();
+        let through: Vec<Roots> =
+            operands.iter().filter(|o| pointers::is_pointer(**o)).map(|o| self.pointers.roots(*o)).collect();
+        let reads = through.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
+        let is_image_read = name.contains("read_image") && self.writes_images;
+        let tainted = taken || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
+        if (tainted || self.executed[f][b]) && !only_reads(&name) {
+            // What it writes through its pointers is as tainted as what it reads.
+            for pointer in operands.iter().filter(|o| pointers::is_pointer(**o)) {
+                self.taint_variables(*pointer);
+            }
+        }
+        tainted
+    }
+
+    /// Whether which of several `return`s ends the function is tainted.
+    fn function_returns_by_taint(&self, f: usize) -> bool {
+        (0..self.blocks[f].len())
+            .any(|b| self.blocks[f][b].terminator().opcode() == LLVMOpcode::LLVMRet && self.executed[f][b])
+    }
+
+    fn collect(self) -> Taint {
+        let instructions = (self.instructions.iter().enumerate())
+            .map(|(f, blocks)| {
+                let of = |(b, instructions): (usize, &Vec<Inst>)| {
+                    let is = |inst: &Inst| {
+                        self.executed[f][b]
+                            || self.values.contains(&inst.0)
+                            || inst.operands().iter().any(|o| self.values.contains(o))
+                    };
+                    instructions.iter().map(is).collect()
+                };
+                blocks.iter().enumerate().map(of).collect()
+            })
+            .collect();
+        Taint { instructions }
+    }
+}

@@ -1,0 +1,239 @@
+//! `kassay mutate`: how well a suite finds faults.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::session::{self, Prepared};
+use crate::coverage::build::{self, Level};
+use crate::error::{Error, Result};
+use crate::exec::OpenClExecutor;
+use crate::mutation::campaign::{self, Entry, Matter, Request};
+use crate::mutation::engine::Strategy;
+use crate::mutation::selection::Selection;
+use crate::report::text;
+use crate::result::journal::{self, Header, Journal};
+use crate::result::mutate::MutateResult;
+use crate::result::shard::Shard;
+
+/// Measure how well a suite's tests find faults
+#[derive(Debug, Args)]
+pub struct MutateArgs {
+    /// A suite file, TOML or JSON
+    pub suite: PathBuf,
+    /// Operators: all, peng, liu, or ids such as ROR,SYR
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub operators: String,
+    /// 2: pairs of mutants besides
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub order: u32,
+    /// Draw so many mutants (of order 2: pairs) instead of all
+    #[arg(long, value_name = "N")]
+    pub sample: Option<u64>,
+    /// Runs of a mutant per test; default 1, and 3 where atomics, barriers or local memory are in play
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: Option<u32>,
+    /// Run every pair of a mutant and a test, also when another test has killed it
+    #[arg(long)]
+    pub full_matrix: bool,
+    /// Loop iterations and time that a mutant may take, as a multiple of the original's
+    #[arg(long = "timeout", value_name = "FACTOR", default_value_t = Factor(10.0))]
+    pub factor: Factor,
+    /// Part k of n of the mutants; `kassay merge` puts the parts together
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Go on with a run that was ended (needs -o)
+    #[arg(long)]
+    pub resume: bool,
+    /// Exit with 1 if the score is below so many percent
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_under: Option<f64>,
+    /// How mutants are built
+    #[arg(long, value_enum, default_value_t)]
+    pub strategy: StrategyFlag,
+    /// The form of the IR in which mutants are made: O0 is clang's output as it is
+    #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
+    pub ir_level: LevelFlag,
+    /// Leave the mutants out of the text
+    #[arg(long)]
+    pub summary: bool,
+    /// Run every mutant on every test that reaches it, even where its value never differs
+    #[arg(long)]
+    pub no_prune: bool,
+    /// Whether a launch may hold runs of several mutants
+    #[arg(long, value_enum, default_value_t)]
+    pub batch: BatchFlag,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: MutateExecution,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// As for other commands, but that `--timeout` is a factor here.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Execution options")]
+pub struct MutateExecution {
+    /// sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    pub device: crate::exec::DeviceRequest,
+    /// Seed of generated inputs and of samples
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Worker processes
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum StrategyFlag {
+    /// Many in one module, behind a number
+    #[default]
+    Schemata,
+    /// A module for each
+    Rebuild,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LevelFlag {
+    #[default]
+    #[value(name = "O0")]
+    O0,
+    #[value(name = "O1")]
+    O1,
+    #[value(name = "O2")]
+    O2,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum BatchFlag {
+    /// Where launches are small
+    #[default]
+    Auto,
+    Off,
+}
+
+/// A factor of at least 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor(pub f64);
+
+impl FromStr for Factor {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.parse::<f64>() {
+            Ok(f) if (1.0..=1e6).contains(&f) => Ok(Factor(f)),
+            Ok(_) => Err("not between 1 and 1000000".into()),
+            Err(e) => Err(e.to_string()),
+        }
+    }
+}
+
+impl std::fmt::Display for Factor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(p) if (0.0..=100.0).contains(&p) => Ok(p),
+        Ok(_) => Err("not between 0 and 100".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// Seconds that a run of the original may take.
+const ORIGINAL_S: f64 = 60.0;
+
+pub fn run(args: &MutateArgs) -> Result<u8> {
+    args.output.check()?;
+    let selection = Selection::parse(&args.operators)?;
+    if args.resume && args.output.output.is_none() {
+        return Err(Error::caller("--resume needs the result file whose journal it goes on with")
+            .mend("name it with -o, as in the run that was ended"));
+    }
+    let context = Context::create();
+    let level = match args.ir_level {
+        LevelFlag::O0 => Level::Raw,
+        LevelFlag::O1 => Level::O1,
+        LevelFlag::O2 => Level::O2,
+    };
+    let execution = ExecutionFlags {
+        device: args.execution.device.clone(),
+        seed: args.execution.seed,
+        jobs: args.execution.jobs,
+        timeout: ORIGINAL_S,
+    };
+    let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+        Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
+    if args.output.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let lanes: Vec<OpenClExecutor> = starting.into_iter().map(|s| s.ready()).collect::<Result<_>>()?;
+    session::decide_local(&mut tests, &assay, &lanes);
+    let sources = build::sources_of(&kernel);
+    let matter = Matter {
+        assay: &assay,
+        ast: loaded.ast.as_ref().filter(|_| level == Level::Raw),
+        sources: &sources,
+        tests: &tests,
+        source: shown(&kernel),
+    };
+    let request = Request {
+        selection,
+        order: args.order,
+        sample: args.sample,
+        repeats: args.repeats,
+        full_matrix: args.full_matrix,
+        factor: args.factor.0,
+        strategy: match args.strategy {
+            StrategyFlag::Schemata => Strategy::Schemata,
+            StrategyFlag::Rebuild => Strategy::Rebuild,
+        },
+        ir_level: format!("{:?}", args.ir_level),
+        shard: args.shard,
+        seed,
+        jobs: args.execution.jobs,
+        timeout: session::limit(&execution),
+        prune: !args.no_prune,
+        batch: args.batch == BatchFlag::Auto,
+    };
+    let (journal, known) = match &args.output.output {
+        Some(output) => {
+            let path = journal::path_for(output);
+            let shard = args.shard.map_or_else(String::new, |s| format!(" shard {s}"));
+            let configuration = campaign::configuration(&matter, &request) + &shard;
+            let header = Header::new("mutate", &assay.entry, &configuration);
+            let (journal, known) = match args.resume {
+                true => Journal::resume::<Entry>(&path, &header)?,
+                false => (Journal::create(&path, &header)?, Vec::new()),
+            };
+            (Some(journal), known)
+        }
+        None => (None, Vec::new()),
+    };
+    let result = campaign::run(&matter, &request, lanes, journal.as_ref(), known)?;
+    let view = text::MutateView { summary_only: args.summary };
+    args.output.deliver(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
+    if let Some(journal) = journal {
+        journal.remove()?;
+    }
+    Ok(u8::from(findings(args, &result)))
+}
+
+/// Whether there is something to complain about: a test that says nothing, a score that is too low.
+fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
+    let mut found = result.tests.iter().any(|t| t.status == "dropped");
+    if let (Some(least), Some(score)) = (args.fail_under, result.summary.score)
+        && score < least
+    {
+        note(&format!("the mutation score is {score:.1} %, below {least} %"));
+        found = true;
+    }
+    found
+}

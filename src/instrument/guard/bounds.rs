@@ -1,0 +1,283 @@
+//! Accesses out of bounds: they are skipped, loads give zero, and it is a fault.
+
+use std::collections::HashSet;
+
+use llvm_sys::LLVMIntPredicate::{LLVMIntNE, LLVMIntULT};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+use super::access::{Access, Length, Range};
+use super::emit::Emitter;
+use super::pointers::{Distance, Object, opcode, space};
+use crate::error::Result;
+use crate::instrument::layout::{GuardLayout, argument};
+
+/// From this scale on, unsigned 32-bit indices are compared as such: buffers that they could not count have 16 GiB.
+const NARROW_SCALE: u64 = 4;
+
+pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, code: u32) -> Result<()> {
+    let bounds = Bounds { emitter, layout };
+    emitter.before(access.inst.0);
+    let mut fits = None;
+    for range in &access.ranges {
+        let one = bounds.fits(range)?;
+        // SAFETY: alive; both are `i1`.
+        fits = Some(match fits {
+            None => one,
+            Some(others) => unsafe { LLVMBuildAnd(emitter.builder, others, one, c"".as_ptr()) },
+        });
+    }
+    let Some(fits) = fits else { return Ok(()) };
+    match access.count {
+        Some(operand) => empty(emitter, access, operand, fits, code),
+        None => skip(emitter, access, fits, code),
+    }
+}
+
+/// Branches around the access.
+fn skip(emitter: &Emitter<'_, '_>, access: &Access, fits: LLVMValueRef, code: u32) -> Result<()> {
+    let fault = emitter.runtime("__kassay_fault")?;
+    let inst = access.inst;
+    let join = inst.block();
+    let head = emitter.split_before(inst);
+    let inside = emitter.block_before(join, c"kassay.access");
+    let outside = emitter.block_before(join, c"kassay.outside");
+    // SAFETY: alive; every new block gets one terminator; the phi has both ways into the block and stands at its head.
+    unsafe {
+        let b = emitter.builder;
+        emitter.at_end(head);
+        LLVMBuildCondBr(b, fits, inside.0, outside.0);
+        LLVMInstructionRemoveFromParent(inst.0);
+        emitter.at_end(inside);
+        LLVMInsertIntoBuilder(b, inst.0);
+        LLVMBuildBr(b, join.0);
+        emitter.at_end(outside);
+        emitter.call(fault, &mut [emitter.fault, emitter.fuel, emitter.number(code)]);
+        LLVMBuildBr(b, join.0);
+        if LLVMGetFirstUse(inst.0).is_null() {
+            return Ok(());
+        }
+        emitter.before(LLVMGetFirstInstruction(join.0));
+        let ty = LLVMTypeOf(inst.0);
+        let phi = LLVMBuildPhi(b, ty, c"".as_ptr());
+        LLVMReplaceAllUsesWith(inst.0, phi);
+        let mut values = [inst.0, LLVMConstNull(ty)];
+        LLVMAddIncoming(phi, values.as_mut_ptr(), [inside.0, outside.0].as_mut_ptr(), 2);
+    }
+    Ok(())
+}
+
+/// Makes an asynchronous copy one of no elements.
+fn empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMValueRef, code: u32) -> Result<()> {
+    let fault_if = emitter.runtime("__kassay_fault_if")?;
+    // SAFETY: alive; the operand is an integer.
+    unsafe {
+        let count = LLVMGetOperand(access.inst.0, operand);
+        let none = LLVMConstNull(LLVMTypeOf(count));
+        let bad = LLVMBuildNot(emitter.builder, fits, c"".as_ptr());
+        let bad = emitter.truth(bad);
+        emitter.call(fault_if, &mut [emitter.fault, emitter.fuel, bad, emitter.number(code)]);
+        let count = LLVMBuildSelect(emitter.builder, fits, count, none, c"".as_ptr());
+        LLVMSetOperand(access.inst.0, operand, count);
+    }
+    Ok(())
+}
+
+struct Bounds<'e, 'a, 'c> {
+    emitter: &'e Emitter<'a, 'c>,
+    layout: GuardLayout,
+}
+
+impl Bounds<'_, '_, '_> {
+    /// Whether the range lies within one of its objects.
+    fn fits(&self, range: &Range) -> Result<LLVMValueRef> {
+        if let ([object], Some(distance)) = (&range.address.objects[..], &range.address.distance) {
+            return self.at_distance(*object, distance, &range.length);
+        }
+        // SAFETY: alive; pointers become integers of their width.
+        unsafe {
+            let b = self.emitter.builder;
+            let pointer = range.address.pointer;
+            plain_steps(pointer);
+            let at = LLVMBuildPtrToInt(b, pointer, self.emitter.long, c"".as_ptr());
+            let mut any = None;
+            for object in &range.address.objects {
+                let mut start = object.pointer();
+                if space(start) != space(pointer) {
+                    start = LLVMBuildAddrSpaceCast(b, start, LLVMTypeOf(pointer), c"".as_ptr());
+                }
+                let start = LLVMBuildPtrToInt(b, start, self.emitter.long, c"".as_ptr());
+                let offset = LLVMBuildSub(b, at, start, c"".as_ptr());
+                let one = self.at_offset(*object, offset, &range.length)?;
+                any = Some(match any {
+                    None => one,
+                    Some(others) => LLVMBuildOr(b, others, one, c"".as_ptr()),
+                });
+            }
+            Ok(any.unwrap_or_else(|| LLVMConstInt(LLVMInt1TypeInContext(self.emitter.context), 0, 0)))
+        }
+    }
+
+    fn at_distance(&self, object: Object, distance: &Distance, length: &Length) -> Result<LLVMValueRef> {
+        let mut all = distance.clone();
+        let fixed = match length {
+            Length::Fixed(size) => Some(*size),
+            Length::At(index, step, size) => {
+                all.terms.push((*index, i64::try_from(*step).unwrap_or(i64::MAX)));
+                Some(*size)
+            }
+            Length::Elements { .. } => None,
+        };
+        if let (Some(size), [(index, scale)], Ok(first)) = (fixed, &all.terms[..], u64::try_from(all.constant))
+            && let Ok(scale) = u64::try_from(*scale)
+            && first < scale
+        {
+            return self.index(object, *index, scale, first + size);
+        }
+        let offset = self.sum(&all);
+        match (fixed, length) {
+            (Some(size), _) => self.at_offset(object, offset, &Length::Fixed(size)),
+            (None, length) => self.at_offset(object, offset, length),
+        }
+    }
+
+    /// Whether `index` is one of the places 0, `step`, 2 * `step` … that end within the object. A negative index is far too
+    /// large as an unsigned number, and no product can overflow.
+    fn index(&self, object: Object, index: LLVMValueRef, step: u64, end: u64) -> Result<LLVMValueRef> {
+        let emitter = self.emitter;
+        let places = self.places(object, step, end)?;
+        // SAFETY: alive; casts have an operand; integers of at most 64 bits are widened.
+        unsafe {
+            let narrow = match opcode(index) {
+                Some(LLVMOpcode::LLVMSExt) => Some((LLVMGetOperand(index, 0), 1 << 31)),
+                Some(LLVMOpcode::LLVMZExt) if step >= NARROW_SCALE => Some((LLVMGetOperand(index, 0), u32::MAX)),
+                _ if width(index) == 32 => Some((index, 1 << 31)),
+                _ => None,
+            };
+            if let Some((value, most)) = narrow.filter(|(v, _)| width(*v) == 32) {
+                let key = (object.pointer(), step, end, u64::from(most));
+                let places = emitter.prepare(key, || {
+                    let at_most = emitter.runtime("__kassay_at_most")?;
+                    Ok(emitter.call(at_most, &mut [places, emitter.number(most)]))
+                })?;
+                return Ok(emitter.compare(LLVMIntULT, value, places));
+            }
+            Ok(emitter.compare(LLVMIntULT, self.widened(index), places))
+        }
+    }
+
+    fn at_offset(&self, object: Object, offset: LLVMValueRef, length: &Length) -> Result<LLVMValueRef> {
+        let emitter = self.emitter;
+        let (count, stride, size) = match length {
+            Length::Fixed(size) => {
+                let places = self.places(object, 1, *size)?;
+                return Ok(emitter.compare(LLVMIntULT, offset, places));
+            }
+            Length::At(index, step, size) => {
+                // SAFETY: alive; both are `i64`.
+                let offset = unsafe {
+                    let further =
+                        LLVMBuildMul(emitter.builder, self.widened(*index), emitter.wide(*step), c"".as_ptr());
+                    LLVMBuildAdd(emitter.builder, offset, further, c"".as_ptr())
+                };
+                return self.at_offset(object, offset, &Length::Fixed(*size));
+            }
+            Length::Elements { count, stride, size } => (*count, *stride, *size),
+        };
+        let stride = stride.map_or_else(|| emitter.wide(1), |s| self.widened(s));
+        let extent = self.extent(object)?;
+        let fits = emitter.runtime("__kassay_span_fits")?;
+        let mut arguments = [extent, offset, self.widened(count), stride, emitter.wide(size)];
+        let fits = emitter.call(fits, &mut arguments);
+        Ok(emitter.compare(LLVMIntNE, fits, emitter.number(0)))
+    }
+
+    /// Places in an object, as `__kassay_places` counts them.
+    fn places(&self, object: Object, step: u64, end: u64) -> Result<LLVMValueRef> {
+        let emitter = self.emitter;
+        if let Object::Variable(_, extent) = object {
+            return Ok(emitter.wide(extent.checked_sub(end).map_or(0, |rest| rest / step.max(1) + 1)));
+        }
+        let extent = self.extent(object)?;
+        emitter.prepare((object.pointer(), step, end, 0), || {
+            let places = emitter.runtime("__kassay_places")?;
+            Ok(emitter.call(places, &mut [extent, emitter.wide(end), emitter.wide(step)]))
+        })
+    }
+
+    fn extent(&self, object: Object) -> Result<LLVMValueRef> {
+        match object {
+            Object::Variable(_, extent) => Ok(self.emitter.wide(extent)),
+            Object::Argument(pointer, position) => self.emitter.prepare((pointer, 0, 0, 0), || {
+                let extent = self.emitter.runtime("__kassay_extent")?;
+                let word = self.emitter.number(self.layout.argument(position) + argument::EXTENT);
+                Ok(self.emitter.call(extent, &mut [self.emitter.probe, word]))
+            }),
+        }
+    }
+
+    fn sum(&self, distance: &Distance) -> LLVMValueRef {
+        // SAFETY: alive; all are `i64`.
+        unsafe {
+            let b = self.emitter.builder;
+            let mut sum = self.emitter.wide(distance.constant as u64);
+            for (value, scale) in &distance.terms {
+                let value = self.widened(*value);
+                let product = LLVMBuildMul(b, value, self.emitter.wide(*scale as u64), c"".as_ptr());
+                sum = LLVMBuildAdd(b, sum, product, c"".as_ptr());
+            }
+            sum
+        }
+    }
+
+    /// As address computations widen their indices.
+    fn widened(&self, value: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive and an integer of at most 64 bits.
+        unsafe {
+            match width(value) {
+                64 => value,
+                _ => LLVMBuildSExt(self.emitter.builder, value, self.emitter.long, c"".as_ptr()),
+            }
+        }
+    }
+}
+
+/// Bits of an integer.
+fn width(value: LLVMValueRef) -> u32 {
+    // SAFETY: alive; asked of integers only.
+    unsafe {
+        match LLVMGetTypeKind(LLVMTypeOf(value)) {
+            LLVMTypeKind::LLVMIntegerTypeKind => LLVMGetIntTypeWidth(LLVMTypeOf(value)),
+            _ => 0,
+        }
+    }
+}
+
+/// Takes back the promise that address computations stay within their object: the check is computed from the pointer,
+/// and must hold where they do not.
+fn plain_steps(pointer: LLVMValueRef) {
+    let (mut todo, mut seen) = (vec![pointer], HashSet::new());
+    while let Some(value) = todo.pop() {
+        // SAFETY: alive; operand numbers are those of the opcode.
+        unsafe {
+            if LLVMIsAInstruction(value).is_null() || !seen.insert(value) {
+                continue;
+            }
+            match opcode(value) {
+                Some(LLVMOpcode::LLVMGetElementPtr) => {
+                    LLVMGEPSetNoWrapFlags(value, 0);
+                    todo.push(LLVMGetOperand(value, 0));
+                }
+                Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMFreeze) => {
+                    todo.push(LLVMGetOperand(value, 0));
+                }
+                Some(LLVMOpcode::LLVMSelect) => todo.extend((1..3).map(|i| LLVMGetOperand(value, i))),
+                Some(LLVMOpcode::LLVMPHI) => {
+                    todo.extend((0..LLVMCountIncoming(value)).map(|i| LLVMGetIncomingValue(value, i)));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What builtins of OpenCL C do with the pointers that they take, by their mangled names (Itanium C++ ABI, chapter 5.1, with
+//! `U3AS<n>` for address spaces, as clang writes them).
+
+/// How far an access through one parameter of a builtin reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// So many bytes; `None`: as many as the result has.
+    Bytes(Option<u64>),
+    /// `vload` and `vstore`: `size` bytes, at so many times `step` bytes as the parameter at `offset` says.
+    Indexed { offset: u32, step: u64, size: u64 },
+    /// Asynchronous copies: as many elements of so many bytes as parameter 2 says, with the stride of parameter 3 if
+    /// `strided`.
+    Elements { size: u64, strided: bool },
+}
+
+/// A parameter that a builtin accesses memory through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Through {
+    pub parameter: u32,
+    pub reach: Reach,
+}
+
+/// The pointers that the builtin of that mangled name accesses memory through; nothing for functions that are none.
+/// Prefetches access nothing, `wait_group_events` only events, and what `printf` may be given are literals.
+pub fn accesses(mangled: &str) -> Vec<Through> {
+    let Some((name, parameters)) = split(mangled) else { return Vec::new() };
+    if name == "prefetch" || name == "wait_group_events" {
+        return Vec::new();
+    }
+    let parameters = read(parameters);
+    let pointers = (0u32..).zip(&parameters).filter_map(|(i, p)| match p {
+        Parameter::Pointer { pointee, local } => Some((i, *pointee, *local)),
+        Parameter::Value => None,
+    });
+    if name.starts_with("vload") || name.starts_with("vstore") {
+        return pointers
+            .filter_map(|(parameter, element, _)| {
+                let lanes = lanes(name)?;
+                // `vloada_half3` and `vstorea_half3` step by four halves (OpenCL C 1.2, 6.12.7).
+                let aligned = name.starts_with("vloada") || name.starts_with("vstorea");
+                let step = element? * if aligned && lanes == 3 { 4 } else { lanes };
+                let reach = Reach::Indexed { offset: parameter.checked_sub(1)?, step, size: element? * lanes };
+                Some(Through { parameter, reach })
+            })
+            .collect();
+    }
+    if name.starts_with("async_work_group") {
+        let all: Vec<_> = pointers.collect();
+        let Some(size) = all.first().and_then(|(_, size, _)| *size) else { return Vec::new() };
+        let strided = |local: bool| name == "async_work_group_strided_copy" && !local;
+        return all
+            .into_iter()
+            .map(|(parameter, _, local)| Through {
+                parameter,
+                reach: Reach::Elements { size, strided: strided(local) },
+            })
+            .collect();
+    }
+    pointers.map(|(parameter, size, _)| Through { parameter, reach: Reach::Bytes(size) }).collect()
+}
+
+/// Whether all items of a work-group have to arrive at the call: barriers, and functions that synchronise like one.
+pub fn meets(mangled: &str) -> Option<Meeting> {
+    let Some((name, _)) = split(mangled) else {
+        return mangled.contains("__spirv_ControlBarrier").then_some(Meeting::Barrier);
+    };
+    match name {
+        "barrier" | "work_group_barrier" => Some(Meeting::Barrier),
+        "__spirv_ControlBarrier" => Some(Meeting::Barrier),
+        "wait_group_events" | "work_group_all" | "work_group_any" => Some(Meeting::Other),
+        _ if name.starts_with("async_work_group") => Some(Meeting::Other),
+        _ if ["work_group_broadcast", "work_group_reduce_", "work_group_scan_"].iter().any(|p| name.starts_with(p)) => {
+            Some(Meeting::Other)
+        }
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meeting {
+    /// A barrier of the work-group.
+    Barrier,
+    /// It need not be a barrier for memory.
+    Other,
+}
+
+/// The plain name and the mangled parameters.
+fn split(mangled: &str) -> Option<(&str, &str)> {
+    let rest = mangled.strip_prefix("_Z")?;
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let len: usize = rest[..digits].parse().ok()?;
+    rest[digits..].split_at_checked(len)
+}
+
+/// The number at the end of `vload4`, `vstore_half8_rte` …; 1 for scalars.
+fn lanes(name: &str) -> Option<u64> {
+    let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    if digits.is_empty() { Some(1) } else { digits.parse().ok() }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parameter {
+    Value,
+    /// The bytes of what it points to, where the name spells it out (and does not refer to an earlier parameter).
+    Pointer {
+        pointee: Option<u64>,
+        local: bool,
+    },
+}
+
+/// Reads parameters as far as they are understood.
+fn read(mut text: &str) -> Vec<Parameter> {
+    let mut all = Vec::new();
+    while !text.is_empty() {
+        let Some((parameter, rest)) = one(text) else { break };
+        all.push(parameter);
+        text = rest;
+    }
+    all
+}
+
+fn one(text: &str) -> Option<(Parameter, &str)> {
+    let Some(pointee) = text.strip_prefix('P') else {
+        return Some((Parameter::Value, ty(text)?.1));
+    };
+    let (local, rest) = qualifiers(pointee)?;
+    let (size, rest) = ty(rest)?;
+    Some((Parameter::Pointer { pointee: size, local }, rest))
+}
+
+/// Skips qualifiers; whether the address space is that of local memory.
+fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
+    let mut local = false;
+    loop {
+        if let Some(rest) = text.strip_prefix(['V', 'K']) {
+            text = rest;
+        } else if let Some(rest) = text.strip_prefix('U') {
+            let (name, rest) = identifier(rest)?;
+            local |= name == "AS3";
+            text = rest;
+        } else {
+            return Some((local, text));
+        }
+    }
+}
+
+fn identifier(text: &str) -> Option<(&str, &str)> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let len: usize = text[..digits].parse().ok()?;
+    text[digits..].split_at_checked(len)
+}
+
+/// One type, its size if it is arithmetic, and what follows.
+fn ty(text: &str) -> Option<(Option<u64>, &str)> {
+    let (_, text) = qualifiers(text)?;
+    if let Some(vector) = text.strip_prefix("Dv") {
+        let (lanes, element) = vector.split_once('_')?;
+        let lanes: u64 = lanes.parse().ok()?;
+        let (size, rest) = ty(element)?;
+        return Some((size.map(|s| s * if lanes == 3 { 4 } else { lanes }), rest));
+    }
+    if let Some(rest) = text.strip_prefix("Dh") {
+        return Some((Some(2), rest));
+    }
+    if let Some(rest) = text.strip_prefix('S') {
+        return Some((None, rest.split_once('_')?.1));
+    }
+    let first = text.chars().next()?;
+    if first.is_ascii_digit() {
+        return Some((None, identifier(text)?.1));
+    }
+    let size = match first {
+        'c' | 'a' | 'h' | 'b' => 1,
+        's' | 't' => 2,
+        'i' | 'j' | 'f' => 4,
+        'l' | 'm' | 'd' | 'x' | 'y' => 8,
+        'P' => return ty(&text[1..]).map(|(_, rest)| (Some(8), rest)),
+        _ => return None,
+    };
+    Some((Some(size), &text[1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(name: &str) -> Vec<(u32, Option<u64>)> {
+        let read = |t: Through| match t.reach {
+            Reach::Bytes(n) => (t.parameter, n),
+            other => panic!("{name}: {other:?}"),
+        };
+        accesses(name).into_iter().map(read).collect()
+    }
+
+    #[test]
+    fn pointees_are_read_from_the_mangled_name() {
+        assert_eq!(bytes("_Z10atomic_addPU3AS1Vii"), [(0, Some(4))]);
+        assert_eq!(bytes("_Z8atom_addPU3AS3Vll"), [(0, Some(8))]);
+        assert_eq!(bytes("_Z5frexpdPU3AS1i"), [(1, Some(4))]);
+        assert_eq!(bytes("_Z5frexpDv4_dPDv4_i"), [(1, Some(16))]);
+        assert_eq!(bytes("_Z5fractDv4_fPU3AS1S_"), [(1, None)]);
+        let exchange =
+            "_Z39atomic_compare_exchange_strong_explicitPU3AS4VU7_AtomiciPU3AS4ii12memory_orderS4_12memory_scope";
+        assert_eq!(bytes(exchange), [(0, Some(4)), (1, Some(4))]);
+        assert_eq!(bytes("_Z8prefetchPU3AS1KDv4_fm"), []);
+        assert_eq!(bytes("_Z13get_global_idj"), []);
+        assert_eq!(bytes("printf"), []);
+    }
+
+    #[test]
+    fn vectors_step_by_their_lanes() {
+        let indexed = |name: &str| match accesses(name)[..] {
+            [Through { parameter, reach: Reach::Indexed { offset, step, size } }] => (parameter, offset, step, size),
+            ref other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(indexed("_Z6vload4mPU3AS1Kf"), (1, 0, 16, 16));
+        assert_eq!(indexed("_Z7vstore3Dv3_fmPU3AS1f"), (2, 1, 12, 12));
+        assert_eq!(indexed("_Z11vstore_halffmPU3AS1Dh"), (2, 1, 2, 2));
+        assert_eq!(indexed("_Z12vloada_half3mPU3AS1KDh"), (1, 0, 8, 6));
+    }
+
+    #[test]
+    fn only_the_global_side_of_a_copy_is_strided() {
+        let name = "_Z29async_work_group_strided_copyPU3AS1iPU3AS3Kimm9ocl_event";
+        let element = |strided| Reach::Elements { size: 4, strided };
+        assert_eq!(
+            accesses(name),
+            [Through { parameter: 0, reach: element(true) }, Through { parameter: 1, reach: element(false) }]
+        );
+        assert_eq!(meets(name), Some(Meeting::Other));
+        assert_eq!(meets("_Z7barrierj"), Some(Meeting::Barrier));
+        assert_eq!(meets("_Z9mem_fencej"), None);
+    }
+}

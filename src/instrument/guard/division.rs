@@ -1,0 +1,61 @@
+//! Divisions by zero, and the one whose result does not fit: the divisor becomes 1, and it is a fault.
+
+use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use super::access::Division;
+use super::emit::Emitter;
+use crate::error::Result;
+
+pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Result<()> {
+    let fault_if = emitter.runtime("__kassay_fault_if")?;
+    let inst = division.inst;
+    let operands = inst.operands();
+    let (dividend, divisor) = (operands[0], operands[1]);
+    emitter.before(inst.0);
+    // SAFETY: alive; constants are of the operands' type, lanes below their count.
+    unsafe {
+        let b = emitter.builder;
+        let ty = LLVMTypeOf(divisor);
+        let is_vector = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind;
+        let lanes = if is_vector { LLVMGetVectorSize(ty) } else { 1 };
+        let element = if is_vector { LLVMGetElementType(ty) } else { ty };
+        let constant = |one: LLVMValueRef| match is_vector {
+            true => LLVMConstVector(vec![one; lanes as usize].as_mut_ptr(), lanes),
+            false => one,
+        };
+        let mut bad = LLVMBuildICmp(b, LLVMIntEQ, divisor, LLVMConstNull(ty), c"".as_ptr());
+        if division.signed {
+            let width = LLVMGetIntTypeWidth(element);
+            let least = least_value(element, width);
+            let minus = LLVMBuildICmp(b, LLVMIntEQ, divisor, LLVMConstAllOnes(ty), c"".as_ptr());
+            let lowest = LLVMBuildICmp(b, LLVMIntEQ, dividend, constant(least), c"".as_ptr());
+            let both = LLVMBuildAnd(b, minus, lowest, c"".as_ptr());
+            bad = LLVMBuildOr(b, bad, both, c"".as_ptr());
+        }
+        let mut any = bad;
+        if is_vector {
+            let lane = |i: u32| LLVMBuildExtractElement(b, bad, emitter.number(i), c"".as_ptr());
+            any = lane(0);
+            for i in 1..lanes {
+                any = LLVMBuildOr(b, any, lane(i), c"".as_ptr());
+            }
+        }
+        let safe = LLVMBuildSelect(b, bad, constant(LLVMConstInt(element, 1, 0)), divisor, c"".as_ptr());
+        let any = emitter.truth(any);
+        emitter.call(fault_if, &mut [emitter.fault, emitter.fuel, any, emitter.number(code)]);
+        LLVMSetOperand(inst.0, 1, safe);
+    }
+    Ok(())
+}
+
+/// The least value of a signed integer type of so many bits.
+unsafe fn least_value(element: LLVMTypeRef, width: u32) -> LLVMValueRef {
+    // SAFETY: alive; two words hold up to 128 bits.
+    unsafe {
+        let bits = 1u128 << (width - 1).min(127);
+        LLVMConstIntOfArbitraryPrecision(element, 2, [bits as u64, (bits >> 64) as u64].as_ptr())
+    }
+}

@@ -1,0 +1,134 @@
+//! The loops of a kernel on LLVM's own blocks, as it is after inlining; `cfg::loops` has those of the source.
+
+use std::collections::{BTreeSet, HashMap};
+
+use petgraph::algo::dominators::{self, Dominators};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::kernel::ir::{Block, Function};
+
+/// A natural loop; blocks are positions in [`Loops::blocks`].
+pub struct Loop {
+    pub header: usize,
+    pub blocks: BTreeSet<usize>,
+    pub latches: BTreeSet<usize>,
+}
+
+pub struct Loops {
+    pub blocks: Vec<Block>,
+    /// Those within others after these.
+    pub all: Vec<Loop>,
+    /// Edges (source, position among its successors) that close cycles which are no natural loops.
+    pub irregular: Vec<(usize, u32)>,
+    successors: Vec<Vec<usize>>,
+    dominators: Dominators<NodeIndex>,
+}
+
+impl Loops {
+    pub fn of(kernel: Function) -> Loops {
+        let blocks = kernel.blocks();
+        let index: HashMap<Block, usize> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
+        let successors: Vec<Vec<usize>> =
+            blocks.iter().map(|b| b.terminator().successors().iter().map(|s| index[s]).collect()).collect();
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = blocks.iter().map(|_| graph.add_node(())).collect();
+        for (from, to) in successors.iter().enumerate() {
+            for to in to {
+                graph.add_edge(nodes[from], nodes[*to], ());
+            }
+        }
+        let dominators = dominators::simple_fast(&graph, nodes[0]);
+        let mut loops = Loops { blocks, all: Vec::new(), irregular: Vec::new(), successors, dominators };
+        loops.find();
+        loops
+    }
+
+    fn find(&mut self) {
+        let mut by_header: HashMap<usize, BTreeSet<usize>> = HashMap::new();
+        for (from, successor) in self.closing() {
+            let header = self.successors[from][successor];
+            if self.dominates(header, from) {
+                by_header.entry(header).or_default().insert(from);
+            } else {
+                self.irregular.push((from, successor as u32));
+            }
+        }
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        for (from, to) in self.successors.iter().enumerate().filter(|(b, _)| self.is_reachable(*b)) {
+            to.iter().for_each(|to| predecessors[*to].push(from));
+        }
+        for (header, latches) in by_header {
+            let mut blocks = BTreeSet::from([header]);
+            let mut todo: Vec<usize> = latches.iter().copied().collect();
+            while let Some(block) = todo.pop() {
+                if blocks.insert(block) {
+                    todo.extend(&predecessors[block]);
+                }
+            }
+            self.all.push(Loop { header, blocks, latches });
+        }
+        self.all.sort_by_key(|l| (std::cmp::Reverse(l.blocks.len()), l.header));
+    }
+
+    /// Edges that lead back to a block on the way from the entry, in a walk in depth.
+    fn closing(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut state = vec![0u8; self.blocks.len()];
+        let mut path = vec![(0usize, 0usize)];
+        state[0] = 1;
+        while let Some((block, next)) = path.pop() {
+            let Some(to) = self.successors[block].get(next).copied() else {
+                state[block] = 2;
+                continue;
+            };
+            path.push((block, next + 1));
+            match state[to] {
+                0 => {
+                    state[to] = 1;
+                    path.push((to, 0));
+                }
+                1 => found.push((block, next)),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    pub fn is_reachable(&self, block: usize) -> bool {
+        block == 0 || self.dominators.immediate_dominator(NodeIndex::new(block)).is_some()
+    }
+
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        self.dominators.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|d| d.index() == a))
+    }
+
+    /// The innermost loop that holds a block.
+    fn innermost(&self, block: usize) -> Option<usize> {
+        (0..self.all.len()).rev().find(|l| self.all[*l].blocks.contains(&block))
+    }
+
+    /// A block of the loop in which every iteration decides whether to leave it, and the successor that leaves.
+    pub fn decider(&self, number: usize) -> Option<(Block, u32)> {
+        let l = &self.all[number];
+        l.blocks.iter().find_map(|b| {
+            let [yes, no] = self.successors[*b][..] else { return None };
+            let leaves = match (l.blocks.contains(&yes), l.blocks.contains(&no)) {
+                (false, true) => 0,
+                (true, false) => 1,
+                _ => return None,
+            };
+            let every = self.innermost(*b) == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
+            (every && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
+        })
+    }
+
+    /// Where the loop leads to when it is left: the first of its targets.
+    pub fn exit(&self, l: &Loop) -> Option<Block> {
+        let mut targets = l.blocks.iter().flat_map(|b| &self.successors[*b]).filter(|to| !l.blocks.contains(to));
+        targets.next().map(|to| self.blocks[*to])
+    }
+}
+
+fn is_branch(block: Block) -> bool {
+    block.terminator().opcode() == llvm_sys::LLVMOpcode::LLVMBr
+}

@@ -1,0 +1,181 @@
+//! Guards: no work-item of a guarded kernel runs on for ever, reaches beyond its buffers or divides by zero. The first fault
+//! is told to the launch's slot of the probe buffer, and its work-item leaves as soon as it safely can.
+//!
+//! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
+//! loops then, and pointers lead back to what they point into.
+
+mod access;
+mod bounds;
+mod builtins;
+mod division;
+mod emit;
+mod fuel;
+mod loops;
+mod pointers;
+
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{TargetMachine, TargetTriple};
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+
+use self::emit::Emitter;
+use self::pointers::Objects;
+use super::layout::{FaultKind, GuardLayout};
+use super::probe_argument;
+use crate::error::{Error, Result};
+use crate::kernel::canonical;
+use crate::kernel::ir::{self, DebugLocation, Function};
+use crate::lower::spirv;
+
+/// The function that finds the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`, declared here and
+/// defined by the pass that knows which work-group works for which slot.
+pub const SLOT: &str = "__kassay_slot";
+
+/// What was guarded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guards {
+    /// By the number that a fault names: where the guarded instruction comes from. Number 0 stands for no instruction.
+    pub places: Vec<Option<DebugLocation>>,
+}
+
+impl Guards {
+    /// What the word [`super::layout::slot::FAULT`] says, for people; `None` if it says nothing.
+    pub fn describe(&self, word: u32) -> Option<String> {
+        let (kind, number) = FaultKind::read(word)?;
+        let what = match kind {
+            FaultKind::Fuel => return Some("a work-item ran out of loop iterations".to_owned()),
+            FaultKind::OutOfBounds => "access out of bounds",
+            FaultKind::Division => "division by zero, or overflowing",
+        };
+        let place = self.places.get(number as usize).and_then(Option::as_ref);
+        Some(match place {
+            Some(at) => format!("{what} at {}:{}:{}", at.file, at.line, at.column),
+            None => what.to_owned(),
+        })
+    }
+}
+
+/// Inlines all helpers, however large they are, and promotes private variables.
+///
+/// # Errors
+/// `Internal` if a pass fails or leaves a module that does not verify.
+pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+    module.set_triple(&TargetTriple::create(spirv::TRIPLE));
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
+        canonical::remove_attribute(f, "noinline");
+        canonical::add_attribute(f, "alwaysinline");
+    }
+    run(module, "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    canonical::verify(module, "inlining everything")
+}
+
+fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()> {
+    module
+        .run_passes(passes, machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("the passes {passes} failed: {e}")))
+}
+
+/// Guards the kernel `entry` of a module that [`inline_and_promote`] left. Its last argument is the probe buffer of
+/// `layout`; a kernel that has as many arguments as `layout` says gets it here. Debug information goes: the result has
+/// what is still needed of it.
+///
+/// # Errors
+/// `Internal` if the kernel is not as described, or the woven module does not verify.
+pub fn weave(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<Guards> {
+    let kernel = with_probe(module, entry, layout)?;
+    let objects = Objects::of(module.as_mut_ptr(), kernel);
+    let accesses = access::accesses(kernel, &objects);
+    let divisions = access::divisions(kernel);
+    let guarded = accesses.iter().map(|a| a.inst).chain(divisions.iter().map(|d| d.inst));
+    let places = std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
+    // SAFETY: the module is alive. What is woven has no place in the source.
+    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+
+    let emitter = Emitter::new(module, kernel, slot_function(module))?;
+    let mut code = 0;
+    let mut next = |kind: FaultKind| {
+        code += 1 << 8;
+        code | kind as u32
+    };
+    for access in &accesses {
+        bounds::guard(&emitter, layout, access, next(FaultKind::OutOfBounds))?;
+    }
+    for division in &divisions {
+        division::guard(&emitter, division, next(FaultKind::Division))?;
+    }
+    let end = single_return(&emitter)?;
+    fuel::guard(&emitter, end)?;
+    drop(emitter);
+    drop_effect_attributes(kernel);
+    canonical::verify(module, "weaving guards")?;
+    run(module, "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    canonical::verify(module, "inlining guards")?;
+    Ok(Guards { places })
+}
+
+/// The kernel, with the probe buffer as its last argument.
+fn with_probe(module: &Module<'_>, entry: &str, layout: GuardLayout) -> Result<Function> {
+    let kernel = ir::function(module, entry).filter(|f| f.has_body());
+    let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;
+    // SAFETY: alive; the old function is deleted when its body has moved and nothing calls it.
+    unsafe {
+        let given = LLVMCountParams(kernel.0);
+        if given == layout.args + 1 {
+            return Ok(kernel);
+        }
+        if given != layout.args {
+            return Err(Error::internal(format!("{entry} has {given} arguments, not {}", layout.args)));
+        }
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let (new, calls) = probe_argument::append(kernel, LLVMPointerTypeInContext(context, 1), "kassay_probe");
+        if !calls.is_empty() {
+            return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
+        }
+        probe_argument::describe(new);
+        LLVMDeleteFunction(kernel.0);
+        Ok(new)
+    }
+}
+
+/// The declaration of [`SLOT`].
+fn slot_function(module: &Module<'_>) -> Function {
+    ir::function(module, SLOT).unwrap_or_else(|| {
+        // SAFETY: the module is alive; the name has a NUL at its end.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let mut pointer = LLVMPointerTypeInContext(context, 1);
+            let ty = LLVMFunctionType(pointer, &mut pointer, 1, 0);
+            Function(LLVMAddFunction(module.as_mut_ptr(), c"__kassay_slot".as_ptr(), ty))
+        }
+    })
+}
+
+/// Lets the kernel return in one block, which tells the slot about the work-item.
+fn single_return(emitter: &Emitter<'_, '_>) -> Result<crate::kernel::ir::Block> {
+    let report = emitter.runtime("__kassay_report")?;
+    let returns = emitter.kernel.blocks().into_iter().map(|b| b.terminator());
+    let returns: Vec<ir::Inst> = returns.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).collect();
+    // SAFETY: alive; every return is replaced by a branch to the new one.
+    unsafe {
+        let end = ir::Block(LLVMAppendBasicBlockInContext(emitter.context, emitter.kernel.0, c"kassay.end".as_ptr()));
+        for old in returns {
+            emitter.before(old.0);
+            LLVMBuildBr(emitter.builder, end.0);
+            LLVMInstructionEraseFromParent(old.0);
+        }
+        emitter.at_end(end);
+        let fault = emitter.load(emitter.int, emitter.fault);
+        let fuel = emitter.load(emitter.int, emitter.fuel);
+        emitter.call(report, &mut [emitter.probe, emitter.slot, fault, fuel]);
+        LLVMBuildRetVoid(emitter.builder);
+        Ok(end)
+    }
+}
+
+/// A guarded kernel writes memory and has side effects, whatever was proved of the original.
+fn drop_effect_attributes(kernel: Function) {
+    for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
+        canonical::remove_attribute(kernel, name);
+    }
+}

@@ -1,0 +1,133 @@
+//! Builtins by their (mangled) names; atomics: those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions), and C11's as
+//! OpenCL C 2.0 has them (6.13.11).
+
+/// Base name and parameters of a builtin's mangled name (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
+pub fn demangle(callee: &str) -> Option<(&str, &str)> {
+    let rest = callee.strip_prefix("_Z")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let len: usize = rest[..digits].parse().ok()?;
+    Some((rest.get(digits..digits + len)?, rest.get(digits + len..)?))
+}
+
+/// The mangled name of a builtin whose parameters are mangled as `params`.
+pub fn mangle(name: &str, params: &str) -> String {
+    format!("_Z{}{name}{params}", name.len())
+}
+
+/// What an atomic computes from what is there and what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    /// OpenCL C 1.x: the result is what was there.
+    CompareExchange,
+    /// C11: the result is whether it happened.
+    CompareExchangeBool,
+    Load,
+    Store,
+    TestAndSet,
+    Clear,
+}
+
+/// What the builtin of that name does; `None` if it is no atomic operation.
+pub fn operation(name: &str) -> Option<Operation> {
+    use Operation::*;
+    let c11 = name.strip_suffix("_explicit").unwrap_or(name);
+    let named = match c11 {
+        "atomic_exchange" => Some(Exchange),
+        "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => Some(CompareExchangeBool),
+        "atomic_load" => Some(Load),
+        "atomic_store" => Some(Store),
+        "atomic_flag_test_and_set" => Some(TestAndSet),
+        "atomic_flag_clear" => Some(Clear),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
+    let (word, is_c11) = match c11.strip_prefix("atomic_fetch_") {
+        Some(word) => (word, true),
+        None => (name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))?, false),
+    };
+    Some(match word {
+        "add" => Add,
+        "sub" => Sub,
+        "min" => Min,
+        "max" => Max,
+        "and" => And,
+        "or" => Or,
+        "xor" => Xor,
+        "inc" if !is_c11 => Inc,
+        "dec" if !is_c11 => Dec,
+        "xchg" if !is_c11 => Exchange,
+        "cmpxchg" if !is_c11 => CompareExchange,
+        _ => return None,
+    })
+}
+
+/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
+pub fn pointee(params: &str) -> Option<char> {
+    let mut rest = params.strip_prefix('P')?;
+    loop {
+        if let Some(vendor) = rest.strip_prefix('U') {
+            let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
+            rest = vendor.get(digits + vendor[..digits].parse::<usize>().ok()?..)?;
+        } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
+            rest = behind;
+        } else {
+            return rest.chars().next();
+        }
+    }
+}
+
+/// Whether a mangled builtin type (Itanium C++ ABI 5.1.5) is of floats.
+pub fn is_float(ty: char) -> bool {
+    matches!(ty, 'f' | 'd' | 'D')
+}
+
+/// Whether it is of signed integers.
+pub fn is_signed(ty: char) -> bool {
+    matches!(ty, 'c' | 'a' | 's' | 'i' | 'l' | 'x')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mangled_names_are_taken_apart_and_put_together() {
+        assert_eq!(demangle("_Z10atomic_addPU3AS1Vjj"), Some(("atomic_add", "PU3AS1Vjj")));
+        assert_eq!(demangle("_Z7barrierj"), Some(("barrier", "j")));
+        assert_eq!(demangle("_Z99short"), None);
+        assert_eq!(demangle("helper"), None);
+        assert_eq!(mangle("atomic_sub", "PU3AS1Vjj"), "_Z10atomic_subPU3AS1Vjj");
+    }
+
+    #[test]
+    fn names_tell_the_operation() {
+        assert_eq!(operation("atomic_add"), Some(Operation::Add));
+        assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
+        assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
+        assert_eq!(operation("atomic_exchange"), Some(Operation::Exchange));
+        assert_eq!(operation("atomic_compare_exchange_weak_explicit"), Some(Operation::CompareExchangeBool));
+        assert_eq!(operation("atomic_init"), None);
+        assert_eq!(operation("atomic_work_item_fence"), None);
+        assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+
+    #[test]
+    fn the_type_in_memory_is_read_behind_the_qualifiers() {
+        assert_eq!(pointee("PU3AS1Vjj"), Some('j'));
+        assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
+        assert_eq!(pointee("PVU3AS1ff"), Some('f'));
+        assert_eq!(pointee("j"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! The boundary of a loop's condition: which comparison, and which of its operands the loop leaves alone.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMTypeRef;
+
+use super::effects::{Body, has_effects};
+use super::formula::{is_not, without_parentheses};
+use super::logic;
+use crate::cfg::loops::Loop;
+use crate::instrument::mutants::{Place, Slot};
+use crate::kernel::ast::Node;
+use crate::kernel::ir::{self, Inst};
+use crate::mutation::operators::Subject;
+
+/// A boundary value.
+pub struct Boundary<'a> {
+    /// The operand of the comparison.
+    pub slot: Slot,
+    pub ty: LLVMTypeRef,
+    /// The comparison or truth test of the source, where there is a syntax tree.
+    pub leaf: Option<&'a Node>,
+}
+
+/// The boundary of a loop's condition, if it has one.
+pub fn find<'a>(subject: &Subject<'_>, body: &Body<'_>, l: &Loop, condition: Option<&'a Node>) -> Option<Boundary<'a>> {
+    let block = l.condition?;
+    let value = *body.inst(body.terminator(block)).operands().first()?;
+    let tests = tests(subject, body, condition, ir::as_instruction(value)?);
+    let changed = |inst: Inst, operand: usize| changes(body, l, inst, operand);
+    let comparisons: Vec<(Inst, Option<&Node>)> =
+        tests.into_iter().filter_map(|(value, leaf)| Some((comparison(value)?, leaf))).collect();
+    let is_moving = |(inst, _): &&(Inst, Option<&Node>)| changed(*inst, 0) || changed(*inst, 1);
+    let (inst, leaf) = comparisons.iter().find(is_moving).or(comparisons.first())?;
+    let is_plain = leaf.is_none_or(is_comparison);
+    let operand = u32::from(!(is_plain && changed(*inst, 1) && !changed(*inst, 0)));
+    let (place, _) = body.instructions().find(|(_, other)| other == inst)?;
+    // SAFETY: alive.
+    let ty = unsafe { LLVMTypeOf(*inst.operands().get(operand as usize)?) };
+    Some(Boundary { slot: Slot::Operand(place, operand), ty, leaf: *leaf })
+}
+
+/// What a condition tests, operand by operand.
+fn tests<'a>(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    condition: Option<&'a Node>,
+    value: Inst,
+) -> Vec<(Inst, Option<&'a Node>)> {
+    let value = plain(value);
+    if value.opcode() != LLVMOpcode::LLVMPHI {
+        return vec![(value, condition.map(stripped))];
+    }
+    let places: Option<Place> = body.instructions().find(|(_, inst)| *inst == value).map(|(place, _)| place);
+    let Some(phi) = places.map(|place| (place.block, place.instruction)) else { return Vec::new() };
+    let last = incoming_value(value);
+    let tested =
+        |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
+    let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst>> {
+        let mut all: Vec<Option<Inst>> =
+            leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(plain)).collect();
+        if let Some(end) = all.last_mut().filter(|_| leaves.last().is_some_and(Vec::is_empty)) {
+            *end = last.map(plain);
+        }
+        all
+    };
+    let mut found = Vec::new();
+    if let (Some(ast), Some(condition)) = (subject.ast, condition) {
+        for decision in logic::find(body, ast, subject.sources) {
+            let Some(circuit) = decision.circuit.as_ref().filter(|c| c.phi == Some(phi)) else { continue };
+            let nodes = corresponding(stripped(condition), &decision.written.leaves);
+            let insts = of_blocks(&circuit.leaves);
+            for (i, inst) in insts.into_iter().enumerate() {
+                found.extend(inst.map(|inst| (inst, nodes.get(i).copied().flatten())));
+            }
+        }
+    }
+    if found.is_empty() {
+        let candidates = super::circuits::Candidates::of(&body.sites.cfg, &body.sites.dominance);
+        for circuit in candidates.rest().into_iter().filter(|c| c.phi == Some(phi)) {
+            found.extend(of_blocks(&circuit.leaves).into_iter().flatten().map(|inst| (inst, None)));
+        }
+    }
+    // The last operand may be a short-circuit of its own.
+    let nested = found.iter().position(|(inst, _)| inst.opcode() == LLVMOpcode::LLVMPHI);
+    if let Some(i) = nested {
+        let (inst, leaf) = found.remove(i);
+        if inst != value {
+            found.extend(tests(subject, body, leaf, inst));
+        }
+    }
+    found
+}
+
+/// The nodes below `condition` that `leaves` are.
+fn corresponding<'a>(condition: &'a Node, leaves: &[&Node]) -> Vec<Option<&'a Node>> {
+    fn same<'a>(node: &'a Node, leaf: &Node) -> Option<&'a Node> {
+        if std::ptr::eq(node, leaf) {
+            return Some(node);
+        }
+        node.children.iter().find_map(|child| same(child, leaf))
+    }
+    leaves.iter().map(|leaf| same(condition, leaf).map(stripped)).collect()
+}
+
+/// The value of a short-circuit's `phi` that is no constant.
+fn incoming_value(phi: Inst) -> Option<Inst> {
+    // SAFETY: alive and a phi; indices are below the count.
+    unsafe { (0..LLVMCountIncoming(phi.0)).find_map(|i| ir::as_instruction(LLVMGetIncomingValue(phi.0, i))) }
+}
+
+/// Through negations and widenings of a truth value.
+fn plain(mut value: Inst) -> Inst {
+    loop {
+        let inner = match value.opcode() {
+            LLVMOpcode::LLVMXor | LLVMOpcode::LLVMZExt if value.operands().first().is_some_and(|v| ir::is_bool(*v)) => {
+                value.operands().first().copied().and_then(ir::as_instruction)
+            }
+            _ => None,
+        };
+        match inner {
+            Some(inner) => value = inner,
+            None => return value,
+        }
+    }
+}
+
+fn comparison(value: Inst) -> Option<Inst> {
+    matches!(value.opcode(), LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp).then_some(value)
+}
+
+/// Whether the loop changes what an operand is computed from: a variable that is stored to in it, memory, or what a call
+/// with effects returns.
+fn changes(body: &Body<'_>, l: &Loop, inst: Inst, operand: usize) -> bool {
+    let stored: Vec<_> = l
+        .blocks
+        .iter()
+        .flat_map(|b| &body.blocks[*b])
+        .filter(|inst| inst.opcode() == LLVMOpcode::LLVMStore)
+        .filter_map(|inst| inst.operands().get(1).copied())
+        .collect();
+    let mut work: Vec<_> = inst.operands().get(operand).copied().into_iter().collect();
+    let mut seen = Vec::new();
+    while let Some(value) = work.pop() {
+        let Some(inst) = ir::as_instruction(value).filter(|inst| !seen.contains(inst)) else { continue };
+        seen.push(inst);
+        match inst.opcode() {
+            LLVMOpcode::LLVMLoad => {
+                let Some(address) = inst.operands().first().copied() else { continue };
+                let root = ir::as_instruction(address);
+                if stored.contains(&address) || root.is_some_and(|r| r.opcode() != LLVMOpcode::LLVMAlloca) {
+                    return true;
+                }
+            }
+            LLVMOpcode::LLVMCall if has_effects(inst) => return true,
+            _ => work.extend(inst.operands()),
+        }
+    }
+    false
+}
+
+/// Through parentheses, implicit casts and `!`.
+fn stripped(mut node: &Node) -> &Node {
+    loop {
+        node = without_parentheses(node);
+        match node.children.first() {
+            Some(inner) if is_not(node) => node = inner,
+            _ => return node,
+        }
+    }
+}
+
+pub fn without_casts(mut node: &Node) -> &Node {
+    while let ("ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
+        node = inner;
+    }
+    node
+}
+
+fn is_comparison(node: &Node) -> bool {
+    node.is("BinaryOperator") && matches!(node.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!="))
+}
+
+/// The operand of a comparison that a slot stands for; `None` for a truth test.
+pub fn side(leaf: &Node, slot: Slot) -> Option<&Node> {
+    let Slot::Operand(_, operand) = slot else { return None };
+    is_comparison(leaf).then(|| leaf.children.get(operand as usize)).flatten()
+}

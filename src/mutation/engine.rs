@@ -1,0 +1,514 @@
+//! The engine: from mutants and tests to fates, with as few builds and runs as possible.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::exec::{Executor, OpenClExecutor, ProgramId, RunOptions};
+use crate::instrument::mutants::{Edit, LocalVariable};
+use crate::suite::launch::ArgValue;
+use crate::suite::resolve::Test;
+
+use super::forge::{Effort, Forge, Refusable, Woven};
+use super::mutant::Mutant;
+use super::runner::{self, Case, Cost, Running};
+use super::sizing::{self, Sizes};
+use super::trial::{self, Trial, Trying};
+use super::verdict::Fate;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// Many mutants in one module.
+    Schemata,
+    /// A module for each.
+    Rebuild,
+}
+
+/// What the engine is asked to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub strategy: Strategy,
+    /// Runs per pair; and of the original, which has to be stable in them.
+    pub repeats: u32,
+    pub full_matrix: bool,
+    /// Fuel and time as a multiple of the original's.
+    pub factor: f64,
+    /// Wall-clock limit of one run of the original.
+    pub timeout: Duration,
+    /// Whether pairs whose value never differs are left out.
+    pub prune: bool,
+    /// Whether launches may hold several runs.
+    pub batch: bool,
+}
+
+/// What it took.
+#[derive(Debug, Clone, Default)]
+pub struct Expense {
+    pub build: Duration,
+    pub run: Duration,
+    pub builds: u64,
+    pub executions: u64,
+    pub pairs: u64,
+    pub batched_pairs: u64,
+    pub pruned_pairs: u64,
+    pub module_sizes: Vec<u64>,
+}
+
+/// Where a mutant was seen, by position of the test.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    pub reached: Vec<bool>,
+    /// Reached, and not pruned.
+    pub runs: Vec<bool>,
+}
+
+/// A kernel's mutants at work. `L`: told of every fate as soon as it stands.
+pub struct Engine<'a, 'c> {
+    pub forge: Forge<'a, 'c>,
+    pub lanes: Vec<OpenClExecutor>,
+    pub tests: &'a [Test],
+    pub mutants: &'a [Mutant],
+    /// By mutant: whether the infection run may rule out pairs (`cfg::taint`).
+    pub prunable: Vec<bool>,
+    pub options: Options,
+    pub expense: Expense,
+    /// The tests that count, tried on the original.
+    trials: Vec<Trial<'a>>,
+    /// Of every test: why it was dropped.
+    pub dropped: Vec<Option<String>>,
+    /// The module of all mutants, kept while it is of use.
+    whole: Option<Whole>,
+    running: Running,
+    for_pairs: bool,
+}
+
+/// The module in which all woven mutants sit, with their numbers.
+struct Whole {
+    woven: Woven,
+    programs: Vec<ProgramId>,
+    numbers: BTreeMap<usize, u32>,
+}
+
+/// More mutants are never put into one module: backends take time that grows faster than the module.
+const MOST: usize = 1500;
+
+impl<'a, 'c> Engine<'a, 'c> {
+    pub fn new(
+        forge: Forge<'a, 'c>,
+        lanes: Vec<OpenClExecutor>,
+        tests: &'a [Test],
+        mutants: &'a [Mutant],
+        options: Options,
+    ) -> Engine<'a, 'c> {
+        let running = Running {
+            layout: forge.layout,
+            repeats: options.repeats,
+            full_matrix: options.full_matrix,
+            factor: options.factor,
+            required_local: forge.assay.interface.required_local,
+        };
+        Engine {
+            forge,
+            lanes,
+            tests,
+            mutants,
+            prunable: vec![false; mutants.len()],
+            options,
+            expense: Expense::default(),
+            trials: Vec::new(),
+            dropped: vec![None; tests.len()],
+            whole: None,
+            running,
+            for_pairs: false,
+        }
+    }
+
+    /// Whether the module of all mutants is woven for two at once.
+    pub fn is_for_pairs(&self) -> bool {
+        self.for_pairs
+    }
+
+    pub fn trials(&self) -> &[Trial<'a>] {
+        &self.trials
+    }
+
+    /// Builds the module of all of `wanted` that can be woven (rebuild: the original, guarded) and tries every test on
+    /// the original. `pairs`: two mutants may be in force at once.
+    ///
+    /// # Errors
+    /// `Internal` if the guarded original cannot be built; of the environment.
+    pub fn try_original(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
+        self.for_pairs = pairs;
+        let woven: Vec<usize> = match self.options.strategy {
+            Strategy::Schemata => {
+                let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
+                if pairs { fit.collect() } else { fit.take(MOST).collect() }
+            }
+            Strategy::Rebuild => Vec::new(),
+        };
+        let batched = self.options.batch
+            && self.options.strategy == Strategy::Schemata
+            && self.tests.iter().all(|t| t.launch.range.items() <= runner::BATCHED_ITEMS && !writes_images(t));
+        let effort = match self.options.strategy {
+            Strategy::Schemata => Effort::Quick,
+            Strategy::Rebuild => Effort::Optimised,
+        };
+        let whole = match self.make(&woven, pairs, effort, batched)? {
+            Ok(whole) => whole,
+            // Some mutant is more than the backend or the device takes: it is found when modules are built for running.
+            Err(_) if !woven.is_empty() => self.make(&[], pairs, effort, false)?.map_err(Error::internal)?,
+            Err(why) => return Err(Error::internal(why)),
+        };
+        let begun = Instant::now();
+        let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
+        let mut trials = Vec::new();
+        for (i, test) in self.tests.iter().enumerate() {
+            let program = whole.programs[0];
+            let trial =
+                trial::attempt(&mut self.lanes[0], program, &whole.woven, self.forge.layout, (i, test), trying)?;
+            self.expense.executions += 1 + u64::from(trying.repeats);
+            match &trial.dropped {
+                Some(reason) => self.dropped[i] = Some(reason.clone()),
+                None => trials.push(trial),
+            }
+        }
+        self.trials = trials;
+        self.expense.run += begun.elapsed();
+        self.whole = Some(whole);
+        Ok(())
+    }
+
+    /// Builds a module and loads it in every lane.
+    fn make(&mut self, mutants: &[usize], pairs: bool, effort: Effort, batched: bool) -> Result<Refusable<Whole>> {
+        let numbers: BTreeMap<usize, u32> = mutants.iter().copied().zip(1..).collect();
+        let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
+        let begun = Instant::now();
+        let woven = match self.options.strategy {
+            Strategy::Schemata => self.forge.schemata(&edits, pairs, effort, batched),
+            Strategy::Rebuild => self.forge.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
+        }?;
+        let whole = self.load(woven, numbers);
+        self.expense.build += begun.elapsed();
+        if let (Ok(Ok(_)), false) = (&whole, mutants.is_empty()) {
+            self.expense.module_sizes.push(mutants.len() as u64);
+        }
+        whole
+    }
+
+    /// Loads a module in every lane, all at the same time.
+    fn load(&mut self, woven: Refusable<Woven>, numbers: BTreeMap<usize, u32>) -> Result<Refusable<Whole>> {
+        let woven = match woven {
+            Ok(woven) => woven,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut programs = Vec::new();
+        for lane in &mut self.lanes {
+            programs.push(lane.begin_load(&woven.code));
+        }
+        self.expense.builds += 1;
+        let mut loaded = Vec::new();
+        for (lane, program) in self.lanes.iter_mut().zip(programs) {
+            match program.and_then(|p| lane.finish_load(p).map(|()| p)) {
+                Ok(program) => loaded.push(program),
+                Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(Ok(Whole { woven, programs: loaded, numbers }))
+    }
+
+    fn unload(&mut self, whole: &Whole) {
+        for (lane, program) in self.lanes.iter_mut().zip(&whole.programs) {
+            lane.unload(*program);
+        }
+    }
+
+    /// Runs the original on every test with infection probes. By position in `wanted`; positions within each are those
+    /// of [`Engine::trials`].
+    ///
+    /// # Errors
+    /// `Internal` if the probes cannot be built; of the environment.
+    pub fn reach(&mut self, wanted: &[usize]) -> Result<Vec<Reach>> {
+        let tests = self.trials.len();
+        let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
+        let mut found = vec![everywhere; wanted.len()];
+        let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
+        for part in woven.chunks(MOST) {
+            let begun = Instant::now();
+            let edits: Vec<(u32, &Edit, bool)> = part
+                .iter()
+                .zip(1..)
+                .map(|(i, n)| (n, &self.mutants[wanted[*i]].edit, self.mutants[wanted[*i]].is_structural))
+                .collect();
+            let (code, layout) = self.forge.infection(&edits)?;
+            let program = self.lanes[0].load(&code)?;
+            self.expense.build += begun.elapsed();
+            self.expense.builds += 1;
+            let begun = Instant::now();
+            for t in 0..tests {
+                let trial = &self.trials[t];
+                let options = RunOptions {
+                    timeout: self.options.timeout,
+                    repeats: 1,
+                    probe_words: Some(layout.words()),
+                    outputs: false,
+                };
+                let seen = match self.lanes[0].run(program, &trial.test.launch, &options)? {
+                    Ok(observation) => layout.read(&observation.probe),
+                    // Nothing is known then, so nothing is left out.
+                    Err(_) => continue,
+                };
+                self.expense.executions += 1;
+                for (i, seen) in part.iter().zip(seen) {
+                    let m = wanted[*i];
+                    let may = self.options.prune && self.prunable[m] && !self.mutants[m].is_structural;
+                    found[*i].reached[t] = seen.reached;
+                    found[*i].runs[t] = seen.reached && (seen.infected || !may);
+                    self.expense.pruned_pairs += u64::from(found[*i].reached[t] && !found[*i].runs[t]);
+                }
+            }
+            self.expense.run += begun.elapsed();
+            self.lanes[0].unload(program);
+        }
+        Ok(found)
+    }
+
+    /// Runs cases; each of them one mutant or, of a module woven for pairs, two. Their numbers are filled in here.
+    ///
+    /// # Errors
+    /// Of the environment, and of `decided`.
+    pub fn run(
+        &mut self,
+        cases: Vec<(Vec<usize>, Vec<bool>)>,
+        pairs: bool,
+        decided: &(dyn Fn(usize, &Fate) -> Result<()> + Sync),
+    ) -> Result<Vec<Fate>> {
+        let mut fates = vec![Fate::default(); cases.len()];
+        let (mut plain, mut private, mut woven) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, (parts, runs)) in cases.iter().enumerate() {
+            let launch = parts.iter().find_map(|m| match &self.mutants[*m].edit {
+                Edit::Launch(change) => Some(*change),
+                _ => None,
+            });
+            let case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
+            if !runs.iter().any(|r| *r) {
+                decided(index, &case.fate)?;
+                continue;
+            }
+            let edits: Vec<&Edit> = parts.iter().map(|m| &self.mutants[*m].edit).collect();
+            match edits.iter().find(|e| matches!(e, Edit::Privatise { .. })) {
+                Some(_) => private.push(case),
+                None if edits.iter().any(|e| e.is_woven()) => woven.push(case),
+                None => plain.push(case),
+            }
+        }
+        let tell = |case: &Case| decided(case.index, &case.fate);
+        if !plain.is_empty() {
+            self.on_whole(&mut plain, &cases, &tell)?;
+        }
+        for case in &mut private {
+            self.private(case, cases[case.index].0[0], &tell)?;
+        }
+        match self.options.strategy {
+            Strategy::Schemata => self.sized(&mut woven, &cases, pairs, &tell)?,
+            Strategy::Rebuild => {
+                for case in &mut woven {
+                    self.rebuilt(case, &cases, &tell)?;
+                }
+            }
+        }
+        for case in plain.into_iter().chain(private).chain(woven) {
+            fates[case.index] = case.fate;
+        }
+        Ok(fates)
+    }
+
+    /// Runs cases on the module that is loaded already.
+    fn on_whole(
+        &mut self,
+        cases: &mut [Case],
+        all: &[(Vec<usize>, Vec<bool>)],
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let Some(whole) = self.whole.take() else { return Err(Error::internal("no module is loaded")) };
+        let done = self.on(&whole, cases, all, tell);
+        self.whole = Some(whole);
+        done
+    }
+
+    fn on(
+        &mut self,
+        module: &Whole,
+        cases: &mut [Case],
+        all: &[(Vec<usize>, Vec<bool>)],
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<()> {
+        for case in cases.iter_mut() {
+            let mut numbers = all[case.index].0.iter().filter_map(|m| module.numbers.get(m).copied());
+            case.numbers = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
+        }
+        let mut lanes: Vec<(&mut OpenClExecutor, ProgramId)> =
+            self.lanes.iter_mut().zip(module.programs.iter().copied()).collect();
+        let cost = runner::run(&mut lanes, &module.woven, &self.trials, cases, &self.running, tell)?;
+        self.spend(cost);
+        Ok(())
+    }
+
+    fn spend(&mut self, cost: Cost) {
+        self.expense.run += cost.run;
+        self.expense.executions += cost.executions;
+        self.expense.pairs += cost.pairs;
+        self.expense.batched_pairs += cost.batched_pairs;
+    }
+
+    /// Runs cases in modules of the size that measurements favour.
+    fn sized(
+        &mut self,
+        cases: &mut [Case],
+        all: &[(Vec<usize>, Vec<bool>)],
+        pairs: bool,
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let whole_price = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        let in_whole = |engine: &Self, case: &Case| {
+            engine.whole.as_ref().is_some_and(|w| {
+                all[case.index].0.iter().all(|m| w.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
+            })
+        };
+        let everything = cases.iter().all(|case| in_whole(self, case));
+        if pairs || (everything && whole_price < sizing::WORTHWHILE) {
+            if everything {
+                return self.on_whole(cases, all, tell);
+            }
+            return Err(Error::internal("the module for pairs could not be built"));
+        }
+        let mut sizes = Sizes::new(cases.len(), whole_price, everything);
+        let mut rest = cases;
+        while !rest.is_empty() {
+            let Some(size) = sizes.next(rest.len()) else {
+                return self.on_whole(rest, all, tell);
+            };
+            let (some, others) = rest.split_at_mut(size.min(rest.len()));
+            rest = others;
+            let build = self.chunk(some, all, tell, &mut sizes)?;
+            sizes.built(some.len(), build);
+        }
+        Ok(())
+    }
+
+    /// Builds a module of these cases' mutants and runs them, in it or, if that is faster, in the module of all. A module
+    /// that is refused is halved until the guilty mutant stands alone. Returns what the build took.
+    fn chunk(
+        &mut self,
+        cases: &mut [Case],
+        all: &[(Vec<usize>, Vec<bool>)],
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        sizes: &mut Sizes,
+    ) -> Result<Duration> {
+        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
+        let begun = Instant::now();
+        let module = match self.make(&mutants, false, Effort::Optimised, false)? {
+            Ok(module) => module,
+            Err(_) if cases.len() > 1 => {
+                let (a, b) = cases.split_at_mut(cases.len() / 2);
+                return Ok(self.chunk(a, all, tell, sizes)? + self.chunk(b, all, tell, sizes)?);
+            }
+            Err(why) => {
+                cases[0].fate.refuse_build(&why);
+                tell(&cases[0])?;
+                return Ok(begun.elapsed());
+            }
+        };
+        let build = begun.elapsed();
+        let times = self.time(&module)?;
+        let here = sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
+        let there = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        sizes.ran(cases.len(), here);
+        if sizes.has_whole() && there < here {
+            self.on_whole(cases, all, tell)?;
+        } else {
+            self.on(&module, cases, all, tell)?;
+        }
+        self.unload(&module);
+        Ok(build)
+    }
+
+    /// How long the original takes in a module, by position of the test.
+    fn time(&mut self, module: &Whole) -> Result<BTreeMap<usize, Duration>> {
+        let begun = Instant::now();
+        let mut times = BTreeMap::new();
+        for trial in &self.trials {
+            let time = trial::time(&mut self.lanes[0], module.programs[0], trial, &self.running)?;
+            self.expense.executions += 1;
+            times.insert(trial.position, time);
+        }
+        self.expense.run += begun.elapsed();
+        Ok(times)
+    }
+
+    /// Runs one case in a module of its own.
+    fn rebuilt(
+        &mut self,
+        case: &mut Case,
+        all: &[(Vec<usize>, Vec<bool>)],
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let mutants: Vec<usize> =
+            all[case.index].0.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
+        match self.make(&mutants, false, Effort::Optimised, false)? {
+            Ok(mut module) => {
+                // What is in force needs no number.
+                module.numbers.clear();
+                self.on(&module, std::slice::from_mut(case), all, tell)?;
+                self.unload(&module);
+                Ok(())
+            }
+            Err(why) => {
+                case.fate.refuse_build(&why);
+                tell(case)
+            }
+        }
+    }
+
+    /// Runs a case whose local variable is made private, in a module of its own.
+    fn private(&mut self, case: &mut Case, mutant: usize, tell: &(dyn Fn(&Case) -> Result<()> + Sync)) -> Result<()> {
+        let Edit::Privatise { variable } = &self.mutants[mutant].edit else {
+            return Err(Error::internal("this mutant makes nothing private"));
+        };
+        let bytes = match variable {
+            LocalVariable::Global(_) => 0,
+            LocalVariable::Argument(position) => {
+                let sizes = self.tests.iter().filter_map(|t| match t.launch.args.get(*position as usize) {
+                    Some(ArgValue::Local(bytes)) => Some(*bytes),
+                    _ => None,
+                });
+                sizes.max().unwrap_or(1)
+            }
+        };
+        let begun = Instant::now();
+        let module = match self.forge.private(variable, bytes, Effort::Optimised)? {
+            Ok(woven) => self.load(woven, BTreeMap::new()),
+            Err(reason) => {
+                case.fate.ignore(&reason);
+                return tell(case);
+            }
+        };
+        self.expense.build += begun.elapsed();
+        match module? {
+            Ok(module) => {
+                let all = vec![(Vec::new(), Vec::new()); case.index + 1];
+                self.on(&module, std::slice::from_mut(case), &all, tell)?;
+                self.unload(&module);
+                Ok(())
+            }
+            Err(why) => {
+                case.fate.refuse_build(&why);
+                tell(case)
+            }
+        }
+    }
+}
+
+fn writes_images(test: &Test) -> bool {
+    test.outputs.iter().any(|o| matches!(test.launch.args.get(o.position as usize), Some(ArgValue::Image { .. })))
+}

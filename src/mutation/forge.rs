@@ -1,0 +1,124 @@
+//! Making code: modules that hold mutants, guarded, lowered for the device.
+
+use std::sync::Arc;
+
+use inkwell::module::Module;
+
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::exec::Code;
+use crate::instrument::guard::{self, Guards};
+use crate::instrument::ids;
+use crate::instrument::layout::GuardLayout;
+use crate::instrument::mutants::infection::{self, InfectionLayout};
+use crate::instrument::mutants::{Edit, LocalVariable, alone, privatise, schemata};
+use crate::lower::spirv;
+
+/// How the device builds a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As it builds kernels by default.
+    Optimised,
+    /// `-cl-opt-disable`: built in a fraction of the time, for launches so small that running it slower does not matter.
+    Quick,
+}
+
+/// What the backend or the device may refuse: then why. That is a mutant's fate (`compile-error`), while a module that does
+/// not verify is kassay's own fault.
+pub type Refusable<T> = std::result::Result<T, String>;
+
+/// A module with mutants, ready to be loaded.
+#[derive(Debug)]
+pub struct Woven {
+    pub code: Code,
+    pub guards: Guards,
+    /// Whether a launch of it can hold several slots.
+    pub batched: bool,
+}
+
+/// Makes the modules of one kernel.
+pub struct Forge<'a, 'c> {
+    pub assay: &'a Assay<'c>,
+    pub layout: GuardLayout,
+}
+
+impl<'a, 'c> Forge<'a, 'c> {
+    pub fn new(assay: &'a Assay<'c>) -> Forge<'a, 'c> {
+        Forge { assay, layout: GuardLayout { args: assay.interface.args.len() as u32 } }
+    }
+
+    /// Many mutants behind their numbers. `pairs`: two may be in force at once. `batched`: for several slots a launch.
+    ///
+    /// # Errors
+    /// `Internal` if a pass or the backend fails.
+    pub fn schemata(
+        &self,
+        mutants: &[(u32, &Edit)],
+        pairs: bool,
+        effort: Effort,
+        batched: bool,
+    ) -> Result<Refusable<Woven>> {
+        let module = self.assay.module.clone();
+        schemata::weave(&module, &self.assay.sites, mutants, pairs)?;
+        self.finish(&module, effort, batched)
+    }
+
+    /// These edits in force, unconditionally; none: the original, guarded.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
+        let module = self.assay.module.clone();
+        alone::apply_all(&module, &self.assay.sites, edits)?;
+        self.finish(&module, effort, false)
+    }
+
+    /// A local variable of `bytes` bytes made private, unless (the first inner error) something in the kernel forbids it.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
+        let module = self.assay.module.clone();
+        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+            return Ok(Err(reason.to_string()));
+        }
+        self.finish(&module, effort, false).map(Ok)
+    }
+
+    /// The original with probes that tell which mutants are reached, and which would compute something else.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
+        let module = self.assay.module.clone();
+        let layout = infection::weave(&module, &self.assay.sites, mutants)?;
+        let code = self.lower(&module, Effort::Quick)?.map_err(Error::internal)?;
+        Ok((code, layout))
+    }
+
+    fn finish(&self, module: &Module<'_>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
+        let entry = &self.assay.entry;
+        guard::inline_and_promote(module, entry, &self.assay.machine)?;
+        let guards = guard::weave(module, entry, self.layout, &self.assay.machine)?;
+        match batched {
+            true => ids::batched(module, entry, self.layout, &self.assay.machine)?,
+            false => ids::plain(module, self.layout)?,
+        }
+        Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))
+    }
+
+    fn lower(&self, module: &Module<'_>, effort: Effort) -> Result<Refusable<Code>> {
+        spirv::prepare(module, &self.assay.entry, &self.assay.machine)?;
+        let code = match spirv::emit(module, &self.assay.machine) {
+            Ok(code) => code,
+            Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
+            Err(e) => return Err(e),
+        };
+        let mut build_options = spirv::build_options(module);
+        if effort == Effort::Quick {
+            build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
+        }
+        Ok(Ok(Code { spirv: Arc::new(code), entry: self.assay.entry.clone(), build_options }))
+    }
+}

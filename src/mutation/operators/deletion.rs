@@ -1,0 +1,252 @@
+//! SDL: statements deleted.
+//!
+//! A statement that is an assignment, an increment or a call goes with everything it would have done: all its stores and
+//! all its calls with effects. What only computes stays, which nobody can see. Barriers and fences have operators of their
+//! own (SYR, FR); an initialiser belongs to its declaration.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+
+use super::{Found, Operator, Subject};
+use crate::instrument::mutants::{Action, Edit, Place};
+use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::constant_switch;
+use crate::kernel::folding;
+use crate::kernel::ir::{self, Inst};
+use crate::kernel::source::Sources;
+use crate::mutation::control::effects::{Body, bodies, has_effects, synchronisation};
+use crate::mutation::control::text::{self, Piece};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
+
+pub const SDL: Operator = Operator {
+    id: "SDL",
+    name: "statement deletion",
+    class: "statement",
+    what: "an assignment, an increment or a call as a statement deleted",
+    from: "ours",
+    peng: false,
+    liu: false,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    for body in bodies(subject) {
+        match (subject.ast, body.written) {
+            (Some(ast), Some(function)) => of_source(subject, &body, ast, function, found),
+            _ => of_instructions(subject, &body, found),
+        }
+    }
+}
+
+/// A statement that may be deleted.
+struct Statement<'a> {
+    node: &'a Node,
+    piece: Piece,
+    effects: Vec<Place>,
+}
+
+fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Function, found: &mut Found) {
+    let dropped = constant_switch::dropped(ast, &function.body);
+    let mut walk = Walk { ast, sources: subject.sources, body, function, dropped, statements: Vec::new(), found };
+    walk.statement(&function.body, false);
+    let statements = walk.statements;
+    for (i, statement) in statements.iter().enumerate() {
+        let same = |other: &&Statement<'_>| other.piece.range.start == statement.piece.range.start;
+        let here: Vec<&Statement<'_>> = statements.iter().filter(same).collect();
+        let effects = match here.len() {
+            1 => statement.effects.clone(),
+            // All statements of a macro's body lie at one place; where each has one effect, their order tells them apart.
+            n => {
+                let position = statements[..i].iter().filter(same).count();
+                match statement.effects.len() == n {
+                    true => vec![statement.effects[position]],
+                    false => {
+                        let reason = "one of several statements of a macro, which lie at one place";
+                        exclude(body, Some(statement.piece.range.clone()), reason, found);
+                        continue;
+                    }
+                }
+            }
+        };
+        if effects.is_empty() {
+            let reason = match is_call(statement.node) {
+                true => "the call has no effects",
+                false => "no store of this statement is left",
+            };
+            exclude(body, Some(statement.piece.range.clone()), reason, found);
+            continue;
+        }
+        let Piece { text, range, spelling } = statement.piece.clone();
+        add(body, text, Some(range), spelling, effects, found);
+    }
+}
+
+fn add(
+    body: &Body<'_>,
+    original: String,
+    range: Option<SourceRange>,
+    spelling: Option<SourceRange>,
+    at: Vec<Place>,
+    found: &mut Found,
+) {
+    found.mutants.push(Mutant {
+        id: String::new(),
+        operator: "SDL",
+        function: body.name().to_owned(),
+        original,
+        replacement: String::new(),
+        range,
+        spelling,
+        edit: Edit::Instead { at, by: Action::Nothing },
+        is_structural: true,
+    });
+}
+
+fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+    let function = body.name().to_owned();
+    found.excluded.push(Excluded { operator: "SDL", function, range, reason: reason.to_owned() });
+}
+
+struct Walk<'a, 'f> {
+    ast: &'a Ast,
+    sources: &'a Sources,
+    body: &'a Body<'a>,
+    function: &'a Function,
+    dropped: constant_switch::Nodes,
+    statements: Vec<Statement<'a>>,
+    found: &'f mut Found,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn statement(&mut self, node: &'a Node, dead: bool) {
+        let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
+        match &*node.kind {
+            "" | "NullStmt" | "ReturnStmt" | "BreakStmt" | "ContinueStmt" | "GotoStmt" => {}
+            "DeclStmt" => {
+                if let Some(range) = node.range.as_ref().filter(|_| !dead && declares_value(node)) {
+                    let range = text::piece(self.sources, self.function, range).map(|piece| piece.range);
+                    exclude(self.body, range, "an initialiser belongs to its declaration", self.found);
+                }
+            }
+            "CompoundStmt" => {
+                let mut dead = dead;
+                for child in &node.children {
+                    dead &= !folding::contains_label(child);
+                    self.statement(child, dead);
+                    dead |= folding::ends_flow(child);
+                }
+            }
+            "AttributedStmt" | "LabelStmt" | "CaseStmt" | "DefaultStmt" => {
+                let dead = dead && node.is("AttributedStmt");
+                node.children.last().into_iter().for_each(|inner| self.statement(inner, dead));
+            }
+            "IfStmt" => (1..node.children.len()).for_each(|i| self.arm(node, i, dead)),
+            "SwitchStmt" | "WhileStmt" => self.arm(node, 1, dead),
+            "ForStmt" => self.arm(node, 4, dead),
+            "DoStmt" => self.arm(node, 0, dead),
+            _ if dead => {}
+            _ => self.expression(node),
+        }
+    }
+
+    fn arm(&mut self, node: &'a Node, child: usize, dead: bool) {
+        let ruled_out = folding::is_ruled_out(self.ast, node, child);
+        if let Some(arm) = node.children.get(child) {
+            self.statement(arm, (dead || ruled_out) && !folding::contains_label(arm));
+        }
+    }
+
+    fn expression(&mut self, node: &'a Node) {
+        let Some((range, piece)) =
+            node.range.as_ref().and_then(|range| Some((range, text::piece(self.sources, self.function, range)?)))
+        else {
+            return;
+        };
+        let inner = core(node);
+        let callee = inner.name.as_deref().filter(|_| is_call(inner));
+        let reason = match callee {
+            Some(name) if synchronisation(name).is_some() => "barriers and fences are SYR's and FR's",
+            Some("printf") => "it only prints: no output is another without it",
+            _ => {
+                let effects = self.body.effects_in(range);
+                let is_synchronising = |place: &Place| {
+                    self.body.inst(*place).callee().is_some_and(|callee| synchronisation(&callee).is_some())
+                };
+                if !effects.iter().any(is_synchronising) {
+                    return self.statements.push(Statement { node: inner, piece, effects });
+                }
+                "barriers and fences are SYR's and FR's"
+            }
+        };
+        exclude(self.body, Some(piece.range), reason, self.found);
+    }
+}
+
+/// Through parentheses and casts.
+fn core(mut node: &Node) -> &Node {
+    while let ("ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr", Some(inner)) = (&*node.kind, node.children.first())
+    {
+        node = inner;
+    }
+    node
+}
+
+fn is_call(node: &Node) -> bool {
+    node.is("CallExpr") || node.is("AtomicExpr")
+}
+
+/// Whether a declaration gives a variable a value.
+fn declares_value(node: &Node) -> bool {
+    node.children.iter().any(|variable| variable.is("VarDecl") && variable.children.iter().any(|c| !c.kind.is_empty()))
+}
+
+/// Without a syntax tree: stores whose place holds the token of an assignment, calls whose result nobody uses.
+fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
+    for (place, inst) in body.instructions().filter(|(_, inst)| has_effects(*inst)) {
+        let at = body.location(place).filter(|at| at.line > 0);
+        let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
+        let (original, range) = match inst.callee() {
+            Some(callee) if synchronisation(&callee).is_some() || callee.contains("printf") => continue,
+            Some(_) if is_used(inst) => continue,
+            Some(callee) => {
+                let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));
+                let name = here.as_deref().and_then(|text| text.get(..len)).filter(|name| !name.is_empty());
+                (name.map_or(callee, str::to_owned), text::spot(at, len))
+            }
+            None if inst.opcode() == LLVMOpcode::LLVMStore => {
+                let token = here.as_deref().and_then(assignment);
+                // An initialiser is at its variable's name, an argument's copy at no assignment either.
+                if (here.is_some() && token.is_none()) || is_of_argument(inst) {
+                    continue;
+                }
+                (token.unwrap_or("store").to_owned(), text::spot(at, token.map_or(0, str::len)))
+            }
+            None => ("atomic".to_owned(), text::spot(at, 0)),
+        };
+        add(body, original, range, None, vec![place], found);
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The token that assigns, if the text begins with one.
+fn assignment(text: &str) -> Option<&'static str> {
+    const TOKENS: [&str; 13] = ["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "="];
+    TOKENS.into_iter().find(|token| text.starts_with(token) && !text.starts_with("=="))
+}
+
+fn is_used(inst: Inst) -> bool {
+    // SAFETY: alive.
+    unsafe { !LLVMGetFirstUse(inst.0).is_null() }
+}
+
+/// Whether a store keeps an argument of the function in its variable.
+fn is_of_argument(store: Inst) -> bool {
+    let operands = store.operands();
+    let is_variable = operands.get(1).copied().and_then(ir::as_instruction);
+    // SAFETY: alive.
+    let is_argument = operands.first().is_some_and(|value| unsafe { !LLVMIsAArgument(*value).is_null() });
+    is_argument && is_variable.is_some_and(|inst| inst.opcode() == LLVMOpcode::LLVMAlloca)
+}

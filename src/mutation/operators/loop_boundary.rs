@@ -1,0 +1,196 @@
+//! LBR: loops skipped, their boundary one less, one more (PENG 4.2.2).
+//!
+//! The boundary is the operand of the condition's comparison that the loop does not change; where that is not clear, the
+//! right one. A condition that is no comparison is a test against 0, which then is its boundary.
+
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+
+use super::condition::forced_loop;
+use super::logical::with_effects_left_out;
+use super::{Found, Operator, Subject};
+use crate::cfg::loops::Loop;
+use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr};
+use crate::kernel::ast::Node;
+use crate::kernel::folding;
+use crate::kernel::ir::DebugLocation;
+use crate::mutation::control::boundary::{self, Boundary};
+use crate::mutation::control::conditions;
+use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::text::{self, Piece};
+use crate::mutation::mutant::{Excluded, Mutant};
+
+pub const LBR: Operator = Operator {
+    id: "LBR",
+    name: "loop boundary replacement",
+    class: "loop",
+    what: "the loop skipped; the boundary of its condition -1; +1",
+    from: "PENG",
+    peng: true,
+    liu: false,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    for body in bodies(subject) {
+        let written = conditions::loops(subject, &body);
+        for (i, l) in body.sites.loops.iter().enumerate() {
+            let one = One { subject, body: &body, l, written: written[i] };
+            one.skip(found);
+            one.boundary(found);
+        }
+    }
+}
+
+struct One<'a, 's> {
+    subject: &'a Subject<'s>,
+    body: &'a Body<'s>,
+    l: &'a Loop,
+    written: Option<&'a Node>,
+}
+
+impl One<'_, '_> {
+    fn piece(&self, node: Option<&Node>) -> Option<Piece> {
+        text::piece(self.subject.sources, self.body.written?, node?.range.as_ref()?)
+    }
+
+    fn condition(&self) -> Option<&Node> {
+        self.written.and_then(folding::condition)
+    }
+
+    fn at(&self) -> Option<&DebugLocation> {
+        let cfg = &self.body.sites.cfg;
+        cfg.blocks[self.l.condition.unwrap_or(self.l.header)].condition_location.as_ref()
+    }
+
+    fn skip(&self, found: &mut Found) {
+        let condition = self.condition().filter(|_| self.l.condition.is_some());
+        let (edit, piece) = match forced_loop(self.body, self.l, false) {
+            Some(edit) => {
+                let range = condition.and_then(|c| c.range.as_ref());
+                let effects = range.map(|range| self.body.effects_in(range)).unwrap_or_default();
+                (Some(with_effects_left_out(edit, effects)), self.piece(condition))
+            }
+            None => (self.past(), self.keyword()),
+        };
+        let Some(edit) = edit else { return self.exclude("a loop without a condition and without a way out", found) };
+        let original = match &piece {
+            Some(piece) => piece.text.clone(),
+            None if self.l.condition.is_some() => "condition".to_owned(),
+            None => self.l.construct.to_owned(),
+        };
+        self.add(piece, original, "false".to_owned(), edit, found);
+    }
+
+    /// `for`, `while` or `do`, where the loop has no condition.
+    fn keyword(&self) -> Option<Piece> {
+        let whole = self.piece(self.written)?;
+        let keyword: String = whole.text.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
+        let mut range = whole.range;
+        if whole.spelling.is_none() {
+            range.end = range.start;
+            range.end.column += keyword.len() as u32;
+        }
+        Some(Piece { text: keyword, range, spelling: whole.spelling })
+    }
+
+    /// Around a loop that has no condition, to where it is left.
+    fn past(&self) -> Option<Edit> {
+        let cfg = &self.body.sites.cfg;
+        let exits = self.l.exits(cfg);
+        let ends = ["for.end", "while.end", "do.end"];
+        let named = exits.iter().find(|e| ends.iter().any(|end| cfg.is_labelled(cfg.target(**e), end)));
+        let to = cfg.target(*named.or(exits.first())?);
+        let has_phi = self.body.blocks[to].first().is_some_and(|i| i.opcode() == llvm_sys::LLVMOpcode::LLVMPHI);
+        let edge = |e: &crate::cfg::graph::Edge| EdgeChange {
+            function: self.body.function,
+            block: e.block,
+            successor: e.successor,
+            to,
+            phi: None,
+        };
+        let edges: Vec<EdgeChange> = self.l.entries(cfg).iter().map(edge).collect();
+        (!has_phi && !edges.is_empty()).then_some(Edit::Redirect { edges })
+    }
+
+    fn boundary(&self, found: &mut Found) {
+        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
+        else {
+            return self.exclude("the condition has no boundary value", found);
+        };
+        // SAFETY: the type belongs to a living module.
+        let kind = unsafe { LLVMGetTypeKind(ty) };
+        let wide = match kind {
+            LLVMTypeKind::LLVMIntegerTypeKind => false,
+            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMHalfTypeKind => true,
+            LLVMTypeKind::LLVMPointerTypeKind => {
+                return self.exclude("the boundary is an address whose elements the IR does not tell", found);
+            }
+            _ => return self.exclude("the boundary is no number", found),
+        };
+        let side = leaf.and_then(|leaf| boundary::side(leaf, slot));
+        let piece = self.piece(side.or(leaf)).or_else(|| self.piece(self.condition()));
+        for (by, sign) in [(-1_i8, '-'), (1, '+')] {
+            let (original, replacement) = match (&piece, leaf, side) {
+                (Some(piece), _, Some(side)) => {
+                    let inner = if needs_parentheses(side) { format!("({})", piece.text) } else { piece.text.clone() };
+                    (piece.text.clone(), format!("{inner} {sign} 1"))
+                }
+                (Some(piece), Some(leaf), None) => {
+                    let tested = if binds_tightly(leaf) { piece.text.clone() } else { format!("({})", piece.text) };
+                    (piece.text.clone(), format!("{tested} != {by}"))
+                }
+                _ => ("boundary".to_owned(), format!("boundary {sign} 1")),
+            };
+            let by = match wide {
+                true => Expr::Binary(Binary::FAdd, Box::new(Expr::Original), Box::new(Expr::Float(f64::from(by)))),
+                false => Expr::Binary(Binary::Add, Box::new(Expr::Original), Box::new(Expr::Integer(i128::from(by)))),
+            };
+            self.add(piece.clone(), original, replacement, Edit::Value { at: vec![slot], by }, found);
+        }
+    }
+
+    fn add(&self, piece: Option<Piece>, original: String, replacement: String, edit: Edit, found: &mut Found) {
+        let (range, spelling) = match piece {
+            Some(piece) => (Some(piece.range), piece.spelling),
+            None => (text::spot(self.at(), 0), None),
+        };
+        found.mutants.push(Mutant {
+            id: String::new(),
+            operator: "LBR",
+            function: self.body.name().to_owned(),
+            original,
+            replacement,
+            range,
+            spelling,
+            edit,
+            is_structural: true,
+        });
+    }
+
+    fn exclude(&self, reason: &str, found: &mut Found) {
+        found.excluded.push(Excluded {
+            operator: "LBR",
+            function: self.body.name().to_owned(),
+            range: self.keyword().map(|p| p.range).or_else(|| text::spot(self.at(), 0)),
+            reason: reason.to_owned(),
+        });
+    }
+}
+
+/// Whether `+ 1` behind an expression would bind to a part of it.
+fn needs_parentheses(node: &Node) -> bool {
+    let node = boundary::without_casts(node);
+    match &*node.kind {
+        "BinaryOperator" => !matches!(node.opcode.as_deref(), Some("+" | "-" | "*" | "/" | "%")),
+        "ConditionalOperator" | "BinaryConditionalOperator" | "CompoundAssignOperator" => true,
+        _ => false,
+    }
+}
+
+/// Whether `!=` behind an expression binds to the whole of it.
+pub fn binds_tightly(node: &Node) -> bool {
+    let node = boundary::without_casts(node);
+    let is_loose = matches!(node.opcode.as_deref(), Some("&" | "^" | "|" | "&&" | "||" | "," | "=" | "==" | "!="));
+    !(node.is("BinaryOperator") && is_loose || node.is("ConditionalOperator") || node.is("CompoundAssignOperator"))
+}

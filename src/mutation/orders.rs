@@ -1,0 +1,113 @@
+//! Second-order mutants: pairs of first-order ones (LIU 6.2), and samples.
+
+use std::collections::BTreeSet;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::instrument::mutants::{Edit, Place, Slot};
+
+/// `count` of `total` positions, in order; all if there are no more. The same seed draws the same ones everywhere.
+pub fn sample(total: usize, count: u64, seed: u64) -> Vec<usize> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if count >= total {
+        return (0..total).collect();
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut drawn = rand::seq::index::sample(&mut random, total, count).into_vec();
+    drawn.sort_unstable();
+    drawn
+}
+
+/// Pairs of `first`, each in order: all, or a sample of `count`.
+pub fn pairs(first: &[usize], count: Option<u64>, seed: u64) -> Vec<(usize, usize)> {
+    let n = first.len();
+    let total = n * n.saturating_sub(1) / 2;
+    let chosen = sample(total, count.unwrap_or(u64::MAX), seed);
+    let mut chosen = chosen.into_iter().peekable();
+    let mut pairs = Vec::with_capacity(chosen.len());
+    let mut number = 0;
+    for a in 0..n {
+        for b in a + 1..n {
+            if chosen.peek() == Some(&number) {
+                pairs.push((first[a], first[b]));
+                chosen.next();
+            }
+            number += 1;
+        }
+    }
+    pairs
+}
+
+/// Why two mutants cannot be in force at once (LIU 8.2.2 calls such pairs invalid: one overwrites the other).
+pub fn conflict(a: &Edit, b: &Edit) -> Option<&'static str> {
+    match (a, b) {
+        (Edit::Launch(_), Edit::Launch(_)) => Some("both change the launch"),
+        (Edit::Privatise { .. }, _) | (_, Edit::Privatise { .. }) => {
+            Some("a local variable is made private in a module of its own")
+        }
+        (Edit::Launch(_), _) | (_, Edit::Launch(_)) => None,
+        _ => {
+            let (a, b) = (touched(a), touched(b));
+            (!a.is_disjoint(&b)).then_some("both change the same place, so that one overwrites the other")
+        }
+    }
+}
+
+/// What an edit changes: a value of an instruction, the instruction itself, an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Touched {
+    Value(Slot),
+    Instruction(Place),
+    Block(usize, usize),
+}
+
+fn touched(edit: &Edit) -> BTreeSet<Touched> {
+    match edit {
+        // Operands of an instruction that is replaced as a whole are not looked at any more.
+        Edit::Value { at, .. } => at
+            .iter()
+            .flat_map(|slot| {
+                let whole = matches!(slot, Slot::Result(_)).then_some(Touched::Instruction(slot.place()));
+                whole.into_iter().chain([Touched::Value(*slot)])
+            })
+            .collect(),
+        Edit::Instead { at, .. } => at.iter().map(|place| Touched::Instruction(*place)).collect(),
+        Edit::Redirect { edges } => edges.iter().map(|e| Touched::Block(e.function, e.block)).collect(),
+        Edit::All(edits) => edits.iter().flat_map(touched).collect(),
+        Edit::Privatise { .. } | Edit::Launch(_) => BTreeSet::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::mutants::{Expr, LaunchChange};
+
+    fn value(instruction: usize) -> Edit {
+        let place = Place { function: 0, block: 0, instruction };
+        Edit::Value { at: vec![Slot::Result(place)], by: Expr::Integer(0) }
+    }
+
+    #[test]
+    fn all_pairs_come_in_order_and_a_sample_is_a_part_of_them() {
+        assert_eq!(pairs(&[3, 5, 9], None, 0), [(3, 5), (3, 9), (5, 9)]);
+        let first: Vec<usize> = (0..40).collect();
+        let all = pairs(&first, None, 1);
+        let some = pairs(&first, Some(50), 1);
+        assert_eq!((all.len(), some.len()), (780, 50));
+        assert!(some.iter().all(|p| all.contains(p)));
+        assert_eq!(some, pairs(&first, Some(50), 1));
+        assert_ne!(some, pairs(&first, Some(50), 2));
+    }
+
+    #[test]
+    fn pairs_at_one_place_conflict() {
+        assert!(conflict(&value(1), &value(1)).is_some());
+        assert!(conflict(&value(1), &value(2)).is_none());
+        assert!(conflict(&value(1), &Edit::All(vec![value(2), value(1)])).is_some());
+        let launch = Edit::Launch(LaunchChange::Swap);
+        assert!(conflict(&launch, &launch).is_some());
+        assert!(conflict(&launch, &value(1)).is_none());
+    }
+}

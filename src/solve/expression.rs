@@ -1,0 +1,166 @@
+//! Expressions over what is not known of an execution: arguments, what loads and calls return, work-item ids.
+//!
+//! Equal expressions are one [`Term`]; what is equal beyond that is for the solver (`proof`).
+
+use std::collections::HashMap;
+
+/// What values a term has. Pointers are bits; floats are IEEE 754, by their width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sort {
+    /// Up to 64.
+    Bits(u32),
+    /// 32 or 64.
+    Float(u32),
+    /// Anything else: equal only to itself.
+    Other,
+}
+
+/// A position in its [`Terms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Term(u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+    ZExt,
+    SExt,
+    Trunc,
+    Eq,
+    Ult,
+    Ule,
+    Slt,
+    Sle,
+    /// Ordered comparisons of floats.
+    FEq,
+    FLt,
+    FLe,
+    /// Whether a float is no number.
+    IsNan,
+    FNeg,
+    /// Condition, value if true, value if false.
+    Select,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// Whatever it is, it is the same wherever this name stands.
+    Symbol(String),
+    /// Bits, of floats too.
+    Constant(u64),
+    Apply(Operation, Vec<Term>),
+    /// A function of its arguments of which no more is known than its name.
+    Unknown(String, Vec<Term>),
+}
+
+/// Expressions that share their parts.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    nodes: Vec<(Node, Sort)>,
+    known: HashMap<(Node, Sort), Term>,
+    /// What holds in every launch.
+    facts: Vec<Term>,
+}
+
+/// The bits that a width keeps.
+pub(super) fn mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+}
+
+impl Terms {
+    pub fn node(&self, term: Term) -> &Node {
+        &self.nodes[term.0 as usize].0
+    }
+
+    pub fn sort(&self, term: Term) -> Sort {
+        self.nodes[term.0 as usize].1
+    }
+
+    /// Terms of one bit that are true in every launch.
+    pub fn facts(&self) -> &[Term] {
+        &self.facts
+    }
+
+    fn add(&mut self, node: Node, sort: Sort) -> Term {
+        let next = Term(self.nodes.len() as u32);
+        match self.known.entry((node, sort)) {
+            std::collections::hash_map::Entry::Occupied(known) => *known.get(),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                self.nodes.push(new.key().clone());
+                *new.insert(next)
+            }
+        }
+    }
+
+    pub fn symbol(&mut self, name: impl Into<String>, sort: Sort) -> Term {
+        self.add(Node::Symbol(name.into()), sort)
+    }
+
+    pub fn constant(&mut self, bits: u64, sort: Sort) -> Term {
+        let bits = match sort {
+            Sort::Bits(width) => bits & mask(width),
+            _ => bits,
+        };
+        self.add(Node::Constant(bits), sort)
+    }
+
+    pub fn apply(&mut self, operation: Operation, args: Vec<Term>, sort: Sort) -> Term {
+        self.add(Node::Apply(operation, args), sort)
+    }
+
+    pub fn unknown(&mut self, name: impl Into<String>, args: Vec<Term>, sort: Sort) -> Term {
+        self.add(Node::Unknown(name.into(), args), sort)
+    }
+
+    /// One bit.
+    pub fn compare(&mut self, operation: Operation, left: Term, right: Term) -> Term {
+        self.apply(operation, vec![left, right], Sort::Bits(1))
+    }
+
+    pub fn not(&mut self, bit: Term) -> Term {
+        let one = self.constant(1, Sort::Bits(1));
+        self.apply(Operation::Xor, vec![bit, one], Sort::Bits(1))
+    }
+
+    /// A query of the launch (`get_local_id`, ...) in one dimension, and what OpenCL's limits say of it: sizes are at least 1,
+    /// work-groups have fewer than 2^31 work-items, ids are below their sizes.
+    pub fn launch_query(&mut self, name: &str, dimension: u64, sort: Sort) -> Term {
+        let term = self.launch_value(name, dimension, sort);
+        if sort != Sort::Bits(64) {
+            return term;
+        }
+        let (id, size) = match name {
+            "get_local_id" | "get_local_size" => ("get_local_id", "get_local_size"),
+            "get_group_id" | "get_num_groups" => ("get_group_id", "get_num_groups"),
+            _ => return term,
+        };
+        let (id, size) = (self.launch_value(id, dimension, sort), self.launch_value(size, dimension, sort));
+        let zero = self.constant(0, sort);
+        let mut facts = vec![self.compare(Operation::Ult, id, size), self.compare(Operation::Ult, zero, size)];
+        if name.starts_with("get_local") {
+            let most = self.constant(1 << 31, sort);
+            facts.push(self.compare(Operation::Ult, size, most));
+        }
+        for fact in facts {
+            if !self.facts.contains(&fact) {
+                self.facts.push(fact);
+            }
+        }
+        term
+    }
+
+    fn launch_value(&mut self, name: &str, dimension: u64, sort: Sort) -> Term {
+        self.symbol(format!("{name}({dimension})"), sort)
+    }
+}

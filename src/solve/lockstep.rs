@@ -1,0 +1,231 @@
+//! Two functions that do the same things in the same order, perhaps to other values: are the values equal?
+//!
+//! Where blocks and what has effects correspond one to one, the functions behave alike if at every such instruction all
+//! operands are equal, given that everything before was (and so what loads, calls and phis brought is the same). Conditions
+//! of branches that lead to a place hold there.
+
+use std::collections::HashMap;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::expression::{Term, Terms};
+use super::proof::Question;
+use super::purity::{is_term, reached};
+use super::values::Values;
+use crate::kernel::ir::{self, Block, Function, Inst};
+
+/// More places at which values may differ are not looked into.
+const MAX_QUESTIONS: usize = 12;
+
+/// What has to be equal for `mutant` to behave as `original`; `None` if the two do not correspond, or differ in too many
+/// places. Both must be without poison: see `mutation::equivalence`.
+pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec<Question>)> {
+    let (one, two) = (Side::of(original)?, Side::of(mutant)?);
+    if one.blocks.len() != two.blocks.len() || !one.corresponds(&two) {
+        return None;
+    }
+    let mut terms = Terms::default();
+    let left = one.operands(&mut terms)?;
+    let right = two.operands(&mut terms)?;
+    let guards = Guards::of(&one, &left);
+    let mut questions = Vec::new();
+    for (l, r) in left.iter().zip(&right) {
+        if l.values.len() != r.values.len() {
+            return None;
+        }
+        for (left, right) in l.values.iter().zip(&r.values).filter(|(left, right)| left != right) {
+            if questions.len() == MAX_QUESTIONS {
+                return None;
+            }
+            let mut conditions = guards.at(l.block);
+            conditions.extend(l.to.and_then(|to| guards.of_edge(l.block, to)));
+            questions.push(Question { left: *left, right: *right, conditions });
+        }
+    }
+    Some((terms, questions))
+}
+
+/// The one function with a body that a module has left.
+struct Side {
+    function: Function,
+    blocks: Vec<Block>,
+    index: HashMap<Block, usize>,
+    /// Instructions that are no terms, by block.
+    pinned: Vec<Vec<Inst>>,
+    data: LLVMTargetDataRef,
+}
+
+/// What a pinned instruction takes, at the end of `block` and on the way `to` a block for what a phi takes.
+struct Operands {
+    block: usize,
+    to: Option<usize>,
+    is_branch: bool,
+    values: Vec<Term>,
+}
+
+impl Side {
+    fn of(module: &Module<'_>) -> Option<Side> {
+        let bodies: Vec<Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
+        let [function] = bodies[..] else { return None };
+        let blocks = reached(function);
+        let index = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
+        let pinned = blocks.iter().map(|b| b.instructions().into_iter().filter(|i| !is_term(*i)).collect()).collect();
+        // SAFETY: the module is alive.
+        let data = unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) };
+        Some(Side { function, blocks, index, pinned, data })
+    }
+
+    fn corresponds(&self, other: &Side) -> bool {
+        self.pinned.iter().zip(&other.pinned).all(|(mine, others)| {
+            mine.len() == others.len() && mine.iter().zip(others).all(|(m, o)| self.says_the_same(*m, other, *o))
+        })
+    }
+
+    /// Whether two instructions are one but for their operands.
+    fn says_the_same(&self, mine: Inst, other: &Side, theirs: Inst) -> bool {
+        use LLVMOpcode::*;
+        // SAFETY: alive; each is asked of opcodes that have it. Both modules share a context, hence types.
+        unsafe {
+            let (m, o) = (mine.0, theirs.0);
+            if mine.opcode() != theirs.opcode() || LLVMTypeOf(m) != LLVMTypeOf(o) {
+                return false;
+            }
+            let types = |inst: Inst| -> Vec<LLVMTypeRef> { inst.operands().iter().map(|v| LLVMTypeOf(*v)).collect() };
+            if types(mine) != types(theirs) {
+                return false;
+            }
+            let targets = |side: &Side, inst: Inst| -> Vec<Option<usize>> {
+                inst.successors().iter().map(|b| side.index.get(b).copied()).collect()
+            };
+            match mine.opcode() {
+                LLVMLoad | LLVMStore => {
+                    LLVMGetVolatile(m) == LLVMGetVolatile(o)
+                        && LLVMGetOrdering(m) == LLVMGetOrdering(o)
+                        && LLVMGetAlignment(m) == LLVMGetAlignment(o)
+                }
+                LLVMAlloca => LLVMGetAllocatedType(m) == LLVMGetAllocatedType(o),
+                LLVMCall => {
+                    mine.callee().is_some()
+                        && mine.callee() == theirs.callee()
+                        && LLVMGetCalledFunctionType(m) == LLVMGetCalledFunctionType(o)
+                        && LLVMGetNumOperandBundles(m) + LLVMGetNumOperandBundles(o) == 0
+                }
+                LLVMBr => targets(self, mine) == targets(other, theirs),
+                LLVMSwitch => targets(self, mine) == targets(other, theirs) && cases(mine) == cases(theirs),
+                LLVMPHI => incoming(self, mine).is_some() && incoming(self, mine) == incoming(other, theirs),
+                LLVMRet | LLVMUnreachable => true,
+                _ => false,
+            }
+        }
+    }
+
+    /// The terms of what each pinned instruction takes, in order.
+    fn operands(&self, terms: &mut Terms) -> Option<Vec<Operands>> {
+        // SAFETY: the data layout is that of the living module.
+        let mut values = unsafe { Values::new(terms, self.data) };
+        // SAFETY: alive; parameters within their count.
+        let params = unsafe { (0..LLVMCountParams(self.function.0)).map(|i| LLVMGetParam(self.function.0, i)) };
+        for (i, param) in params.enumerate() {
+            values.name(param, &format!("argument {i}"));
+        }
+        for (b, pinned) in self.pinned.iter().enumerate() {
+            for (i, inst) in pinned.iter().enumerate() {
+                values.name(inst.0, &format!("block {b} instruction {i}"));
+            }
+        }
+        // What dominates a block comes before it, so that operands are known.
+        for inst in self.blocks.iter().flat_map(|b| b.instructions()).filter(|i| is_term(*i)) {
+            values.define(inst);
+        }
+        let mut all = Vec::new();
+        for (block, inst) in self.pinned.iter().enumerate().flat_map(|(b, all)| all.iter().map(move |i| (b, *i))) {
+            if inst.opcode() == LLVMOpcode::LLVMPHI {
+                for (from, value) in incoming(self, inst)?.into_iter().zip(inst.operands()) {
+                    let values = values.of(value);
+                    all.push(Operands { block: from, to: Some(block), is_branch: false, values });
+                }
+                continue;
+            }
+            let taken = inst.operands().into_iter().filter(|v| is_value(*v)).flat_map(|v| values.of(v)).collect();
+            let is_branch = inst.branch_condition().is_some();
+            all.push(Operands { block, to: None, is_branch, values: taken });
+        }
+        Some(all)
+    }
+}
+
+/// Blocks and called functions are compared by what they are (`says_the_same`).
+fn is_value(operand: LLVMValueRef) -> bool {
+    // SAFETY: alive.
+    unsafe { LLVMValueIsBasicBlock(operand) == 0 && LLVMIsAFunction(operand).is_null() }
+}
+
+/// The blocks that a phi's operands come from.
+fn incoming(side: &Side, phi: Inst) -> Option<Vec<usize>> {
+    // SAFETY: a phi; blocks within their count.
+    unsafe {
+        let block = |i| side.index.get(&Block(LLVMGetIncomingBlock(phi.0, i))).copied();
+        (0..LLVMCountIncoming(phi.0)).map(block).collect()
+    }
+}
+
+/// The cases' values as text: they are no operands that LLVM-C hands out.
+fn cases(switch: Inst) -> Vec<String> {
+    // SAFETY: a switch; successors from 1 on have a case; messages are freed.
+    unsafe {
+        let count = LLVMGetNumSuccessors(switch.0);
+        (1..count).map(|i| ir::take_message(LLVMPrintValueToString(LLVMGetSwitchCaseValue(switch.0, i)))).collect()
+    }
+}
+
+/// Which branches lead to which blocks.
+struct Guards {
+    conditions: HashMap<usize, (Term, [usize; 2])>,
+    /// The only way into a block, where there is just one.
+    entries: HashMap<usize, usize>,
+    dominators: Dominators<NodeIndex>,
+}
+
+impl Guards {
+    fn of(side: &Side, operands: &[Operands]) -> Guards {
+        let mut graph: DiGraph<(), ()> = DiGraph::new();
+        let nodes: Vec<NodeIndex> = side.blocks.iter().map(|_| graph.add_node(())).collect();
+        let mut ways: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut conditions = HashMap::new();
+        for (b, block) in side.blocks.iter().enumerate() {
+            let successors: Vec<usize> =
+                block.terminator().successors().iter().filter_map(|s| side.index.get(s).copied()).collect();
+            for s in &successors {
+                graph.add_edge(nodes[b], nodes[*s], ());
+                ways.entry(*s).or_default().push(b);
+            }
+            let branch = operands.iter().find(|o| o.block == b && o.is_branch);
+            if let (Some(branch), &[yes, no]) = (branch, &successors[..])
+                && let (&[condition], true) = (&branch.values[..], yes != no)
+            {
+                conditions.insert(b, (condition, [yes, no]));
+            }
+        }
+        let entries = ways.into_iter().filter(|(to, from)| from.len() == 1 && *to != 0).map(|(to, f)| (to, f[0]));
+        Guards { conditions, entries: entries.collect(), dominators: simple_fast(&graph, NodeIndex::new(0)) }
+    }
+
+    /// What is known on the way from one block to the next.
+    fn of_edge(&self, from: usize, to: usize) -> Option<(Term, bool)> {
+        let (condition, [yes, _]) = self.conditions.get(&from)?;
+        Some((*condition, to == *yes))
+    }
+
+    /// What is known wherever a block is executed.
+    fn at(&self, block: usize) -> Vec<(Term, bool)> {
+        let dominators = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
+        let ways = dominators.filter_map(|b| Some((*self.entries.get(&b.index())?, b.index())));
+        ways.filter_map(|(from, to)| self.of_edge(from, to)).collect()
+    }
+}

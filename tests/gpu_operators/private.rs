@@ -1,0 +1,252 @@
+//! Local variables made private: on the device, kernels that share them compute something else, and those whose work-items
+//! keep to themselves the same.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inkwell::context::Context;
+use inkwell::passes::PassBuilderOptions;
+use kassay::coverage::build::{self, File};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
+use kassay::instrument::mutants::edit::{Edit, LocalVariable};
+use kassay::instrument::mutants::privatise::{Refusal, privatise};
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::{canonical, compile, ir};
+use kassay::lower::spirv;
+use kassay::mutation::operators::Subject;
+use kassay::mutation::{Selection, enumerate};
+use kassay::suite::launch::ArgValue;
+use kassay::suite::resolve::Suite;
+
+/// What became of a local variable: for each test whether the outputs are still the same, or why it stays shared.
+#[derive(Debug, PartialEq)]
+struct Fate {
+    variable: LocalVariable,
+    same: Result<Vec<bool>, Refusal>,
+}
+
+fn executor() -> OpenClExecutor {
+    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
+    OpenClExecutor::start(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
+}
+
+fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
+    let suite = Suite::load(suite).unwrap();
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let loaded = compile::load(&suite.kernel, &options, true).unwrap();
+    let context = Context::create();
+    let file = File::parse(&context, &loaded).unwrap();
+    let entry = file.choose(suite.entry.as_deref()).unwrap();
+    let sources = build::sources_of(&suite.kernel);
+    let assay = file.assay(&entry, &loaded, &sources).unwrap();
+    let tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0)).unwrap();
+    let selection = Selection::parse("SHR").unwrap();
+    let subject = Subject {
+        module: assay.module(),
+        entry: &entry,
+        interface: &assay.interface,
+        sites: &assay.sites,
+        ast: loaded.ast.as_ref(),
+        sources: &sources,
+        preset: selection.preset(),
+    };
+    let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
+    let plain = executor.load(&assay.plain().unwrap()).unwrap();
+    let most = executor.device().max_work_group_size;
+    let launches: Vec<_> = tests
+        .into_iter()
+        .map(|mut test| {
+            test.launch.range.local = Some(test.launch.range.local_or_default(assay.interface.required_local, most));
+            test.launch
+        })
+        .collect();
+    let expected: Vec<_> =
+        launches.iter().map(|l| executor.run(plain, l, &options).unwrap().unwrap().outputs).collect();
+    let machine = spirv::machine().unwrap();
+    let mut fates = Vec::new();
+    for mutant in enumerate(&subject, &selection).mutants {
+        let Edit::Privatise { variable } = mutant.edit else { panic!("{:?}", mutant.edit) };
+        let mut same = Vec::new();
+        let mut refusal = None;
+        for (launch, expected) in launches.iter().zip(&expected) {
+            let bytes = match &variable {
+                LocalVariable::Argument(at) => match launch.args[*at as usize] {
+                    ArgValue::Local(bytes) => bytes,
+                    _ => panic!("argument {at} is not local"),
+                },
+                LocalVariable::Global(_) => 0,
+            };
+            let module = assay.module().clone();
+            spirv::prepare(&module, &entry, &machine).unwrap();
+            if let Err(why) = privatise(&module, &entry, &variable, bytes).unwrap() {
+                refusal = Some(why);
+                break;
+            }
+            let code = spirv::emit(&module, &machine).unwrap();
+            let build_options = spirv::build_options(&module);
+            let program = executor.load(&Code { spirv: code.into(), entry: entry.clone(), build_options }).unwrap();
+            let outputs = executor.run(program, launch, &options).unwrap().unwrap().outputs;
+            same.push(outputs == *expected);
+            executor.unload(program);
+        }
+        fates.push(Fate { variable, same: refusal.map_or(Ok(same), Err) });
+    }
+    executor.unload(plain);
+    fates
+}
+
+#[test]
+fn what_work_items_share_matters() {
+    let mut executor = executor();
+    let fixture = |name: &str| PathBuf::from(format!("{}/testdata/{name}/suite.toml", env!("CARGO_MANIFEST_DIR")));
+    for name in ["matmul_tiled", "reduction_tree", "histogram_atomic", "atomics_cl20", "scan_blelloch", "bitonic_sort"]
+    {
+        for fate in fates(&mut executor, &fixture(name)) {
+            let same = fate.same.unwrap_or_else(|why| panic!("{name}: {:?}: {why}", fate.variable));
+            println!("{name}: {:?}: {same:?}", fate.variable);
+            assert!(same.contains(&false), "{name}: {:?}", fate.variable);
+        }
+    }
+}
+
+/// Each work-item uses its own part of local memory, in every way that it can be used.
+const OWN: &str = "
+typedef struct { int a[6]; float4 b; } Big;
+
+int sum(local int *p, int n) {
+    int s = 0;
+    for (local int *q = p; q < p + n; q++)
+        s += *q;
+    return s;
+}
+
+kernel void k(global const int *in, global int *out, local int *tile, local float4 *wide) {
+    local int own[64][8];
+    local Big big[64];
+    local uint fixed[4];
+    int lid = get_local_id(0), gid = get_global_id(0);
+    for (int i = 0; i < 8; i++)
+        own[lid][i] = in[gid] + i;
+    vstore4((int4)(1, 2, 3, in[gid]), 0, &own[lid][0]);
+    int4 v = vload4(1, &own[lid][0]);
+    local int *p = in[gid] & 1 ? &own[lid][2] : &own[lid][5];
+    *p += 7;
+    tile[lid * 2] = in[gid];
+    tile[lid * 2 + 1] = -in[gid];
+    atomic_add(&tile[lid * 2], 5);
+    atomic_min(&tile[lid * 2 + 1], -3);
+    atomic_xchg(&own[lid][7], 9);
+    int old = atomic_cmpxchg(&own[lid][6], in[gid] + 6, 77);
+    atomic_dec(&own[lid][3]);
+    Big private_big = { { 1, 2, 3, 4, 5, in[gid] }, (float4)(in[gid]) };
+    big[lid] = private_big;
+    Big back = big[lid];
+    wide[lid] = back.b * 2.0f;
+    if (lid == 0) {
+        fixed[1] = 4;
+        atomic_inc(&fixed[1]);
+        out[get_global_size(0) + get_group_id(0)] = fixed[1];
+    }
+    float whole;
+    float part = fract(wide[lid].x + 0.5f, &whole);
+    out[gid] = v.x + v.w * 3 + sum(own[lid], 8) + tile[lid * 2] * 5 + tile[lid * 2 + 1] + old + back.a[5]
+        + (int)wide[lid].y + (int)(part * 4) + (int)whole;
+}
+";
+
+const SUITE: &str = "
+kernel = \"k.cl\"
+[[test]]
+name = \"all\"
+global = [128]
+local = [64]
+[test.args]
+in = { arange = { len = 128, start = 3, step = 5 } }
+out = { fill = 0, len = 130 }
+tile = { local = 512 }
+wide = { local = 1024 }
+";
+
+fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<Fate> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("k.cl"), kernel).unwrap();
+    let path = folder.path().join("suite.toml");
+    std::fs::write(&path, suite).unwrap();
+    fates(executor, &path)
+}
+
+#[test]
+fn what_they_keep_to_themselves_does_not() {
+    let fates = inline(&mut executor(), OWN, SUITE);
+    assert_eq!(fates.len(), 5);
+    for fate in fates {
+        assert_eq!(fate.same, Ok(vec![true]), "{:?}", fate.variable);
+    }
+}
+
+#[test]
+fn generic_pointers_lead_to_private_memory_too_but_no_atomics() {
+    let kernel = |last: &str| {
+        format!(
+            "
+void add(int *p, int n) {{ *p += n; }}
+kernel void k(global const int *in, global int *out) {{
+    local int own[64];
+    int *p = &own[get_local_id(0)];
+    *p = in[get_global_id(0)];
+    add(p, 3);
+    {last}
+    out[get_global_id(0)] = *p;
+}}
+"
+        )
+    };
+    let suite = SUITE.replace("tile = { local = 512 }\nwide = { local = 1024 }\n", "");
+    let suite = suite.replace("[[test]]", "options = [\"-cl-std=CL2.0\"]\n[[test]]");
+    let mut executor = executor();
+    assert_eq!(inline(&mut executor, &kernel(""), &suite)[0].same, Ok(vec![true]));
+    let atomic = "atomic_fetch_add((volatile atomic_int *)p, 1);";
+    let refused = Err(Refusal::Atomic("atomic_fetch_add".into()));
+    assert_eq!(inline(&mut executor, &kernel(atomic), &suite)[0].same, refused);
+}
+
+#[test]
+fn debug_information_may_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, OWN).unwrap();
+    let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+    let context = Context::create();
+    let file = File::parse(&context, &loaded).unwrap();
+    let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
+    let machine = spirv::machine().unwrap();
+    for f in ir::functions(assay.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
+        canonical::add_attribute(f, "alwaysinline");
+    }
+    let passes = "always-inline,globaldce,function(sroa,mem2reg)";
+    assay.module().run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
+    for variable in ["k.own", "k.big", "k.fixed"] {
+        privatise(assay.module(), "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
+    }
+    for position in [2, 3] {
+        privatise(assay.module(), "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
+    }
+    assert!(privatise(assay.module(), "k", &LocalVariable::Argument(0), 512).is_err());
+}
+
+#[test]
+fn what_needs_local_memory_is_refused() {
+    let kernel = "
+kernel void k(global const int *in, global int *out, local int *tile, local int *other) {
+    event_t e = async_work_group_copy(tile, in, 64, 0);
+    wait_group_events(1, &e);
+    local int *p = in[0] > 3 ? tile : other;
+    out[get_global_id(0)] = p[get_local_id(0)];
+}
+";
+    let suite = SUITE.replace("wide = { local = 1024 }", "other = { local = 512 }");
+    let fates = inline(&mut executor(), kernel, &suite);
+    let why: Vec<String> = fates.into_iter().map(|fate| fate.same.unwrap_err().to_string()).collect();
+    assert_eq!(why.len(), 2);
+    assert!(why.iter().any(|why| why.contains("other local memory")), "{why:?}");
+}

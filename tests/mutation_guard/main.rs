@@ -1,0 +1,4 @@
+//! Guarded kernels on the OpenCL device.
+
+mod faults;
+mod support;

@@ -1,0 +1,185 @@
+//! Guarded kernels from source, and launches of them with a probe buffer in few words.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use kassay::exec::{
+    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
+};
+use kassay::instrument::guard::{self, Guards};
+use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
+use kassay::kernel::canonical;
+use kassay::kernel::compile;
+use kassay::kernel::module;
+use kassay::kernel::options::KernelOptions;
+use kassay::lower::spirv;
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// More iterations than any kernel here needs.
+pub const FUEL: u32 = 100_000_000;
+
+pub fn executor() -> Done<OpenClExecutor> {
+    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
+}
+
+/// A guarded kernel.
+pub struct Guarded {
+    pub code: Code,
+    pub guards: Guards,
+    pub layout: GuardLayout,
+}
+
+/// The one kernel of a file, guarded.
+pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> Done<Guarded> {
+    let context = Context::create();
+    let loaded = compile::load(file, options, false)?;
+    let machine = spirv::machine()?;
+    let module = module::parse(&context, &loaded.bitcode, file)?;
+    canonical::canonicalise(&module, entry, &machine)?;
+    let layout = GuardLayout { args };
+    guard::inline_and_promote(&module, entry, &machine)?;
+    let guards = guard::weave(&module, entry, layout, &machine)?;
+    define_slot(&context, &module, layout)?;
+    spirv::prepare(&module, entry, &machine)?;
+    if let Ok(path) = std::env::var("KASSAY_SHOW_GUARDED") {
+        std::fs::write(path, module.print_to_string().to_string())?;
+    }
+    let spirv = Arc::new(spirv::emit(&module, &machine)?);
+    let code = Code { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) };
+    Ok(Guarded { code, guards, layout })
+}
+
+/// All work-items work for slot 0.
+fn define_slot(context: &Context, module: &Module<'_>, layout: GuardLayout) -> Done {
+    let function = module.get_function(guard::SLOT).ok_or("no slot is asked for")?;
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let probe = function.get_first_param().ok_or("no argument")?.into_pointer_value();
+    let word = context.i64_type().const_int(u64::from(layout.slot(0)), false);
+    // SAFETY: the probe buffer holds at least one slot.
+    let slot = unsafe { builder.build_gep(context.i32_type(), probe, &[word], "slot")? };
+    builder.build_return(Some(&slot))?;
+    function.set_linkage(inkwell::module::Linkage::Internal);
+    Ok(())
+}
+
+/// The words that a launch of these arguments needs.
+pub fn probe(layout: GuardLayout, args: &[ArgValue], fuel: u32) -> Vec<u32> {
+    let mut words = vec![0; layout.words(1, 0) as usize];
+    words[header::FUEL as usize] = fuel;
+    words[header::SLOTS as usize] = 1;
+    for (position, arg) in (0..).zip(args) {
+        let extent = match arg {
+            ArgValue::Buffer(bytes) => bytes.len() as u64,
+            ArgValue::Local(bytes) => *bytes,
+            _ => 0,
+        };
+        let at = layout.argument(position) as usize;
+        words[at] = extent as u32;
+        words[at + 1] = (extent >> 32) as u32;
+    }
+    words
+}
+
+pub fn once() -> RunOptions {
+    RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true }
+}
+
+/// What a guarded launch did.
+#[derive(Debug)]
+pub struct Seen {
+    pub observation: Observation,
+    pub fault: Option<(FaultKind, u32)>,
+    pub item: u32,
+    pub used: u32,
+    /// What the fault's word says for people.
+    pub says: String,
+}
+
+impl Guarded {
+    /// Runs it with the probe buffer as one more buffer.
+    pub fn run(
+        &self,
+        executor: &mut OpenClExecutor,
+        program: ProgramId,
+        launch: &Launch,
+        fuel: u32,
+        options: &RunOptions,
+    ) -> Done<Result<Seen, kassay::exec::Fault>> {
+        let words = probe(self.layout, &launch.args, fuel);
+        let mut args = launch.args.clone();
+        args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));
+        let result: RunResult = executor.run(program, &Launch { range: launch.range.clone(), args }, options)?;
+        let mut observation = match result {
+            Ok(observation) => observation,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let (position, bytes) = observation.outputs.pop().ok_or("no probe buffer came back")?;
+        assert_eq!(position, self.layout.args);
+        let first = self.layout.slot(0);
+        let word = |w: u32| {
+            let at = 4 * (first + w) as usize;
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let fault = word(slot::FAULT);
+        Ok(Ok(Seen {
+            observation,
+            fault: FaultKind::read(fault),
+            item: word(slot::FAULT_ITEM),
+            used: word(slot::FUEL_USED),
+            says: self.guards.describe(fault).unwrap_or_default(),
+        }))
+    }
+}
+
+/// A launch of `items` work-items in groups of `group`.
+pub fn range(items: u64, group: u64) -> NdRange {
+    NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] }
+}
+
+pub fn ints(values: &[i32]) -> ArgValue {
+    ArgValue::Buffer(Arc::new(values.iter().flat_map(|v| v.to_le_bytes()).collect()))
+}
+
+pub fn int(value: i32) -> ArgValue {
+    ArgValue::Value(value.to_le_bytes().to_vec())
+}
+
+pub fn ints_of(seen: &Seen, position: u32) -> Done<Vec<i32>> {
+    let found = seen.observation.outputs.iter().find(|(p, _)| *p == position).ok_or("no such output")?;
+    Ok(found.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}
+
+/// A device worker, and the sources it has loaded.
+pub struct Lane {
+    executor: OpenClExecutor,
+    loaded: HashMap<String, (Guarded, ProgramId)>,
+}
+
+impl Lane {
+    pub fn start() -> Done<Lane> {
+        Ok(Lane { executor: executor()?, loaded: HashMap::new() })
+    }
+
+    /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive it.
+    pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> Done<Seen> {
+        if !self.loaded.contains_key(source) {
+            let dir = tempfile::tempdir()?;
+            let file = dir.path().join("k.cl");
+            std::fs::write(&file, source)?;
+            let guarded = guarded(&file, &KernelOptions::default(), "k", args.len() as u32)?;
+            let program = self.executor.load(&guarded.code)?;
+            self.loaded.insert(source.to_owned(), (guarded, program));
+        }
+        let (guarded, program) = &self.loaded[source];
+        let seen = guarded.run(&mut self.executor, *program, &Launch { range, args }, fuel, &once())?;
+        Ok(seen.map_err(|fault| format!("{fault:?}"))?)
+    }
+}

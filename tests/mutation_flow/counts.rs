@@ -7,7 +7,9 @@ use crate::support::*;
 #[test]
 fn short_circuits_are_found_at_their_tokens() {
     let _one = alone_here();
-    let kernel = Kernel::new("#define AND(x, y) ((x) && (y))\nkernel void k(global int *o, int a, int b) {\n  if (a && /* && */ !b) o[0] = 1;\n  o[1] = AND(a || b, b);\n}\n");
+    let kernel = Kernel::new(
+        "#define AND(x, y) ((x) && (y))\nkernel void k(global int *o, int a, int b) {\n  if (a && /* && */ !b) o[0] = 1;\n  o[1] = AND(a || b, b);\n}\n",
+    );
     let seen = kernel.find(&["COR", "LCR"], Preset::Full);
     assert_eq!(seen.of("COR"), ["3:9 && -> ||", "4:10 && -> ||", "4:16 || -> &&"]);
     assert_eq!(

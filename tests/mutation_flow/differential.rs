@@ -75,7 +75,10 @@ fn operands_that_are_constant() {
 
 #[test]
 fn vectors_are_data() {
-    assert_eq!(logic_agrees("int2 v = (int2)(a, b) && (int2)(c, d); r = v.x * 2 + v.y; v = v || (int2)(d, d); n = v.x - v.y;"), 8);
+    assert_eq!(
+        logic_agrees("int2 v = (int2)(a, b) && (int2)(c, d); r = v.x * 2 + v.y; v = v || (int2)(d, d); n = v.x - v.y;"),
+        8
+    );
 }
 
 #[test]

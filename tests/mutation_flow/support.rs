@@ -46,7 +46,8 @@ impl Seen {
 
     pub fn reasons(&self, operator: &str) -> Vec<String> {
         let excluded = self.excluded.iter().filter(|e| e.operator == operator);
-        let at = |e: &Excluded| e.range.as_ref().map_or(String::new(), |r| format!("{}:{}", r.start.line, r.start.column));
+        let at =
+            |e: &Excluded| e.range.as_ref().map_or(String::new(), |r| format!("{}:{}", r.start.line, r.start.column));
         excluded.map(|e| format!("{} {}", at(e), e.reason)).collect()
     }
 }

@@ -23,12 +23,7 @@ pub struct Boundary<'a> {
 }
 
 /// The boundary of a loop's condition, if it has one.
-pub fn find<'a>(
-    subject: &Subject<'_>,
-    body: &Body<'_>,
-    l: &Loop,
-    condition: Option<&'a Node>,
-) -> Option<Boundary<'a>> {
+pub fn find<'a>(subject: &Subject<'_>, body: &Body<'_>, l: &Loop, condition: Option<&'a Node>) -> Option<Boundary<'a>> {
     let block = l.condition?;
     let value = *body.inst(body.terminator(block)).operands().first()?;
     let tests = tests(subject, body, condition, ir::as_instruction(value)?);
@@ -59,7 +54,8 @@ fn tests<'a>(
     let places: Option<Place> = body.instructions().find(|(_, inst)| *inst == value).map(|(place, _)| place);
     let Some(phi) = places.map(|place| (place.block, place.instruction)) else { return Vec::new() };
     let last = incoming_value(value);
-    let tested = |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
+    let tested =
+        |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
     let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst>> {
         let mut all: Vec<Option<Inst>> =
             leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(plain)).collect();

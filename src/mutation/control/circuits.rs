@@ -59,11 +59,10 @@ impl<'a> Candidates<'a> {
             let place = |b: &BlockIndex| self.cfg.blocks[*b].instructions.last()?.location.clone();
             group.leaves.iter().filter_map(place).collect()
         };
-        let passes: [&dyn Fn(&[DebugLocation]) -> bool; 3] = [
-            &|places| places.last().is_some_and(is_root),
-            &|places| places.iter().any(is_root),
-            &|places| !places.is_empty() && places.iter().all(is_inside),
-        ];
+        let passes: [&dyn Fn(&[DebugLocation]) -> bool; 3] =
+            [&|places| places.last().is_some_and(is_root), &|places| places.iter().any(is_root), &|places| {
+                !places.is_empty() && places.iter().all(is_inside)
+            }];
         let (position, circuit) = passes.iter().find_map(|pass| {
             self.groups.iter().enumerate().find_map(|(i, group)| {
                 let here = group.phi.is_some() == is_value && pass(&places(group));
@@ -288,7 +287,11 @@ fn wire(formula: &Formula, yes: Exit, no: Exit, found: &mut BTreeMap<usize, (Exi
         Formula::Not(inner) => wire(inner, no, yes, found),
         Formula::Pair { is_and, left, right, .. } => {
             let next = start(right, yes, no);
-            if *is_and { wire(left, next, no, found) } else { wire(left, yes, next, found) }
+            if *is_and {
+                wire(left, next, no, found)
+            } else {
+                wire(left, yes, next, found)
+            }
             wire(right, yes, no, found);
         }
     }

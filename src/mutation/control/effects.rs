@@ -64,14 +64,19 @@ impl Body<'_> {
     pub fn effects_in(&self, range: &Range) -> Vec<Place> {
         let Some(written) = self.written else { return Vec::new() };
         let inside = |place: &Place| self.location(*place).is_some_and(|at| text::contains(written, range, at));
-        self.instructions().filter(|(place, inst)| has_effects(*inst) && inside(place)).map(|(place, _)| place).collect()
+        self.instructions()
+            .filter(|(place, inst)| has_effects(*inst) && inside(place))
+            .map(|(place, _)| place)
+            .collect()
     }
 }
 
 /// Whether an instruction writes memory or may do anything else than compute a value.
 pub fn has_effects(inst: Inst) -> bool {
     match inst.opcode() {
-        LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => true,
+        LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
+            true
+        }
         LLVMOpcode::LLVMCall => !is_pure(inst),
         _ => false,
     }
@@ -98,14 +103,8 @@ fn is_pure(call: Inst) -> bool {
 
 /// The source's name of a barrier or fence that a called (mangled) name stands for.
 pub fn synchronisation(callee: &str) -> Option<&'static str> {
-    const NAMES: [&str; 6] = [
-        "barrier",
-        "work_group_barrier",
-        "mem_fence",
-        "read_mem_fence",
-        "write_mem_fence",
-        "atomic_work_item_fence",
-    ];
+    const NAMES: [&str; 6] =
+        ["barrier", "work_group_barrier", "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"];
     if callee.contains("__spirv_ControlBarrier") {
         return Some("barrier");
     }

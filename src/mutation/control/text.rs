@@ -182,8 +182,7 @@ pub fn contains(function: &Function, range: &Range, at: &DebugLocation) -> bool 
 
 /// Whether a piece begins at a debug location.
 pub fn begins_at(piece: &Piece, at: &DebugLocation) -> bool {
-    same_file(&piece.range.file, &at.file)
-        && (piece.range.start.line, piece.range.start.column) == (at.line, at.column)
+    same_file(&piece.range.file, &at.file) && (piece.range.start.line, piece.range.start.column) == (at.line, at.column)
 }
 
 /// Debug information and syntax tree may spell one file's folder differently.

@@ -184,7 +184,8 @@ impl<'a> Walk<'a, '_> {
 
 /// Through parentheses and casts.
 fn core(mut node: &Node) -> &Node {
-    while let ("ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
+    while let ("ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr", Some(inner)) = (&*node.kind, node.children.first())
+    {
         node = inner;
     }
     node

@@ -193,7 +193,8 @@ impl OfSource<'_, '_> {
 /// Whether an expression's value is 0 or 1 (of vectors, -1) by itself.
 fn is_truth(node: &Node) -> bool {
     let inner = without_parentheses(node);
-    let is_relation = matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
+    let is_relation =
+        matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
     (is_relation && (inner.is("BinaryOperator") || inner.is("UnaryOperator"))) || inner.canonical_type() == Some("bool")
 }
 

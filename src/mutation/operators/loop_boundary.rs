@@ -10,7 +10,7 @@ use super::condition::forced_loop;
 use super::logical::with_effects_left_out;
 use super::{Found, Operator, Subject};
 use crate::cfg::loops::Loop;
-use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Slot};
+use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::kernel::ir::DebugLocation;
@@ -114,7 +114,8 @@ impl One<'_, '_> {
     }
 
     fn boundary(&self, found: &mut Found) {
-        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition()) else {
+        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
+        else {
             return self.exclude("the condition has no boundary value", found);
         };
         // SAFETY: the type belongs to a living module.

@@ -4,6 +4,7 @@ pub mod atomic;
 pub mod barrier;
 pub mod calls;
 pub mod condition;
+pub mod constants;
 pub mod deletion;
 pub mod fence;
 pub mod image;
@@ -75,6 +76,7 @@ pub const OPERATORS: &[Operator] = &[
     logical::LCR,
     condition::CSD,
     deletion::SDL,
+    constants::LVR,
     loop_boundary::LBR,
     barrier::SYR,
     fence::FR,

@@ -156,9 +156,9 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             let Some(shape) = shape(operands[0]) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             let add = if shape.float { Binary::FAdd } else { Binary::Xor };
-            // What a private variable holds before its first store is not defined.
+            // What private and local variables hold before their first store is not defined.
             // SAFETY: alive and a pointer.
-            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } != 0 {
+            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } == 1 {
                 edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
                 edits.push(value(operand(0), Expr::Current));
                 edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });

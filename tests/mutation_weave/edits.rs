@@ -228,8 +228,8 @@ fn redirects(blocks: &[ir::Block], place: Place, inst: Inst) -> Vec<Edit> {
     let n = successors.len();
     let mut all: Vec<Edit> = (0..n).map(|s| Edit::Redirect { edges: vec![change(s, (s + 1) % n, None)] }).collect();
     all.push(Edit::Redirect { edges: vec![change(0, 1, None), change(1, 0, None)] });
-    for s in 0..n {
-        let phis = successors[s].instructions();
+    for (s, successor) in successors.iter().enumerate() {
+        let phis = successor.instructions();
         if phis[0].opcode() == LLVMOpcode::LLVMPHI && shape(phis[0].0).is_some_and(|s| s.width == 1) {
             all.push(Edit::Redirect { edges: vec![change((s + 1) % n, s, Some(true))] });
             all.push(Edit::Redirect { edges: vec![change(s, s, Some(true))] });

@@ -134,7 +134,7 @@ impl Asts<'_> {
     /// Of what the solver does not know, nothing is true or false.
     fn is_true(&self, term: Term) -> Bool {
         match self.bits(term) {
-            Some(bits) if bits.get_size() == 1 => Ast::eq(bits, &BV::from_u64(1, 1)),
+            Some(bits) if bits.get_size() == 1 => Ast::eq(bits, BV::from_u64(1, 1)),
             _ => Bool::fresh_const("unknown"),
         }
     }

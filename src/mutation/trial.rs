@@ -169,15 +169,17 @@ pub fn attempt<'t>(
     Ok(trial)
 }
 
-/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing.
+/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
+/// does not give there what it gave before: the device's compiler then did something else to this module, and what
+/// mutants do in it says nothing.
 ///
 /// # Errors
 /// Of the environment only.
-pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, running: &Running) -> Result<Duration> {
+pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, running: &Running) -> Result<Option<Duration>> {
     let layout = running.layout;
     let head = probe_head(layout, &trial.test.launch, trial.fuel(running.factor));
     let begun = Instant::now();
-    executor.sweep(
+    let swept = executor.sweep(
         program,
         &Sweep {
             launch: &trial.test.launch,
@@ -191,5 +193,6 @@ pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, 
             batch: None,
         },
     )?;
-    Ok(begun.elapsed())
+    let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    Ok(agrees.then(|| begun.elapsed()))
 }

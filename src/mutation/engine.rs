@@ -80,6 +80,8 @@ pub struct Engine<'a, 'c> {
     pub dropped: Vec<Option<String>>,
     /// The module of all mutants, kept while it is of use.
     whole: Option<Whole>,
+    /// What building that took.
+    whole_build: Duration,
     running: Running,
     for_pairs: bool,
 }
@@ -121,6 +123,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             dropped: vec![None; tests.len()],
             whole: None,
             running,
+            whole_build: Duration::ZERO,
             for_pairs: false,
         }
     }
@@ -155,12 +158,14 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Optimised,
         };
+        let begun = Instant::now();
         let whole = match self.make(&woven, pairs, effort, batched)? {
             Ok(whole) => whole,
             // Some mutant is more than the backend or the device takes: it is found when modules are built for running.
             Err(_) if !woven.is_empty() => self.make(&[], pairs, effort, false)?.map_err(Error::internal)?,
             Err(why) => return Err(Error::internal(why)),
         };
+        self.whole_build = begun.elapsed();
         let begun = Instant::now();
         let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut trials = Vec::new();
@@ -378,7 +383,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             })
         };
         let everything = cases.iter().all(|case| in_whole(self, case));
-        if pairs || (everything && whole_price < sizing::WORTHWHILE) {
+        if pairs || (everything && whole_price < self.whole_build.mul_f64(sizing::WORTHWHILE)) {
             if everything {
                 return self.on_whole(cases, all, tell);
             }

@@ -42,12 +42,13 @@ impl Pointers {
         }
         let instructions: Vec<Inst> =
             functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
-        while instructions.iter().fold(false, |changed, inst| pointers.visit(*inst) || changed) {}
+        // Until a whole round brings nothing new.
+        while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
         pointers
     }
 
     /// What `pointer` may point to.
-    pub fn roots(&self, pointer: LLVMValueRef) -> Roots {
+    pub(crate) fn roots(&self, pointer: LLVMValueRef) -> Roots {
         // SAFETY: alive; constants are looked through.
         unsafe {
             if !LLVMIsAGlobalVariable(pointer).is_null() {
@@ -167,7 +168,7 @@ pub fn returns(function: Function) -> Vec<LLVMValueRef> {
     ends.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).flat_map(Inst::operands).collect()
 }
 
-pub fn is_pointer(value: LLVMValueRef) -> bool {
+pub(crate) fn is_pointer(value: LLVMValueRef) -> bool {
     // SAFETY: alive.
     unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMPointerTypeKind }
 }

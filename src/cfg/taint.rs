@@ -202,6 +202,8 @@ impl Search {
     }
 
     fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
+        // The last operand of a call is the callee.
+        let operands = &operands[..operands.len().saturating_sub(1)];
         let callee = pointers::called(inst);
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];

@@ -148,7 +148,7 @@ pub fn run(
     book.classify(matter, request)?;
     let equivalence_s = searched.elapsed().as_secs_f64();
 
-    let device = lanes.first().map(|lane| device(lane));
+    let device = lanes.first().map(device);
     let repeats = request.repeats.unwrap_or_else(|| match meets(matter.assay) {
         true => REPEATS.0,
         false => REPEATS.1,

@@ -182,7 +182,12 @@ pub fn attempt<'t>(
 ///
 /// # Errors
 /// Of the environment only.
-pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, running: &Running) -> Result<Option<Duration>> {
+pub fn time(
+    executor: &mut dyn Executor,
+    program: ProgramId,
+    trial: &Trial<'_>,
+    running: &Running,
+) -> Result<Option<Duration>> {
     let layout = running.layout;
     let head = probe_head(layout, &trial.test.launch, trial.fuel(running.factor));
     let swept = executor.sweep(

@@ -38,16 +38,15 @@ KASSAY_INLINE uint __kassay_span_fits(ulong extent, ulong offset, ulong count, u
     return elements <= (extent - offset) / size;
 }
 
-/* A fault: the first is kept, and the fuel is gone. */
-KASSAY_INLINE void __kassay_fault(__private uint *fault, __private int *fuel, uint code) {
+/* A fault: the first is kept. It leaves the fuel alone: as long as that only counts, work-items that count alike stay
+ * together, which vectorisers depend on. What goes on is within its bounds and its fuel. */
+KASSAY_INLINE void __kassay_fault(__private uint *fault, uint code) {
     *fault = *fault == 0 ? code : *fault;
-    *fuel = -1;
 }
 
 /* The same where there is one only if `bad`; without a branch. */
-KASSAY_INLINE void __kassay_fault_if(__private uint *fault, __private int *fuel, uint bad, uint code) {
+KASSAY_INLINE void __kassay_fault_if(__private uint *fault, uint bad, uint code) {
     *fault = bad != 0 && *fault == 0 ? code : *fault;
-    *fuel = bad != 0 ? -1 : *fuel;
 }
 
 KASSAY_INLINE int __kassay_fuel(__global const uint *probe) { return (int)probe[KASSAY_FUEL]; }

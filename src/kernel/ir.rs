@@ -236,7 +236,7 @@ impl Inst {
 }
 
 /// Where debug information says that a global variable is declared; the column is not told (0).
-pub fn global_location(global: LLVMValueRef) -> Option<DebugLocation> {
+pub(crate) fn global_location(global: LLVMValueRef) -> Option<DebugLocation> {
     const DBG: u32 = 0;
     // SAFETY: the global is alive; the entries are read before they are freed, and their metadata belongs to the module.
     unsafe {

@@ -186,6 +186,12 @@ pub fn run(
     if tests.iter().all(|t| t.status != "used") {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
+    if expense.distrusted > 0 {
+        notes.push(format!(
+            "in {} modules the device's compiler changed what the original computes; their mutants were run unoptimised",
+            expense.distrusted
+        ));
+    }
     let mut done = MutateResult {
         schema: MutateResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -547,7 +553,12 @@ fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
 
 /// The search for equivalents and duplicates.
 fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], jobs: u32) -> Result<Vec<(String, Class)>> {
-    let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
+    // What is the same edit needs no proof.
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let same: Vec<usize> =
+        mutants.iter().enumerate().map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
+    let distinct: Vec<usize> = (0..mutants.len()).filter(|m| same[*m] == *m).collect();
+    let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
     let bitcode = matter.assay.module.write_bitcode_to_memory();
     let verdicts = equivalence::classify(
         bitcode.as_slice(),
@@ -556,15 +567,25 @@ fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], jobs: u32) -> Result<Vec
         &edits,
         (jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from)),
     )?;
-    if verdicts.len() != mutants.len() {
+    if verdicts.len() != distinct.len() {
         return Err(Error::internal("the search for equivalents lost a mutant"));
     }
-    let class = |(mutant, verdict): (&Mutant, Verdict)| match verdict {
-        Verdict::Distinct => None,
-        Verdict::Equivalent { reason } => Some((mutant.id.clone(), Class::Equivalent(reason))),
-        Verdict::DuplicateOf(other) => Some((mutant.id.clone(), Class::Duplicate(mutants[other].id.clone()))),
-    };
-    Ok(mutants.iter().zip(verdicts).filter_map(class).collect())
+    let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
+    for (m, verdict) in distinct.iter().zip(verdicts) {
+        classes[*m] = match verdict {
+            Verdict::Distinct => None,
+            Verdict::Equivalent { reason } => Some(Class::Equivalent(reason)),
+            Verdict::DuplicateOf(other) => Some(Class::Duplicate(mutants[distinct[other]].id.clone())),
+        };
+    }
+    for m in (0..mutants.len()).filter(|m| same[*m] != *m) {
+        // A duplicate's status is that of the first; of a duplicate's duplicate, of that one's.
+        classes[m] = match &classes[same[m]] {
+            Some(Class::Duplicate(id)) => Some(Class::Duplicate(id.clone())),
+            _ => Some(Class::Duplicate(mutants[same[m]].id.clone())),
+        };
+    }
+    Ok(mutants.iter().zip(classes).filter_map(|(mutant, class)| Some((mutant.id.clone(), class?))).collect())
 }
 
 /// The row of a mutant of which nothing is known yet.

@@ -52,6 +52,8 @@ pub struct Expense {
     pub batched_pairs: u64,
     pub pruned_pairs: u64,
     pub module_sizes: Vec<u64>,
+    /// Modules in which the original did not compute what it does elsewhere.
+    pub distrusted: u64,
 }
 
 /// Where a mutant was seen, by position of the test.
@@ -78,6 +80,8 @@ pub struct Engine<'a, 'c> {
     pub dropped: Vec<Option<String>>,
     /// The module of all mutants, kept while it is of use.
     whole: Option<Whole>,
+    /// What building that took.
+    whole_build: Duration,
     running: Running,
     for_pairs: bool,
 }
@@ -119,6 +123,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             dropped: vec![None; tests.len()],
             whole: None,
             running,
+            whole_build: Duration::ZERO,
             for_pairs: false,
         }
     }
@@ -153,12 +158,14 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Optimised,
         };
+        let begun = Instant::now();
         let whole = match self.make(&woven, pairs, effort, batched)? {
             Ok(whole) => whole,
             // Some mutant is more than the backend or the device takes: it is found when modules are built for running.
             Err(_) if !woven.is_empty() => self.make(&[], pairs, effort, false)?.map_err(Error::internal)?,
             Err(why) => return Err(Error::internal(why)),
         };
+        self.whole_build = begun.elapsed();
         let begun = Instant::now();
         let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut trials = Vec::new();
@@ -376,7 +383,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             })
         };
         let everything = cases.iter().all(|case| in_whole(self, case));
-        if pairs || (everything && whole_price < sizing::WORTHWHILE) {
+        if pairs || (everything && whole_price < self.whole_build.mul_f64(sizing::WORTHWHILE)) {
             if everything {
                 return self.on_whole(cases, all, tell);
             }
@@ -420,7 +427,11 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         };
         let build = begun.elapsed();
-        let times = self.time(&module)?;
+        let Some(times) = self.time(&module)? else {
+            self.unload(&module);
+            self.distrusted(cases, all, tell, sizes)?;
+            return Ok(begun.elapsed());
+        };
         let here = sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
         let there = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
         sizes.ran(cases.len(), here);
@@ -433,17 +444,43 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(build)
     }
 
-    /// How long the original takes in a module, by position of the test.
-    fn time(&mut self, module: &Whole) -> Result<BTreeMap<usize, Duration>> {
+    /// Runs cases whose own module does not compute what the original does: in the module of all, or else in one that the
+    /// device does not optimise.
+    fn distrusted(
+        &mut self,
+        cases: &mut [Case],
+        all: &[(Vec<usize>, Vec<bool>)],
+        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        sizes: &Sizes,
+    ) -> Result<()> {
+        self.expense.distrusted += 1;
+        if sizes.has_whole() {
+            return self.on_whole(cases, all, tell);
+        }
+        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
+        match self.make(&mutants, false, Effort::Quick, false)? {
+            Ok(module) => {
+                self.on(&module, cases, all, tell)?;
+                self.unload(&module);
+                Ok(())
+            }
+            Err(why) => Err(Error::internal(why)),
+        }
+    }
+
+    /// How long the original takes in a module, by position of the test; `None` if it computes something else there.
+    fn time(&mut self, module: &Whole) -> Result<Option<BTreeMap<usize, Duration>>> {
         let begun = Instant::now();
         let mut times = BTreeMap::new();
         for trial in &self.trials {
-            let time = trial::time(&mut self.lanes[0], module.programs[0], trial, &self.running)?;
             self.expense.executions += 1;
-            times.insert(trial.position, time);
+            match trial::time(&mut self.lanes[0], module.programs[0], trial, &self.running)? {
+                Some(time) => times.insert(trial.position, time),
+                None => return Ok(None),
+            };
         }
         self.expense.run += begun.elapsed();
-        Ok(times)
+        Ok(Some(times))
     }
 
     /// Runs one case in a module of its own.

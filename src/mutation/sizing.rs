@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::runner::Case;
 use super::trial::Trial;
 
-/// If all runs in the module of all mutants take less than this, no other module can be built and run in less.
-pub const WORTHWHILE: Duration = Duration::from_millis(150);
+/// If all runs in the module of all mutants take less than so many times what building it took, other modules are not
+/// worth their builds: the device optimises them, which takes longer, and there would be several.
+pub const WORTHWHILE: f64 = 2.0;
 
 /// The first module's size: of hot kernels, modules of some 25 mutants run about as fast as the original.
 const FIRST: usize = 24;

@@ -17,6 +17,9 @@ use super::runner::Running;
 /// Iterations that every work-item may make beyond the multiple of the original's.
 const FUEL_CONSTANT: u64 = 1000;
 
+/// What resetting, launching and comparing take besides the kernel, for estimates.
+const BESIDES: Duration = Duration::from_micros(40);
+
 /// Seconds that a launch may take beyond the multiple of the original's.
 const TIME_CONSTANT: Duration = Duration::from_secs(2);
 
@@ -30,8 +33,10 @@ pub struct Trial<'t> {
     pub references: Vec<Reference>,
     /// Iterations that the original's hungriest work-item made.
     pub fuel_used: u32,
-    /// One run of the original, with resetting and comparing.
+    /// One run of the original with resetting and comparing, as one of many; what a sweep takes to begin is left out.
     pub run_time: Duration,
+    /// The same with that: what a run may take at most is measured by it.
+    whole_time: Duration,
     pub kernel_time: Duration,
     /// Why it says nothing of mutants.
     pub dropped: Option<String>,
@@ -77,7 +82,7 @@ impl Trial<'_> {
 
     /// Wall-clock limit of one run of a mutant. Fuel bounds it already; this is the net below.
     pub fn limit(&self, factor: f64) -> Duration {
-        self.run_time.mul_f64(factor * 2.0) + TIME_CONSTANT
+        self.whole_time.mul_f64(factor * 2.0) + TIME_CONSTANT
     }
 }
 
@@ -99,6 +104,7 @@ pub fn attempt<'t>(
         references: Vec::new(),
         fuel_used: 0,
         run_time: Duration::ZERO,
+        whole_time: Duration::ZERO,
         kernel_time: Duration::ZERO,
         dropped: None,
     };
@@ -154,7 +160,8 @@ pub fn attempt<'t>(
             batch: None,
         },
     )?;
-    trial.run_time = begun.elapsed() / trying.repeats.max(1);
+    trial.whole_time = begun.elapsed() / trying.repeats.max(1);
+    trial.run_time = swept.kernel_time + BESIDES;
     match swept.runs.first() {
         Some(Swept::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
@@ -169,15 +176,16 @@ pub fn attempt<'t>(
     Ok(trial)
 }
 
-/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing.
+/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
+/// does not give there what it gave before: the device's compiler then did something else to this module, and what
+/// mutants do in it says nothing.
 ///
 /// # Errors
 /// Of the environment only.
-pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, running: &Running) -> Result<Duration> {
+pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, running: &Running) -> Result<Option<Duration>> {
     let layout = running.layout;
     let head = probe_head(layout, &trial.test.launch, trial.fuel(running.factor));
-    let begun = Instant::now();
-    executor.sweep(
+    let swept = executor.sweep(
         program,
         &Sweep {
             launch: &trial.test.launch,
@@ -191,5 +199,6 @@ pub fn time(executor: &mut dyn Executor, program: ProgramId, trial: &Trial<'_>, 
             batch: None,
         },
     )?;
-    Ok(begun.elapsed())
+    let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    Ok(agrees.then(|| swept.kernel_time + BESIDES))
 }

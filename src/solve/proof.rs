@@ -9,11 +9,13 @@ use super::concrete::Trial;
 use super::expression::{Node, Operation, Sort, Term, Terms};
 
 /// Z3's resource limit of one question: a measure of work, not of time.
-const RLIMIT: u32 = 150_000;
+const RLIMIT: u32 = 6_000;
 /// A question with more terms is not asked.
 const MAX_TERMS: usize = 400;
+/// Nor is one with more products, quotients and remainders of variables: they are what takes long.
+const MAX_PRODUCTS: usize = 2;
 /// Concrete tries before a question.
-const TRIALS: u64 = 48;
+const TRIALS: u64 = 160;
 
 /// Two terms at a place, with the one-bit terms that have these values whenever the place is reached.
 #[derive(Debug, Clone)]
@@ -49,7 +51,7 @@ fn is_proved(terms: &Terms, question: &Question) -> bool {
     roots.extend([question.left, question.right]);
     roots.extend(terms.facts());
     let needed = reachable(terms, &roots);
-    if needed.len() > MAX_TERMS {
+    if needed.len() > MAX_TERMS || needed.iter().filter(|t| is_product(terms, **t)).count() > MAX_PRODUCTS {
         return false;
     }
     z3::with_z3_config(&Config::new(), || {
@@ -73,6 +75,17 @@ fn is_proved(terms: &Terms, question: &Question) -> bool {
         solver.assert(asts.same(question.left, question.right).not());
         solver.check() == SatResult::Unsat
     })
+}
+
+fn is_product(terms: &Terms, term: Term) -> bool {
+    use Operation::{Mul, SDiv, SRem, UDiv, URem};
+    match terms.node(term) {
+        // Divisors are constants; a power of two is no more than a shift.
+        Node::Apply(Mul | UDiv | SDiv | URem | SRem, args) => {
+            !args.iter().any(|a| matches!(terms.node(*a), Node::Constant(bits) if bits.is_power_of_two()))
+        }
+        _ => false,
+    }
 }
 
 fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
@@ -121,7 +134,7 @@ impl Asts<'_> {
     /// Of what the solver does not know, nothing is true or false.
     fn is_true(&self, term: Term) -> Bool {
         match self.bits(term) {
-            Some(bits) if bits.get_size() == 1 => Ast::eq(bits, &BV::from_u64(1, 1)),
+            Some(bits) if bits.get_size() == 1 => Ast::eq(bits, BV::from_u64(1, 1)),
             _ => Bool::fresh_const("unknown"),
         }
     }

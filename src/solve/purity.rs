@@ -49,7 +49,7 @@ pub fn is_term(inst: Inst) -> bool {
 }
 
 /// Whether a type is, or has, a pointer or an opaque handle (image, sampler, event).
-pub fn is_reference(ty: LLVMTypeRef) -> bool {
+fn is_reference(ty: LLVMTypeRef) -> bool {
     // SAFETY: a type of a living context.
     unsafe {
         match LLVMGetTypeKind(ty) {

@@ -52,7 +52,7 @@ fn implied_guards_can_be_forced() {
     assert!(forced("if (n > 10) { if (n > 3) a[i] = 1; }", 1, 1));
     assert!(!forced("if (n > 3) { if (n > 10) a[i] = 1; }", 1, 1));
     assert!(!forced("if (n > 10) { if (n + 1 > 3) a[i] = 1; }", 1, 1), "n + 1 may wrap");
-    assert!(forced("if (n > 2 && m > 2 && n < 100 && m < 100) { if (n * m > 4) a[i] = 1; }", 4, 1));
+    assert!(forced("if (n > 2 && m > 2 && n < 100 && m < 100) { if (n + m > 4) a[i] = 1; }", 4, 1));
     assert!(!forced("if (n > 2 && m > 2) { if (n * m > 4) a[i] = 1; }", 2, 1), "n * m may wrap");
 }
 

@@ -47,7 +47,7 @@ fn only_the_item_without_fuel_leaves() -> Done {
 fn endless_loops_with_barriers_are_left_together() -> Done {
     let mut lane = Lane::start()?;
     for body in [
-        "while (1) { l[i] = n; barrier(CLK_LOCAL_MEM_FENCE); n += l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
+        "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
         // One item alone never has enough.
         "while (a[0] != 5) { barrier(CLK_LOCAL_MEM_FENCE); if (i == 3) while (n >= 0) n &= 0xff; l[i] = n; }",
         "for (;;) { for (int j = 0; j < 10; j++) { barrier(CLK_LOCAL_MEM_FENCE); n ^= l[j]; } if (n == 77) break; n &= 3; } l[i] = n;",

@@ -2,3 +2,4 @@
 
 mod faults;
 mod support;
+mod testdata;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
+use inkwell::module::Module;
 use kassay::cfg::sites::Sites;
 use kassay::kernel::ast::Ast;
 use kassay::kernel::compile;
@@ -37,15 +38,10 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         let interface = signature::interface(&own, &entry).unwrap();
         canonical::canonicalise(&own, &entry, &machine).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
-        let subject = Subject {
-            module: &own,
-            entry: &entry,
-            interface: &interface,
-            sites: &sites,
-            ast,
-            sources: &sources,
-            preset,
-        };
+        // SAFETY: only the lifetime of the context is shortened, which outlives the borrow.
+        let module = unsafe { &*std::ptr::from_ref(&own).cast::<Module<'_>>() };
+        let subject =
+            Subject { module, entry: &entry, interface: &interface, sites: &sites, ast, sources: &sources, preset };
         work(&subject);
     }
 }

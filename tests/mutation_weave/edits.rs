@@ -156,9 +156,9 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             let Some(shape) = shape(operands[0]) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             let add = if shape.float { Binary::FAdd } else { Binary::Xor };
-            // What a private variable holds before its first store is not defined.
+            // What private and local variables hold before their first store is not defined.
             // SAFETY: alive and a pointer.
-            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } != 0 {
+            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } == 1 {
                 edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
                 edits.push(value(operand(0), Expr::Current));
                 edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
@@ -228,8 +228,8 @@ fn redirects(blocks: &[ir::Block], place: Place, inst: Inst) -> Vec<Edit> {
     let n = successors.len();
     let mut all: Vec<Edit> = (0..n).map(|s| Edit::Redirect { edges: vec![change(s, (s + 1) % n, None)] }).collect();
     all.push(Edit::Redirect { edges: vec![change(0, 1, None), change(1, 0, None)] });
-    for s in 0..n {
-        let phis = successors[s].instructions();
+    for (s, successor) in successors.iter().enumerate() {
+        let phis = successor.instructions();
         if phis[0].opcode() == LLVMOpcode::LLVMPHI && shape(phis[0].0).is_some_and(|s| s.width == 1) {
             all.push(Edit::Redirect { edges: vec![change((s + 1) % n, s, Some(true))] });
             all.push(Edit::Redirect { edges: vec![change(s, s, Some(true))] });

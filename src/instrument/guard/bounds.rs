@@ -53,7 +53,7 @@ fn skip(emitter: &Emitter<'_, '_>, access: &Access, fits: LLVMValueRef, code: u3
         LLVMInsertIntoBuilder(b, inst.0);
         LLVMBuildBr(b, join.0);
         emitter.at_end(outside);
-        emitter.call(fault, &mut [emitter.fault, emitter.fuel, emitter.number(code)]);
+        emitter.call(fault, &mut [emitter.fault, emitter.number(code)]);
         LLVMBuildBr(b, join.0);
         if LLVMGetFirstUse(inst.0).is_null() {
             return Ok(());
@@ -77,7 +77,7 @@ fn empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMVal
         let none = LLVMConstNull(LLVMTypeOf(count));
         let bad = LLVMBuildNot(emitter.builder, fits, c"".as_ptr());
         let bad = emitter.truth(bad);
-        emitter.call(fault_if, &mut [emitter.fault, emitter.fuel, bad, emitter.number(code)]);
+        emitter.call(fault_if, &mut [emitter.fault, bad, emitter.number(code)]);
         let count = LLVMBuildSelect(emitter.builder, fits, count, none, c"".as_ptr());
         LLVMSetOperand(access.inst.0, operand, count);
     }

@@ -45,7 +45,7 @@ pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Resul
         }
         let safe = LLVMBuildSelect(b, bad, constant(LLVMConstInt(element, 1, 0)), divisor, c"".as_ptr());
         let any = emitter.truth(any);
-        emitter.call(fault_if, &mut [emitter.fault, emitter.fuel, any, emitter.number(code)]);
+        emitter.call(fault_if, &mut [emitter.fault, any, emitter.number(code)]);
         LLVMSetOperand(inst.0, 1, safe);
     }
     Ok(())

@@ -204,7 +204,7 @@ impl Pass {
                     };
                     let value = match built.get(&(block, operand)) {
                         Some(value) => *value,
-                        None => self.instruction_of(operand, before, root, &mut frozen)?,
+                        None => self.instruction_of(operand, before, &mut frozen)?,
                     };
                     built.insert((block, operand), value);
                     LLVMSetOperand(inst.0, i as u32, value);
@@ -218,7 +218,6 @@ impl Pass {
         &mut self,
         constant: LLVMValueRef,
         before: LLVMValueRef,
-        root: LLVMValueRef,
         frozen: &mut Vec<LLVMValueRef>,
     ) -> Step<LLVMValueRef> {
         // SAFETY: see the impl; casts have one operand, and address computations at least one.
@@ -229,7 +228,7 @@ impl Pass {
                 frozen.push(freeze);
                 return Ok(freeze);
             }
-            let base = self.instruction_of(LLVMGetOperand(constant, 0), before, root, frozen)?;
+            let base = self.instruction_of(LLVMGetOperand(constant, 0), before, frozen)?;
             self.at(before);
             match LLVMGetConstOpcode(constant) {
                 LLVMOpcode::LLVMGetElementPtr => Ok(self.gep(constant, base)),

@@ -95,7 +95,19 @@ impl Weaver<'_> {
         for (i, list) in &changes.operands {
             let original = before[*i as usize];
             let here = site(&before, original, type_of(original));
-            let new = self.replaced(inst, &here, original, list)?;
+            let mut new = self.replaced(inst, &here, original, list)?;
+            use llvm_sys::LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMShl};
+            if *i == 1 && matches!(Inst(inst).opcode(), LLVMShl | LLVMLShr | LLVMAShr) {
+                // The original amount was masked by clang, if it needed that; another one is not.
+                self.tools.before(inst);
+                let last = tools::width(type_of(new)) - 1;
+                // SAFETY: alive; integers of one type.
+                new = unsafe {
+                    let last = LLVMConstInt(tools::element(type_of(new)), last.into(), 0);
+                    let mask = self.tools.splat(last, type_of(new));
+                    LLVMBuildAnd(self.tools.builder, new, mask, c"".as_ptr())
+                };
+            }
             // SAFETY: alive; the new value has the operand's type.
             unsafe { LLVMSetOperand(inst, *i, new) };
         }

@@ -116,8 +116,25 @@ fn is_open(module: &Module<'_>) -> bool {
     })
 }
 
+/// Whether a scalar is used that may be uninitialised. What only fills a variable that stays in memory is not used yet.
 fn reads_uninitialised(module: &Module<'_>) -> bool {
-    instructions(module).any(|inst| inst.callee().is_some_and(|name| name.starts_with(opaque::UNINITIALISED)))
+    instructions(module)
+        .filter(|inst| inst.callee().is_some_and(|name| name.starts_with(opaque::UNINITIALISED)))
+        .any(|call| !only_stored(call))
+}
+
+fn only_stored(value: Inst) -> bool {
+    // SAFETY: alive; the list of uses ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstUse(value.0);
+        while !next.is_null() {
+            if Inst(LLVMGetUser(next)).opcode() != LLVMOpcode::LLVMStore {
+                return false;
+            }
+            next = LLVMGetNextUse(next);
+        }
+    }
+    true
 }
 
 /// The bodies as text, without names and attributes: what attributes let passes do is done.

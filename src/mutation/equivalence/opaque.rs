@@ -370,7 +370,7 @@ fn may_trap(inst: Inst) -> bool {
         LLVMFPToSI | LLVMFPToUI => true,
         opcode if RESTORABLE.contains(&opcode) => {
             let right = inst.operands()[1];
-            !is_harmless(opcode, right) && !(is_masked(right) && !is_division(opcode))
+            !is_harmless(opcode, right) && (is_division(opcode) || !is_masked(right))
         }
         _ => false,
     }

@@ -357,7 +357,8 @@ fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
 /// Whether a type without typedefs is an unsigned one, or a vector of such.
 pub fn is_unsigned(ty: &str) -> bool {
     let word = ty.split_whitespace().find(|word| {
-        !matches!(*word, "const" | "volatile" | "restrict") && !(word.starts_with("__") && !word.contains('('))
+        let is_qualifier = matches!(*word, "const" | "volatile" | "restrict");
+        !is_qualifier && (!word.starts_with("__") || word.contains('('))
     });
     matches!(word, Some("unsigned" | "uchar" | "ushort" | "uint" | "ulong" | "bool" | "_Bool" | "size_t" | "uintptr_t"))
 }

@@ -7,6 +7,7 @@ pub mod barrier;
 pub mod bitwise;
 pub mod calls;
 pub mod condition;
+pub mod constants;
 pub mod deletion;
 pub mod fence;
 pub mod image;
@@ -93,6 +94,7 @@ pub const OPERATORS: &[Operator] = &[
     logical::LCR,
     condition::CSD,
     deletion::SDL,
+    constants::LVR,
     loop_boundary::LBR,
     barrier::SYR,
     fence::FR,

@@ -1,0 +1,204 @@
+//! LVR: constants by 0, 1, -1, one more, one less.
+//!
+//! A literal that is part of a larger constant expression changes what clang folds that to. An initial value counts, and an
+//! argument, an index, an operand; sizes of arrays, labels of `case` and flags of barriers do not.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+
+use super::{Found, Operator, Subject};
+use crate::instrument::mutants::{Edit, Expr, Place, Slot};
+use crate::kernel::ast::{Ast, Node};
+use crate::kernel::folding::{self, Value};
+use crate::kernel::ir::{self, Inst};
+use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::text;
+use crate::mutation::mutant::{Excluded, Mutant};
+use crate::mutation::operations::{Literal, literals};
+
+pub const LVR: Operator = Operator {
+    id: "LVR",
+    name: "literal value replacement",
+    class: "constant",
+    what: "a constant `c` by 0, 1, -1, c + 1, c - 1, where different",
+    from: "ours",
+    peng: false,
+    liu: false,
+    enumerate,
+};
+
+fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+    if let Some(ast) = subject.ast {
+        for literal in literals(subject) {
+            of_literal(ast, &literal, found);
+        }
+    }
+    for body in bodies(subject).iter().filter(|body| body.written.is_none()) {
+        of_instructions(subject, body, found);
+    }
+}
+
+fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
+    let exclude = |reason: &str| Excluded {
+        operator: "LVR",
+        function: literal.function_name.clone(),
+        range: Some(literal.range.clone()),
+        reason: reason.to_owned(),
+    };
+    let folded = match &literal.folded {
+        Ok(folded) => folded,
+        Err(reason) => return found.excluded.push(exclude(reason)),
+    };
+    let Some(value) = folding::value(ast, literal.node) else {
+        return found.excluded.push(exclude("its value is not known"));
+    };
+    for new in replacements(value) {
+        let decimal = match new {
+            Value::Integer(value) => value.to_string(),
+            Value::Float(value) => format!("{value:?}"),
+        };
+        let Some(by) = literal.replaced(ast, &decimal) else { continue };
+        found.mutants.push(Mutant {
+            id: String::new(),
+            operator: "LVR",
+            function: literal.function_name.clone(),
+            original: literal.text.clone(),
+            replacement: spelt(new, &literal.text, literal.node),
+            range: Some(literal.range.clone()),
+            spelling: literal.spelling.clone(),
+            edit: Edit::Value { at: folded.slots.clone(), by },
+            is_structural: false,
+        });
+    }
+}
+
+/// 0, 1, -1, one more and one less, without `value` itself and without repetition.
+fn replacements(value: Value) -> Vec<Value> {
+    let all = match value {
+        Value::Integer(c) => [0, 1, -1, c.saturating_add(1), c.saturating_sub(1)].map(Value::Integer),
+        Value::Float(c) => [0.0, 1.0, -1.0, c + 1.0, c - 1.0].map(Value::Float),
+    };
+    let mut found: Vec<Value> = Vec::new();
+    for new in all {
+        if new != value && !found.contains(&new) {
+            found.push(new);
+        }
+    }
+    found
+}
+
+/// A value as the user would write it, with the suffix of the original; a negative one in parentheses, because a `-` may
+/// stand before it.
+fn spelt(value: Value, original: &str, literal: &Node) -> String {
+    let suffix = match value {
+        Value::Integer(_) if literal.is("IntegerLiteral") => {
+            &original[original.trim_end_matches(['u', 'U', 'l', 'L']).len()..]
+        }
+        Value::Float(_) if !original.starts_with("0x") => {
+            &original[original.trim_end_matches(['f', 'F', 'h', 'H']).len()..]
+        }
+        _ => "",
+    };
+    let text = match value {
+        Value::Integer(value) => format!("{value}{suffix}"),
+        Value::Float(value) => format!("{value:?}{suffix}"),
+    };
+    if text.starts_with('-') { format!("({text})") } else { text }
+}
+
+/// Without a syntax tree: constant operands of arithmetic, comparisons, stores and calls.
+fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
+    for (place, inst) in body.instructions() {
+        let at = body.location(place).filter(|at| at.line > 0);
+        let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column)).unwrap_or_default();
+        for operand in constant_operands(inst, &here) {
+            let Some(value) = inst.operands().get(operand as usize).copied().and_then(number) else { continue };
+            for new in replacements(value) {
+                let by = match new {
+                    Value::Integer(value) => Expr::Integer(value),
+                    Value::Float(value) => Expr::Float(value),
+                };
+                found.mutants.push(of_operand(body, place, operand, value, new, by));
+            }
+        }
+    }
+}
+
+fn of_operand(body: &Body<'_>, place: Place, operand: u32, old: Value, new: Value, by: Expr) -> Mutant {
+    let text = |value| match value {
+        Value::Integer(value) => format!("{value}"),
+        Value::Float(value) => format!("{value:?}"),
+    };
+    Mutant {
+        id: String::new(),
+        operator: "LVR",
+        function: body.name().to_owned(),
+        original: text(old),
+        replacement: text(new),
+        range: text::spot(body.location(place), 0),
+        spelling: None,
+        edit: Edit::Value { at: vec![Slot::Operand(place, operand)], by },
+        is_structural: false,
+    }
+}
+
+/// The operands in which a constant may be the source's, by opcode and the token at the instruction's place.
+fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
+    let is_constant = |operand: u32| inst.operands().get(operand as usize).copied().and_then(number);
+    let is_zero = |operand| is_constant(operand) == Some(Value::Integer(0));
+    match inst.opcode() {
+        // A truth test compares with a 0 that the source does not have, `!`, `~` and `-` compute with a constant.
+        LLVMOpcode::LLVMICmp if is_zero(1) && !here.starts_with(['<', '>', '=']) && !here.starts_with("!=") => vec![],
+        LLVMOpcode::LLVMXor if is_constant(1) == Some(Value::Integer(-1)) => vec![],
+        LLVMOpcode::LLVMSub if is_zero(0) => vec![1],
+        LLVMOpcode::LLVMAnd if here.starts_with("<<") || here.starts_with(">>") => vec![],
+        LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMFAdd if here.starts_with("++") || here.starts_with("--") => vec![],
+        LLVMOpcode::LLVMAdd
+        | LLVMOpcode::LLVMSub
+        | LLVMOpcode::LLVMMul
+        | LLVMOpcode::LLVMSDiv
+        | LLVMOpcode::LLVMUDiv
+        | LLVMOpcode::LLVMSRem
+        | LLVMOpcode::LLVMURem
+        | LLVMOpcode::LLVMShl
+        | LLVMOpcode::LLVMLShr
+        | LLVMOpcode::LLVMAShr
+        | LLVMOpcode::LLVMAnd
+        | LLVMOpcode::LLVMOr
+        | LLVMOpcode::LLVMXor
+        | LLVMOpcode::LLVMFAdd
+        | LLVMOpcode::LLVMFSub
+        | LLVMOpcode::LLVMFMul
+        | LLVMOpcode::LLVMFDiv
+        | LLVMOpcode::LLVMICmp
+        | LLVMOpcode::LLVMFCmp => vec![0, 1],
+        LLVMOpcode::LLVMStore => vec![0],
+        LLVMOpcode::LLVMCall => {
+            let callee = inst.callee().unwrap_or_default();
+            let is_own =
+                callee.starts_with("llvm.") || crate::mutation::control::effects::synchronisation(&callee).is_some();
+            let count = inst.operands().len().saturating_sub(1) as u32;
+            if is_own { vec![] } else { (0..count).collect() }
+        }
+        _ => vec![],
+    }
+}
+
+/// A constant scalar number other than a truth value.
+fn number(value: LLVMValueRef) -> Option<Value> {
+    if ir::is_bool(value) {
+        return None;
+    }
+    // SAFETY: alive; values are asked of constants of their kind only, integers of at most 64 bits.
+    unsafe {
+        if !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 {
+            return Some(Value::Integer(i128::from(LLVMConstIntGetSExtValue(value))));
+        }
+        if !LLVMIsAConstantFP(value).is_null() {
+            let mut is_lossy = 0;
+            return Some(Value::Float(LLVMConstRealGetDouble(value, &mut is_lossy)));
+        }
+    }
+    None
+}

@@ -17,6 +17,9 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct Hand {
     entry: String,
+    /// Mutants (`mutation_peng.rs`).
+    #[serde(rename = "peng")]
+    _peng: Option<toml::Table>,
     counts: Counts,
     coverage: toml::Table,
 }
@@ -33,7 +36,7 @@ struct Counts {
     least_branch: u64,
 }
 
-/// Folders with a hand count, with it and their suites.
+/// Folders with a hand count of sites and coverage, with it and their suites.
 fn folders() -> Vec<(Hand, Vec<PathBuf>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let paths = |folder: &Path| -> Vec<PathBuf> {
@@ -46,10 +49,14 @@ fn folders() -> Vec<(Hand, Vec<PathBuf>)> {
         name.starts_with("suite") && name.ends_with(".toml")
     };
     (paths(&root).into_iter().filter(|folder| folder.join("hand.toml").is_file()))
-        .map(|folder| {
+        .filter_map(|folder| {
             let text = std::fs::read_to_string(folder.join("hand.toml")).unwrap();
-            let hand = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-            (hand, paths(&folder).into_iter().filter(is_suite).collect())
+            let all: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            if !all.contains_key("counts") {
+                return None;
+            }
+            let hand = all.try_into().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            Some((hand, paths(&folder).into_iter().filter(is_suite).collect()))
         })
         .collect()
 }

@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Writes suite.toml: small whole numbers, so that results are exact."""
+
+import random as dice
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from suitelib import Suite, expect, values
+
+suite = Suite(__file__, "liu_saxpy.cl", "liu_saxpy", """LIU's kind of suite: five sizes of random input, some of which do not fill the last work-group.""")
+for n, size, local in [(1, 16, 8), (24, 24, 8), (30, 32, 16), (61, 64, 16), (100, 112, 16)]:
+    dice.seed(n)
+    a = float(dice.randint(2, 9))
+    x = [float(dice.randint(-20, 20)) for _ in range(n)]
+    y = [float(dice.randint(-20, 20)) for _ in range(n)]
+    args = {"n": n, "a": a, "x": values(x), "y": expect(values(y), [a * p + q for p, q in zip(x, y)])}
+    suite.test(f"{n} elements", [size], args, local=[local])
+suite.write()

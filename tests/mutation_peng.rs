@@ -1,0 +1,55 @@
+//! PENG's mutants, counted by hand from the source (`[peng]` in `testdata/*/hand.toml`), beside those that `inspect` counts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kassay::result::inspect::InspectResult;
+use kassay::suite::resolve::Suite;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+struct Hand {
+    entry: String,
+    peng: BTreeMap<String, u64>,
+}
+
+/// Folders whose mutants were counted by hand.
+fn counted() -> Vec<(PathBuf, Hand)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    (folders.into_iter().filter(|folder| folder.join("hand.toml").is_file()))
+        .filter_map(|folder| {
+            let text = std::fs::read_to_string(folder.join("hand.toml")).unwrap();
+            let all: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            let hand = all.contains_key("peng").then(|| all.try_into().unwrap())?;
+            Some((folder, hand))
+        })
+        .collect()
+}
+
+/// Mutants by operator, without those that have none.
+fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
+    let suite = Suite::load(&folder.join("suite.toml")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    command.args(["inspect", "--operators", "peng", "--format", "json", "--entry", entry]).arg(&suite.kernel);
+    command.args(suite.options.iter().map(|option| format!("--clang-arg={option}")));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: InspectResult = serde_json::from_slice(&output.stdout).unwrap();
+    result.kernels[0].mutants_by_operator.iter().filter(|(_, n)| **n > 0).map(|(id, n)| (id.clone(), *n)).collect()
+}
+
+#[test]
+fn the_preset_peng_counts_as_the_hand_does() {
+    let counted = counted();
+    assert!(counted.len() >= 20, "only {} kernels", counted.len());
+    let differences: Vec<String> = (counted.iter())
+        .filter_map(|(folder, hand)| {
+            let found = inspect(folder, &hand.entry);
+            (found != hand.peng).then(|| format!("{}: by hand {:?}, found {found:?}", hand.entry, hand.peng))
+        })
+        .collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+}

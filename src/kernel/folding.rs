@@ -187,6 +187,11 @@ fn integer_type(ty: &str) -> Option<(u32, bool)> {
     })
 }
 
+/// The size in bytes of what a pointer's type points to, if that is a number, a vector or an array of them.
+pub fn pointee_size(ty: &str) -> Option<i128> {
+    size_of(bare(ty).strip_suffix('*')?)
+}
+
 fn size_of(ty: &str) -> Option<i128> {
     let ty = bare(ty);
     if let Some((bits, _)) = integer_type(&ty) {

@@ -31,3 +31,16 @@ fn without_a_syntax_tree_tokens_at_debug_locations_tell() {
     }
     assert_eq!(Kernel::without_ast(source).find(&["CSD"], Preset::Full).of("CSD").len(), 6);
 }
+
+#[test]
+fn loops_inside_macros_are_left_alone_where_their_operators_are() {
+    let _one = alone_here();
+    let kernel = Kernel::new(
+        "#define ZERO(n) for (int i = 0; i < n; i++) o[i] = 0\n#define EACH(i, n) for (int i = 0; i < n; i++)\n\
+         kernel void k(global int *o, int a) {\n  ZERO(a);\n  EACH(j, a) o[j]++;\n  while (a--) o[a]++;\n}\n",
+    );
+    assert_eq!(kernel.find(&["LBR"], Preset::Full).of("LBR").len(), 9);
+    let seen = kernel.find(&["LBR"], Preset::Peng);
+    assert_eq!(seen.of("LBR").len(), 6);
+    assert_eq!(seen.reasons("LBR"), ["4:3 a loop inside a macro"]);
+}

@@ -6,18 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::cfg::sites::Sites;
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
-use kassay::instrument::mutants::{Edit, alone};
+use kassay::coverage::build::{Assay, File};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
+use kassay::instrument::mutants::Edit;
 use kassay::kernel::compile::{self, Format};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
-use kassay::kernel::{canonical, module, signature};
-use kassay::lower::spirv;
 use kassay::mutation::Mutant;
+use kassay::mutation::forge::{Effort, Forge};
 use kassay::mutation::mutant::Excluded;
 use kassay::mutation::operators::{Found, OPERATORS, Preset, Subject};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+/// Iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
+const FUEL: u32 = 1000;
 
 /// Lowering forks, and no other thread may use LLVM then.
 static ONE: Mutex<()> = Mutex::new(());
@@ -54,7 +57,7 @@ impl Seen {
 
 /// A kernel's source in a file of its own.
 pub struct Kernel {
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     pub path: PathBuf,
     pub source: String,
     pub with_ast: bool,
@@ -65,7 +68,7 @@ impl Kernel {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.cl");
         std::fs::write(&path, source).unwrap();
-        Kernel { folder, path, source: source.to_owned(), with_ast: true }
+        Kernel { _folder: folder, path, source: source.to_owned(), with_ast: true }
     }
 
     /// The same kernel read without its syntax tree.
@@ -75,69 +78,62 @@ impl Kernel {
 
     /// The mutants of these operators.
     pub fn find(&self, operators: &[&str], preset: Preset) -> Seen {
-        self.with(operators, preset, |_, _, found| Seen { mutants: found.mutants, excluded: found.excluded })
+        self.with(operators, preset, |_, found| Seen { mutants: found.mutants, excluded: found.excluded })
     }
 
-    fn with<R>(
-        &self,
-        operators: &[&str],
-        preset: Preset,
-        then: impl FnOnce(&inkwell::module::Module<'_>, &Sites, Found) -> R,
-    ) -> R {
-        let loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
+    fn with<R>(&self, operators: &[&str], preset: Preset, then: impl FnOnce(&Assay<'_>, Found) -> R) -> R {
+        let mut loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
         assert_eq!(loaded.format, Format::OpenClC);
-        let ast = loaded.ast.as_ref().filter(|_| self.with_ast);
-        let context = Context::create();
-        let machine = spirv::machine().unwrap();
-        let parsed = ManuallyDrop::new(module::parse(&context, &loaded.bitcode, &loaded.source).unwrap());
-        let interface = signature::interface(&parsed, "k").unwrap();
-        canonical::canonicalise(&parsed, "k", &machine).unwrap();
+        loaded.ast = loaded.ast.filter(|_| self.with_ast);
+        let context = ManuallyDrop::new(Context::create());
         let sources = Sources::beside(&self.path);
-        let sites = Sites::read(&parsed, "k", false, ast, &sources);
+        let assay = File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources).unwrap();
+        let assay = ManuallyDrop::new(assay);
         let mut found = Found::default();
-        {
-            let subject = Subject {
-                module: &parsed,
-                entry: "k",
-                interface: &interface,
-                sites: &sites,
-                ast,
-                sources: &sources,
-                preset,
-            };
-            for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
-                (operator.enumerate)(&subject, &mut found);
-            }
+        let subject = Subject {
+            module: &assay.module,
+            entry: "k",
+            interface: &assay.interface,
+            sites: &assay.sites,
+            ast: loaded.ast.as_ref(),
+            sources: &sources,
+            preset,
+        };
+        for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
+            (operator.enumerate)(&subject, &mut found);
         }
-        then(&parsed, &sites, found)
+        then(&assay, found)
     }
 
-    /// Code of the kernel, plain, and of each of these mutants.
-    pub fn code(&self, operators: &[&str], keep: &dyn Fn(&Mutant) -> bool) -> (Code, Vec<(Mutant, Code)>) {
-        self.with(operators, Preset::Full, |module, sites, found| {
-            let lowered = |edit: Option<&Edit>| {
-                let module = module.clone();
-                if let Some(edit) = edit {
-                    alone::apply(&module, sites, edit).unwrap();
-                }
-                let machine = spirv::machine().unwrap();
-                spirv::prepare(&module, "k", &machine).unwrap();
-                let spirv = Arc::new(spirv::emit(&module, &machine).unwrap());
-                Code { spirv, entry: "k".into(), build_options: spirv::build_options(&module) }
-            };
-            let mutants = found.mutants.into_iter().filter(|m| keep(m));
-            let codes = mutants.map(|m| {
-                let code = lowered(Some(&m.edit));
-                (m, code)
-            });
-            let codes = codes.collect();
-            (lowered(None), codes)
+    /// The mutants of these operators, and one program that holds them all: the nth is its number n + 1.
+    pub fn woven(&self, operators: &[&str], keep: &dyn Fn(&Mutant) -> bool) -> (Vec<Mutant>, Program) {
+        self.with(operators, Preset::Full, |assay, found| {
+            let mutants: Vec<Mutant> = found.mutants.into_iter().filter(|m| keep(m)).collect();
+            let edits: Vec<(u32, &Edit)> = (1..).zip(mutants.iter().map(|m| &m.edit)).collect();
+            let forge = Forge::new(assay);
+            let woven = forge.schemata(&edits, false, Effort::Quick, false).unwrap().unwrap();
+            (mutants, Program { code: woven.code, layout: forge.layout, is_woven: true })
         })
     }
 
-    /// The source with a mutant's replacement in the place of its original.
+    /// One program with the source, number 0, and the source with each of these mutants' replacements.
+    pub fn replaced(&self, mutants: &[Mutant]) -> Program {
+        let sources: Vec<String> =
+            std::iter::once(self.source.clone()).chain(mutants.iter().map(|m| self.mutated(m))).collect();
+        let named = |(n, source): (usize, &String)| source.replace("kernel void k(", &format!("static void k{n}("));
+        let functions: String = sources.iter().enumerate().map(named).collect();
+        let cases: String = (0..sources.len()).map(|n| format!("case {n}: k{n}(o); break;\n")).collect();
+        let text = format!("{functions}kernel void k(global int *o, uint n) {{\nswitch (n) {{\n{cases}}}\n}}\n");
+        Kernel { with_ast: false, ..Kernel::new(&text) }.with(&[], Preset::Full, |assay, _| {
+            let forge = Forge::new(assay);
+            let woven = forge.alone(&[], Effort::Quick).unwrap().unwrap();
+            Program { code: woven.code, layout: forge.layout, is_woven: false }
+        })
+    }
+
+    /// The source with a mutant's replacement in the place of its original, in a macro's body if it is spelt there.
     pub fn mutated(&self, mutant: &Mutant) -> String {
-        let range = mutant.range.as_ref().unwrap();
+        let range = mutant.spelling.as_ref().or(mutant.range.as_ref()).unwrap();
         let offset = |line: u32, column: u32| {
             let before: usize = self.source.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
             before + column as usize - 1
@@ -154,14 +150,52 @@ pub fn executor() -> OpenClExecutor {
     OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
 }
 
-/// What the kernel leaves in its only buffer, `words` integers that are 0 before.
-pub fn outputs(executor: &mut dyn Executor, code: &Code, items: u64, words: usize) -> Result<Vec<i32>, String> {
-    let program = executor.load(code).unwrap();
-    let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([1, 1, 1]), offset: [0; 3] };
-    let launch = Launch { range, args: vec![ArgValue::Buffer(Arc::new(vec![0; words * 4]))] };
-    let options = RunOptions { timeout: Duration::from_secs(10), repeats: 1, probe_words: None, outputs: true };
-    let seen = executor.run(program, &launch, &options).unwrap().map_err(|fault| format!("{fault:?}"));
-    executor.unload(program);
-    let bytes = seen?.outputs.first().cloned().ok_or("no output")?;
-    Ok(bytes.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+/// A guarded program of many variants of a kernel that writes to one buffer, each with its number; 0: the original.
+pub struct Program {
+    code: Code,
+    layout: GuardLayout,
+    /// The number is that of the mutant in force; else an argument.
+    is_woven: bool,
+}
+
+/// What a variant did: what it left in the buffer, integers that are 0 before, and what a guard stopped.
+#[derive(Debug, PartialEq)]
+pub struct Did {
+    pub words: Vec<i32>,
+    pub fault: Option<FaultKind>,
+}
+
+impl Program {
+    /// Each of the variants from 0 to `last`, run by so many work-items on a buffer of so many words.
+    pub fn run(&self, executor: &mut dyn Executor, last: u32, items: u64, words: usize) -> Vec<Did> {
+        let program = executor.load(&self.code).unwrap();
+        let seen = (0..=last).map(|number| self.run_one(executor, program, number, items, words)).collect();
+        executor.unload(program);
+        seen
+    }
+
+    fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Did {
+        let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([1, 1, 1]), offset: [0; 3] };
+        let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; words * 4]))];
+        let mut head = vec![0; self.layout.words(1, 0) as usize];
+        head[header::FUEL as usize] = FUEL;
+        head[header::SLOTS as usize] = 1;
+        head[self.layout.argument(0) as usize] = words as u32 * 4;
+        let slot = self.layout.slot(0) as usize;
+        match self.is_woven {
+            true => head[slot + slot::MUTANT as usize] = number,
+            false => args.push(ArgValue::Value(number.to_le_bytes().to_vec())),
+        }
+        let options = RunOptions {
+            timeout: Duration::from_secs(20),
+            repeats: 1,
+            probe_words: Some(head.len() as u64),
+            outputs: true,
+        };
+        let seen = executor.run_with_probe(id, &Launch { range, args }, &options, &head).unwrap();
+        let seen = seen.unwrap_or_else(|fault| panic!("variant {number}: {fault:?}"));
+        let fault = FaultKind::read(seen.probe[slot + slot::FAULT as usize]).map(|(kind, _)| kind);
+        let bytes = seen.outputs[0].1.chunks_exact(4);
+        Did { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
+    }
 }

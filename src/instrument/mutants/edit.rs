@@ -53,7 +53,7 @@ pub enum Expr {
     Current,
     /// A conversion to the type of what it is combined with or replaces.
     Convert(Conversion, Box<Expr>),
-    /// The pointer so many elements on; elements are those of the GEP at the place.
+    /// The pointer so many elements on; elements are those of the GEP at the place, bytes at a comparison.
     Offset(Box<Expr>, Box<Expr>),
     /// A lane of a vector.
     Lane(Box<Expr>, u32),

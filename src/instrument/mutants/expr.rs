@@ -515,6 +515,7 @@ fn step_type(inst: LLVMValueRef) -> Option<LLVMTypeRef> {
                 Some(step)
             }
             LLVMOpcode::LLVMLoad => Some(LLVMTypeOf(inst)),
+            LLVMOpcode::LLVMICmp => Some(LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst)))),
             LLVMOpcode::LLVMStore => Some(LLVMTypeOf(LLVMGetOperand(inst, 0))),
             _ => None,
         }

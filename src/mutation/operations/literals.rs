@@ -6,6 +6,7 @@ use super::syntax;
 use super::tokens::Tokens;
 use crate::instrument::mutants::Expr;
 use crate::kernel::ast::{Ast, Node};
+use crate::kernel::folding::{self, Value};
 use crate::mutation::mutant::SourceRange;
 use crate::mutation::operators::Subject;
 
@@ -15,7 +16,7 @@ pub struct Literal<'a> {
     /// Position in `Sites::functions`.
     pub function: usize,
     pub function_name: String,
-    /// `IntegerLiteral`, `FloatingLiteral` or `CharacterLiteral`.
+    /// `IntegerLiteral`, `FloatingLiteral`, `CharacterLiteral`, or the `DeclRefExpr` of an enumerator.
     pub node: &'a Node,
     /// As the source spells it.
     pub text: String,
@@ -33,7 +34,22 @@ impl Literal<'_> {
     /// What the operands hold if the literal is `value` (in decimal) instead; `None` if that is unknown or no change.
     pub fn replaced(&self, ast: &Ast, value: &str) -> Option<Expr> {
         let folded = self.folded.as_ref().ok()?;
-        folded.changed(ast, self.node, &|literal| literal.value = Some(value.to_owned()))
+        folded.changed(ast, self.node, &|literal| set(literal, value))
+    }
+
+    /// What the literal's type makes of `value` (in decimal).
+    pub fn converted(&self, ast: &Ast, value: &str) -> Option<Value> {
+        let mut copy = self.node.clone();
+        set(&mut copy, value);
+        folding::value(ast, &copy)
+    }
+}
+
+/// Makes a literal, or the name of an enumerator, one of this value.
+fn set(literal: &mut Node, value: &str) {
+    literal.value = Some(value.into());
+    if literal.is("DeclRefExpr") {
+        literal.kind = "IntegerLiteral".into();
     }
 }
 

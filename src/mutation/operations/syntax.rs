@@ -36,7 +36,7 @@ pub struct Written<'n> {
     pub in_barrier_argument: bool,
 }
 
-/// A literal number in the source.
+/// A literal number in the source, or the name of an enumerator.
 #[derive(Debug, Clone)]
 pub struct Number<'n> {
     pub node: &'n Node,
@@ -109,7 +109,8 @@ impl<'n> Walk<'n, '_, '_> {
         }
         self.ancestors.pop();
         self.operator(node, gone, in_barrier);
-        if matches!(&*node.kind, "IntegerLiteral" | "FloatingLiteral" | "CharacterLiteral") {
+        let is_enumerator = node.is("DeclRefExpr") && node.referenced_kind.as_deref() == Some("EnumConstantDecl");
+        if is_enumerator || matches!(&*node.kind, "IntegerLiteral" | "FloatingLiteral" | "CharacterLiteral") {
             self.number(node, gone, in_barrier);
         }
     }

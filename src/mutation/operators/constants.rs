@@ -1,7 +1,7 @@
 //! LVR: constants by 0, 1, -1, one more, one less.
 //!
-//! A literal that is part of a larger constant expression changes what clang folds that to. An initial value counts, and an
-//! argument, an index, an operand; sizes of arrays, labels of `case` and flags of barriers do not.
+//! A literal, or the name of an enumerator, that is part of a larger constant expression changes what clang folds that to. An
+//! initial value counts, and an argument, an index, an operand; sizes of arrays, labels of `case` and flags of barriers do not.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -58,7 +58,9 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
             Value::Integer(value) => value.to_string(),
             Value::Float(value) => format!("{value:?}"),
         };
-        let Some(by) = literal.replaced(ast, &decimal) else { continue };
+        // One more than the largest number of a type is a number of another type.
+        let is_other_type = matches!(new, Value::Integer(n) if n >= 0) && literal.converted(ast, &decimal) != Some(new);
+        let Some(by) = literal.replaced(ast, &decimal).filter(|_| !is_other_type) else { continue };
         found.mutants.push(Mutant {
             id: String::new(),
             operator: "LVR",
@@ -95,9 +97,8 @@ fn spelt(value: Value, original: &str, literal: &Node) -> String {
         Value::Integer(_) if literal.is("IntegerLiteral") => {
             &original[original.trim_end_matches(['u', 'U', 'l', 'L']).len()..]
         }
-        Value::Float(_) if !original.starts_with("0x") => {
-            &original[original.trim_end_matches(['f', 'F', 'h', 'H']).len()..]
-        }
+        // A hexadecimal one has an exponent in decimal digits before its suffix.
+        Value::Float(_) => &original[original.trim_end_matches(['f', 'F', 'h', 'H']).len()..],
         _ => "",
     };
     let text = match value {

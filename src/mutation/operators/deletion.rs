@@ -1,8 +1,11 @@
 //! SDL: statements deleted.
 //!
 //! A statement that is an assignment, an increment or a call goes with everything it would have done: all its stores and
-//! all its calls with effects. What only computes stays, which nobody can see. Barriers and fences have operators of their
-//! own (SYR, FR); an initialiser belongs to its declaration.
+//! all its calls with effects. What only computes stays, which nobody can see. The first and the last part of a `for`
+//! are such statements too, and so is each operand of a comma.
+//!
+//! Left out: barriers and fences, which have operators of their own (SYR, FR); initialisers, which belong to their
+//! declarations; `printf`, which changes no output; stores and calls in conditions and in `return`.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -22,7 +25,7 @@ pub const SDL: Operator = Operator {
     id: "SDL",
     name: "statement deletion",
     class: "statement",
-    what: "an assignment, an increment or a call as a statement deleted",
+    what: "an assignment, an increment or a call as a statement or in the head of a `for` deleted; initialisers, conditions, `printf` and barriers are left alone",
     from: "ours",
     peng: false,
     liu: false,
@@ -43,6 +46,8 @@ struct Statement<'a> {
     node: &'a Node,
     piece: Piece,
     effects: Vec<Place>,
+    /// What is left of it: something must stay beside a comma.
+    replacement: &'static str,
 }
 
 fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Function, found: &mut Found) {
@@ -76,30 +81,34 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
             exclude(body, Some(statement.piece.range.clone()), reason, found);
             continue;
         }
-        let Piece { text, range, spelling } = statement.piece.clone();
-        add(body, text, Some(range), spelling, effects, found);
+        add(body, statement.piece.clone(), statement.replacement, effects, found);
     }
 }
 
-fn add(
+fn add(body: &Body<'_>, piece: Piece, replacement: &str, at: Vec<Place>, found: &mut Found) {
+    let Piece { text, range, spelling } = piece;
+    found.mutants.push(mutant(body, text, replacement, Some(range), spelling, at));
+}
+
+fn mutant(
     body: &Body<'_>,
     original: String,
+    replacement: &str,
     range: Option<SourceRange>,
     spelling: Option<SourceRange>,
     at: Vec<Place>,
-    found: &mut Found,
-) {
-    found.mutants.push(Mutant {
+) -> Mutant {
+    Mutant {
         id: String::new(),
         operator: "SDL",
         function: body.name().to_owned(),
         original,
-        replacement: String::new(),
+        replacement: replacement.to_owned(),
         range,
         spelling,
         edit: Edit::Instead { at, by: Action::Nothing },
         is_structural: true,
-    });
+    }
 }
 
 fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut Found) {
@@ -142,10 +151,22 @@ impl<'a> Walk<'a, '_> {
             }
             "IfStmt" => (1..node.children.len()).for_each(|i| self.arm(node, i, dead)),
             "SwitchStmt" | "WhileStmt" => self.arm(node, 1, dead),
-            "ForStmt" => self.arm(node, 4, dead),
+            "ForStmt" => {
+                // Initial part, variable of the condition, condition, increment, body.
+                self.part(node, 0, dead);
+                self.part(node, 3, dead);
+                self.arm(node, 4, dead);
+            }
             "DoStmt" => self.arm(node, 0, dead),
             _ if dead => {}
-            _ => self.expression(node),
+            _ => self.expression(node, ""),
+        }
+    }
+
+    /// A part of the head of a `for`.
+    fn part(&mut self, node: &'a Node, child: usize, dead: bool) {
+        if let Some(part) = node.children.get(child) {
+            self.statement(part, dead);
         }
     }
 
@@ -156,7 +177,10 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn expression(&mut self, node: &'a Node) {
+    fn expression(&mut self, node: &'a Node, replacement: &'static str) {
+        if core(node).is("BinaryOperator") && core(node).opcode.as_deref() == Some(",") {
+            return core(node).children.iter().for_each(|operand| self.expression(operand, "0"));
+        }
         let Some((range, piece)) =
             node.range.as_ref().and_then(|range| Some((range, text::piece(self.sources, self.function, range)?)))
         else {
@@ -173,7 +197,7 @@ impl<'a> Walk<'a, '_> {
                     self.body.inst(*place).callee().is_some_and(|callee| synchronisation(&callee).is_some())
                 };
                 if !effects.iter().any(is_synchronising) {
-                    return self.statements.push(Statement { node: inner, piece, effects });
+                    return self.statements.push(Statement { node: inner, piece, effects, replacement });
                 }
                 "barriers and fences are SYR's and FR's"
             }
@@ -223,7 +247,7 @@ fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
             }
             None => ("atomic".to_owned(), text::spot(at, 0)),
         };
-        add(body, original, range, None, vec![place], found);
+        found.mutants.push(mutant(body, original, "", range, None, vec![place]));
     }
 }
 

@@ -77,16 +77,21 @@ impl OfSource<'_, '_> {
             let is_value = circuit.phi.is_some();
             for change in self.changes {
                 match self.edit(decision, circuit, i, *change) {
-                    Some(edit) => found.mutants.extend(self.mutant(node, token, *change, is_value, edit)),
-                    None => self.exclude(token, "the edges of this short-circuit do not show its operands", found),
+                    Ok(edit) => found.mutants.extend(self.mutant(node, token, *change, is_value, edit)),
+                    Err(reason) => self.exclude(token, reason, found),
                 }
             }
         }
     }
 
-    fn edit(&self, decision: &Decision<'_>, circuit: &Circuit, operator: usize, change: Change) -> Option<Edit> {
+    fn edit(
+        &self,
+        decision: &Decision<'_>,
+        circuit: &Circuit,
+        operator: usize,
+        change: Change,
+    ) -> Result<Edit, &'static str> {
         let mutated = circuit.formula().changed(operator, change);
-        let edit = wired(self.body, circuit, &mutated)?;
         // What an operand that no longer counts would have done.
         let used = mutated.leaves();
         let dropped = circuit.formula().leaves().into_iter().filter(|leaf| !used.contains(leaf));
@@ -94,7 +99,23 @@ impl OfSource<'_, '_> {
             .filter_map(|leaf| decision.written.leaves.get(leaf)?.range.as_ref())
             .flat_map(|range| self.body.effects_in(range))
             .collect();
-        Some(with_effects_left_out(edit, effects))
+        if effects.is_empty() && self.is_known(decision.written.operators[operator], change) {
+            return Err(SAME);
+        }
+        Ok(with_effects_left_out(wired(self.body, circuit, &mutated)?, effects))
+    }
+
+    /// Whether an operator with a constant operand has the value that it is to be replaced by: `a && 1` that of `a`,
+    /// `a && 0` that of `0`.
+    fn is_known(&self, node: &Node, change: Change) -> bool {
+        let is_and = node.opcode.as_deref() == Some("&&");
+        let constant =
+            |i: usize| Some(crate::kernel::folding::constant(self.subject.ast?, node.children.get(i)?)? != 0);
+        match change {
+            Change::Left => constant(1) == Some(is_and) || constant(0) == Some(!is_and),
+            Change::Right => constant(0) == Some(is_and) || constant(1) == Some(!is_and),
+            _ => false,
+        }
     }
 
     /// `&&` and `||` on vectors are `and` and `or`.
@@ -207,18 +228,21 @@ fn exclude(body: &Body<'_>, operator: &'static str, range: Option<SourceRange>, 
     found.excluded.push(Excluded { operator, function, range, reason: reason.to_owned() });
 }
 
-/// The edit that makes a circuit compute another formula.
-fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Option<Edit> {
+const SAME: &str = "nothing changes: the value of an operand is constant";
+
+/// The edit that makes a circuit compute another formula, or why there is none.
+fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
     // The negation of a value is that of the `phi` that holds it.
     if let (Formula::Not(inner), Some((block, instruction))) = (formula, circuit.phi)
         && **inner == *circuit.formula()
     {
         let phi = Place { function: body.function, block, instruction };
         let by = Expr::Unary(Unary::Not, Box::new(Expr::Original));
-        return Some(Edit::Value { at: vec![Slot::Result(phi)], by });
+        return Ok(Edit::Value { at: vec![Slot::Result(phi)], by });
     }
-    let edges = circuit.rewired(&body.sites.cfg, body.function, formula)?;
-    (!edges.is_empty()).then_some(Edit::Redirect { edges })
+    let edges = circuit.rewired(&body.sites.cfg, body.function, formula);
+    let edges = edges.ok_or("the edges of this short-circuit do not show its operands")?;
+    if edges.is_empty() { Err(SAME) } else { Ok(Edit::Redirect { edges }) }
 }
 
 /// The edit, and besides it these stores and calls left out.
@@ -245,9 +269,12 @@ fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &
             let range = text::spot(at, token.len());
             for change in changes {
                 let formula = circuit.formula().changed(operator, *change);
-                let Some(edit) = wired(body, &circuit, &formula) else {
-                    exclude(body, id, range.clone(), "the edges of this short-circuit do not show its operands", found);
-                    continue;
+                let edit = match wired(body, &circuit, &formula) {
+                    Ok(edit) => edit,
+                    Err(reason) => {
+                        exclude(body, id, range.clone(), reason, found);
+                        continue;
+                    }
                 };
                 let (original, replacement) = match change {
                     Change::Exchange => (token.to_owned(), exchanged(token).to_owned()),

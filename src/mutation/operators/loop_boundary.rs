@@ -1,7 +1,8 @@
 //! LBR: loops skipped, their boundary one less, one more (PENG 4.2.2).
 //!
 //! The boundary is the operand of the condition's comparison that the loop does not change; where that is not clear, the
-//! right one. A condition that is no comparison is a test against 0, which then is its boundary.
+//! right one. A condition that is no comparison is a test against 0, which then is its boundary. A boundary that is an
+//! address moves by one element, where the syntax tree tells its size.
 
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
@@ -19,6 +20,7 @@ use crate::mutation::control::conditions;
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
+use crate::mutation::operators::Preset;
 
 pub const LBR: Operator = Operator {
     id: "LBR",
@@ -36,6 +38,10 @@ fn enumerate(subject: &Subject<'_>, found: &mut Found) {
         let written = conditions::loops(subject, &body);
         for (i, l) in body.sites.loops.iter().enumerate() {
             let one = One { subject, body: &body, l, written: written[i] };
+            if subject.preset == Preset::Peng && one.is_in_macro() {
+                one.exclude("a loop inside a macro", found);
+                continue;
+            }
             one.skip(found);
             one.boundary(found);
         }
@@ -52,6 +58,14 @@ struct One<'a, 's> {
 impl One<'_, '_> {
     fn piece(&self, node: Option<&Node>) -> Option<Piece> {
         text::piece(self.subject.sources, self.body.written?, node?.range.as_ref()?)
+    }
+
+    /// Whether the whole loop is of one macro's expansion.
+    fn is_in_macro(&self) -> bool {
+        self.written.and_then(|node| node.range.as_ref()).is_some_and(|range| {
+            let is_of_macro = range.begin.spelling.is_some() && range.end.spelling.is_some();
+            is_of_macro && range.begin.expansion == range.end.expansion
+        })
     }
 
     fn condition(&self) -> Option<&Node> {
@@ -120,15 +134,27 @@ impl One<'_, '_> {
         };
         // SAFETY: the type belongs to a living module.
         let kind = unsafe { LLVMGetTypeKind(ty) };
-        let wide = match kind {
-            LLVMTypeKind::LLVMIntegerTypeKind => false,
-            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMHalfTypeKind => true,
-            LLVMTypeKind::LLVMPointerTypeKind => {
-                return self.exclude("the boundary is an address whose elements the IR does not tell", found);
-            }
-            _ => return self.exclude("the boundary is no number", found),
-        };
         let side = leaf.and_then(|leaf| boundary::side(leaf, slot));
+        let moved = |by: i8| {
+            let (original, plain) = (Box::new(Expr::Original), i128::from(by));
+            Ok(match kind {
+                LLVMTypeKind::LLVMIntegerTypeKind => {
+                    Expr::Binary(Binary::Add, original, Box::new(Expr::Integer(plain)))
+                }
+                LLVMTypeKind::LLVMFloatTypeKind
+                | LLVMTypeKind::LLVMDoubleTypeKind
+                | LLVMTypeKind::LLVMHalfTypeKind => {
+                    Expr::Binary(Binary::FAdd, original, Box::new(Expr::Float(f64::from(by))))
+                }
+                LLVMTypeKind::LLVMPointerTypeKind => {
+                    let Some(side) = side else { return Err("the boundary is the null pointer, or no number") };
+                    let element = side.canonical_type().and_then(folding::pointee_size);
+                    let bytes = element.ok_or("the boundary is an address whose elements have a size unknown here")?;
+                    Expr::Offset(original, Box::new(Expr::Integer(plain * bytes)))
+                }
+                _ => return Err("the boundary is no number"),
+            })
+        };
         let piece = self.piece(side.or(leaf)).or_else(|| self.piece(self.condition()));
         for (by, sign) in [(-1_i8, '-'), (1, '+')] {
             let (original, replacement) = match (&piece, leaf, side) {
@@ -142,11 +168,10 @@ impl One<'_, '_> {
                 }
                 _ => ("boundary".to_owned(), format!("boundary {sign} 1")),
             };
-            let by = match wide {
-                true => Expr::Binary(Binary::FAdd, Box::new(Expr::Original), Box::new(Expr::Float(f64::from(by)))),
-                false => Expr::Binary(Binary::Add, Box::new(Expr::Original), Box::new(Expr::Integer(i128::from(by)))),
-            };
-            self.add(piece.clone(), original, replacement, Edit::Value { at: vec![slot], by }, found);
+            match moved(by) {
+                Ok(by) => self.add(piece.clone(), original, replacement, Edit::Value { at: vec![slot], by }, found),
+                Err(reason) => return self.exclude(reason, found),
+            }
         }
     }
 

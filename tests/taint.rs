@@ -107,6 +107,9 @@ fn taint_goes_through_helpers_and_pointers_to_private_variables() {
             y[i] = twice(a) + b;
         }",
     );
-    assert!(tainted.contains(&2) && tainted.contains(&5) && tainted.contains(&9) && tainted.contains(&11), "{tainted:?}");
+    assert!(
+        tainted.contains(&2) && tainted.contains(&5) && tainted.contains(&9) && tainted.contains(&11),
+        "{tainted:?}"
+    );
     assert!(clean.contains(&10), "{clean:?}");
 }

@@ -141,9 +141,7 @@ impl One<'_, '_> {
                 LLVMTypeKind::LLVMIntegerTypeKind => {
                     Expr::Binary(Binary::Add, original, Box::new(Expr::Integer(plain)))
                 }
-                LLVMTypeKind::LLVMFloatTypeKind
-                | LLVMTypeKind::LLVMDoubleTypeKind
-                | LLVMTypeKind::LLVMHalfTypeKind => {
+                LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMHalfTypeKind => {
                     Expr::Binary(Binary::FAdd, original, Box::new(Expr::Float(f64::from(by))))
                 }
                 LLVMTypeKind::LLVMPointerTypeKind => {

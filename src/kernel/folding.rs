@@ -197,9 +197,14 @@ fn size_of(ty: &str) -> Option<i128> {
     if let Some((bits, _)) = integer_type(&ty) {
         return Some(i128::from(bits / 8));
     }
+    let of_lanes = |element: &str, lanes: i128| Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
     if let Some((element, lanes)) = ty.split_once(" __attribute__((ext_vector_type(") {
-        let lanes: i128 = lanes.strip_suffix(")))")?.parse().ok()?;
-        return Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
+        return of_lanes(element, lanes.strip_suffix(")))")?.parse().ok()?);
+    }
+    // Within other types clang leaves a vector's name.
+    let element = ty.trim_end_matches(|c: char| c.is_ascii_digit());
+    if let Ok(lanes @ (2 | 3 | 4 | 8 | 16)) = ty[element.len()..].parse() {
+        return of_lanes(element, lanes);
     }
     if let Some((element, rest)) = ty.rsplit_once('[').filter(|(element, _)| !element.contains(['(', '['])) {
         return Some(size_of(element)? * rest.strip_suffix(']')?.parse::<i128>().ok()?);

@@ -130,6 +130,7 @@ impl Circuit {
                 }
             }
         }
+        self.learn_from_constants(cfg);
         let target = |exit| self.targets.get(&exit).copied();
         let starts_before = |leaf: usize| {
             target(Exit::Leaf(leaf)).is_some_and(|t| self.leaves[leaf].iter().all(|b| dominance.dominates(t, *b)))
@@ -137,6 +138,18 @@ impl Circuit {
         let is_distinct = self.phi.is_some()
             || target(Exit::Outcome(true)).is_some() && target(Exit::Outcome(true)) != target(Exit::Outcome(false));
         (is_distinct && (1..self.leaves.len()).all(starts_before)).then_some(self)
+    }
+
+    /// Where the other outcome of an operand that is constant leads: no leaf's edge may show it (`a && 0`).
+    fn learn_from_constants(&mut self, cfg: &Cfg) {
+        let known: Vec<(bool, Exit)> = constants(&self.formula);
+        let [(value, other)] = known[..] else { return };
+        let targets = self.leaves.iter().flatten().flat_map(|b| cfg.successors(*b));
+        let block =
+            targets.into_iter().find(|t| is_constant(cfg, *t) && cfg.blocks[*t].taken == Some(usize::from(!value)));
+        if let Some(block) = block {
+            self.targets.entry(other).or_insert(cfg.successors(block)[usize::from(value)]);
+        }
     }
 
     /// The formula that the edges show, for input without a syntax tree.
@@ -297,6 +310,26 @@ fn wire(formula: &Formula, yes: Exit, no: Exit, found: &mut BTreeMap<usize, (Exi
     }
 }
 
+/// The constant operands of a formula, each with where its opposite would lead.
+fn constants(formula: &Formula) -> Vec<(bool, Exit)> {
+    fn collect(formula: &Formula, yes: Exit, no: Exit, found: &mut Vec<(bool, Exit)>) {
+        match formula {
+            Formula::Constant(value) => found.push((*value, if *value { no } else { yes })),
+            Formula::Leaf(_) => {}
+            Formula::Not(inner) => collect(inner, no, yes, found),
+            Formula::Pair { is_and, left, right, .. } => {
+                let next = start(right, yes, no);
+                let (left_yes, left_no) = if *is_and { (next, no) } else { (yes, next) };
+                collect(left, left_yes, left_no, found);
+                collect(right, yes, no, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(formula, Exit::Outcome(true), Exit::Outcome(false), &mut found);
+    found
+}
+
 /// Where the evaluation of a formula begins.
 fn start(formula: &Formula, yes: Exit, no: Exit) -> Exit {
     match formula {
@@ -332,9 +365,14 @@ fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
 
 /// Where control goes on from `block` past a constant operand, such as the `0` of `a && 0`.
 fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
-    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
     match cfg.blocks[block].taken {
-        Some(taken) if is_operand => cfg.successors(block)[taken],
+        Some(taken) if is_constant(cfg, block) => cfg.successors(block)[taken],
         _ => block,
     }
+}
+
+/// Whether a block tests a constant operand.
+fn is_constant(cfg: &Cfg, block: BlockIndex) -> bool {
+    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
+    is_operand && cfg.blocks[block].taken.is_some()
 }

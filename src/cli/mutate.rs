@@ -1,6 +1,6 @@
 //! `kassay mutate`: how well a suite finds faults.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
@@ -12,12 +12,14 @@ use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
 use crate::exec::OpenClExecutor;
 use crate::mutation::campaign::{self, Entry, Matter, Request};
+use crate::mutation::configuration::configuration;
 use crate::mutation::engine::Strategy;
 use crate::mutation::selection::Selection;
 use crate::report::text;
 use crate::result::journal::{self, Header, Journal};
 use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
+use crate::result::store::{self, AnyResult};
 
 /// Measure how well a suite's tests find faults
 #[derive(Debug, Args)]
@@ -203,12 +205,23 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         prune: !args.no_prune,
         batch: args.batch == BatchFlag::Auto,
     };
+    let deliver = |result: &MutateResult| {
+        let view = text::MutateView { summary_only: args.summary };
+        args.output.deliver(result, |style| text::mutate(result, view, &|file| sources.text(file), style))
+    };
     let (journal, known) = match &args.output.output {
         Some(output) => {
             let path = journal::path_for(output);
             let shard = args.shard.map_or_else(String::new, |s| format!(" shard {s}"));
-            let configuration = campaign::configuration(&matter, &request) + &shard;
-            let header = Header::new("mutate", &assay.entry, &configuration);
+            let hash = configuration(&matter, &request);
+            if args.resume
+                && !path.exists()
+                && let Some(result) = complete(output, &hash, args.shard)?
+            {
+                deliver(&result)?;
+                return Ok(u8::from(findings(args, &result)));
+            }
+            let header = Header::new("mutate", &assay.entry, &(hash + &shard));
             let (journal, known) = match args.resume {
                 true => Journal::resume::<Entry>(&path, &header)?,
                 false => (Journal::create(&path, &header)?, Vec::new()),
@@ -218,12 +231,36 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         None => (None, Vec::new()),
     };
     let result = campaign::run(&matter, &request, lanes, journal.as_ref(), known)?;
-    let view = text::MutateView { summary_only: args.summary };
-    args.output.deliver(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
+    deliver(&result)?;
     if let Some(journal) = journal {
         journal.remove()?;
     }
     Ok(u8::from(findings(args, &result)))
+}
+
+/// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if
+/// there is no result.
+///
+/// # Errors
+/// `Caller` if a result of another run is there, which a run that is only to go on must not replace.
+fn complete(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
+    // Whatever else is there is replaced, as without --resume.
+    let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
+    let mend = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
+    let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
+    let expected = shard.map(|s| s.to_string());
+    let differing = [
+        ("configuration", result.configuration.clone(), configuration.to_owned()),
+        ("part", shown(result.shard.as_deref()), shown(expected.as_deref())),
+    ];
+    match differing.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((what, found, expected)) => Err(Error::caller(format!(
+            "{} is the result of another run: its {what} is `{found}`, this run's is `{expected}`",
+            output.display()
+        ))
+        .mend(mend)),
+        None => Ok(Some(*result)),
+    }
 }
 
 /// Whether there is something to complain about: a test that says nothing, a score that is too low.

@@ -15,11 +15,12 @@ use crate::kernel::interface::ArgKind;
 use crate::kernel::ir;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Location, MutateOptions, MutateResult, Position, Status};
+use crate::result::mutate::{self as result, Location, MutateResult, Position, Status};
 use crate::result::shard::Shard;
 use crate::result::{Device, hash, mutate_summary};
 use crate::suite::resolve::Test;
 
+use super::configuration::{configuration, options_of};
 use super::engine::{Engine, Expense, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
 use super::equivalence::{self, Verdict};
@@ -89,42 +90,6 @@ pub enum Class {
 /// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
 const REPEATS: (u32, u32) = (3, 1);
 
-/// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, what
-/// the tests give and expect, the options.
-pub fn configuration(matter: &Matter<'_, '_>, request: &Request) -> String {
-    let code = matter.assay.module.clone();
-    // SAFETY: the module is alive and our own copy; where its source lies is no part of what it does.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
-    let text = code.print_to_string().to_string();
-    let body: String =
-        text.lines().filter(|l| !l.starts_with("; ModuleID") && !l.starts_with("source_filename")).collect();
-    let options = options_of(request);
-    let tests: Vec<String> =
-        matter.tests.iter().map(|t| format!("{} {:?} {:?}", t.name, t.launch, t.expectations)).collect();
-    let parts = [env!("CARGO_PKG_VERSION").to_owned(), body, format!("{options:?} {}", request.seed), tests.join("\n")];
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in parts.join("\0").bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    format!("{hash:016x}")
-}
-
-fn options_of(request: &Request) -> MutateOptions {
-    MutateOptions {
-        operators: request.selection.to_string(),
-        order: request.order,
-        sample: request.sample,
-        repeats: request.repeats,
-        full_matrix: request.full_matrix,
-        timeout_factor: request.factor,
-        strategy: match request.strategy {
-            Strategy::Schemata => "schemata".into(),
-            Strategy::Rebuild => "rebuild".into(),
-        },
-        ir_level: request.ir_level.clone(),
-    }
-}
-
 /// The operator's class, for scores.
 pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
@@ -171,7 +136,7 @@ pub fn run(
     };
     // What is to be woven: what is to be run, alone or in a pair.
     let mut wanted: Vec<usize> = mine.iter().copied().filter(|m| !book.is_decided(*m)).collect();
-    wanted.extend(pairs.iter().filter(|p| p.conflict.is_none()).flat_map(|p| [p.first, p.second]));
+    wanted.extend(pairs.iter().filter(|p| p.ours && p.conflict.is_none()).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
     engine.try_original(&wanted, request.order == 2)?;
@@ -229,7 +194,7 @@ fn texts(matter: &Matter<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, S
 }
 
 /// All mutants, launch mutants behind the others; with `--sample`, of order 1, those drawn.
-fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
+pub(super) fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
     let assay = matter.assay;
     let subject = Subject {
         module: ir::shortened(&assay.module),

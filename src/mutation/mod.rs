@@ -3,6 +3,7 @@
 //! Must never know: devices (it asks `exec`).
 
 pub mod campaign;
+pub mod configuration;
 pub mod control;
 pub mod engine;
 pub mod enumerate;

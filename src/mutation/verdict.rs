@@ -93,8 +93,8 @@ impl Fate {
             Pair::RuntimeError(text) => (Status::RuntimeError, text),
         };
         self.killed_by.push(test);
-        // Among several tests, one that tells by its outputs says more than a fault.
-        if self.status.is_none() || (status == Status::Killed && self.status != Some(Status::Killed)) {
+        // The first test that detects it decides, so that a full matrix says the same as runs that end with it.
+        if self.status.is_none() {
             self.status = Some(status);
             self.reason = Some(format!("test \"{name}\": {text}"));
         }
@@ -165,6 +165,15 @@ mod tests {
         fate.add(1, "b", &Pair::Killed("y".into()));
         assert_eq!(fate.status(true), (Status::Killed, Some("test \"b\": y".into())));
         assert_eq!(fate.killed_by, [1]);
+    }
+
+    #[test]
+    fn the_first_test_that_detects_it_decides_whatever_follows() {
+        let mut fate = Fate::default();
+        fate.add(0, "a", &Pair::RuntimeError("x".into()));
+        let first = fate.status(true);
+        fate.add(1, "b", &Pair::Killed("y".into()));
+        assert_eq!((fate.status(true), fate.killed_by.as_slice()), (first, [0, 1].as_slice()));
     }
 
     #[test]

@@ -46,6 +46,9 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
         range: Some(literal.range.clone()),
         reason: reason.to_owned(),
     };
+    if literal.node.name.as_deref().is_some_and(orders) {
+        return found.excluded.push(exclude("orders and scopes of atomics have to be known when the kernel is built"));
+    }
     let folded = match &literal.folded {
         Ok(folded) => folded,
         Err(reason) => return found.excluded.push(exclude(reason)),
@@ -73,6 +76,11 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
             is_structural: false,
         });
     }
+}
+
+/// Whether an enumerator is an order or a scope of an atomic (specification 6.13.11 of OpenCL C 2.0).
+fn orders(enumerator: &str) -> bool {
+    enumerator.starts_with("memory_order_") || enumerator.starts_with("memory_scope_")
 }
 
 /// 0, 1, -1, one more and one less, without `value` itself and without repetition.
@@ -177,8 +185,9 @@ fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
         LLVMOpcode::LLVMStore => vec![0],
         LLVMOpcode::LLVMCall => {
             let callee = inst.callee().unwrap_or_default();
-            let is_own =
-                callee.starts_with("llvm.") || crate::mutation::control::effects::synchronisation(&callee).is_some();
+            let is_own = callee.starts_with("llvm.")
+                || callee.contains("memory_order")
+                || crate::mutation::control::effects::synchronisation(&callee).is_some();
             let count = inst.operands().len().saturating_sub(1) as u32;
             if is_own { vec![] } else { (0..count).collect() }
         }

@@ -22,6 +22,9 @@ enum Exit {
     Leaf(usize),
 }
 
+/// Whether a short-circuit with its branches at these places may be the one looked for.
+type Pass<'a> = &'a dyn Fn(&[DebugLocation]) -> bool;
+
 /// A formula found in a function.
 #[derive(Debug, Clone)]
 pub struct Circuit {
@@ -59,7 +62,7 @@ impl<'a> Candidates<'a> {
             let place = |b: &BlockIndex| self.cfg.blocks[*b].instructions.last()?.location.clone();
             group.leaves.iter().filter_map(place).collect()
         };
-        let passes: [&dyn Fn(&[DebugLocation]) -> bool; 3] =
+        let passes: [Pass<'_>; 3] =
             [&|places| places.last().is_some_and(is_root), &|places| places.iter().any(is_root), &|places| {
                 !places.is_empty() && places.iter().all(is_inside)
             }];

@@ -25,7 +25,7 @@ pub const SDL: Operator = Operator {
     id: "SDL",
     name: "statement deletion",
     class: "statement",
-    what: "an assignment, an increment or a call as a statement or in the head of a `for` deleted; initialisers, conditions, `printf` and barriers are left alone",
+    what: "an assignment, an increment or a call deleted, as a statement or in the head of a `for`; not initialisers, conditions, `printf`, barriers",
     from: "ours",
     peng: false,
     liu: false,
@@ -74,7 +74,14 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
             }
         };
         if effects.is_empty() {
+            let begins_with_argument = statement.node.range.as_ref().is_some_and(|range| {
+                // Debug information has the argument where it is spelt, but the body's stores at the expansion.
+                range.begin.is_macro_arg && function.place(&range.begin) != &range.begin.expansion
+            });
             let reason = match is_call(statement.node) {
+                _ if begins_with_argument => {
+                    "a statement of a macro's body that begins with an argument: it has no place of its own"
+                }
                 true => "the call has no effects",
                 false => "no store of this statement is left",
             };

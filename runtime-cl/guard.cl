@@ -1,6 +1,6 @@
 /* What guards call, on the device; woven into modules with mutants. See coverage.cl for how it gets there.
  *
- * A work-item keeps its fuel (loop iterations left) and its first fault in private words, which end up in registers; both
+ * A work-item keeps its fuel (loop iterations left) and its latest fault in private words, which end up in registers; both
  * are told to the slot at the end of the kernel. The numbers of words and of fault kinds are those of
  * src/instrument/layout.rs. */
 
@@ -38,18 +38,23 @@ KASSAY_INLINE uint __kassay_span_fits(ulong extent, ulong offset, ulong count, u
     return elements <= (extent - offset) / size;
 }
 
-/* A fault: the first is kept. It leaves the fuel alone: as long as that only counts, work-items that count alike stay
- * together, which vectorisers depend on. What goes on is within its bounds and its fuel. */
-KASSAY_INLINE void __kassay_fault(__private uint *fault, uint code) {
-    *fault = *fault == 0 ? code : *fault;
-}
-
-/* The same where there is one only if `bad`; without a branch. */
+/* A fault if `bad`; without a branch, and without asking whether there was one before: that costs inner loops a factor of
+ * two to three. So it is a work-item's last fault that is told. It leaves the fuel alone: as long as that only counts,
+ * work-items that count alike stay together, which vectorisers depend on. What goes on is within its bounds and its fuel. */
 KASSAY_INLINE void __kassay_fault_if(__private uint *fault, uint bad, uint code) {
-    *fault = bad != 0 && *fault == 0 ? code : *fault;
+    *fault = bad != 0 ? code : *fault;
 }
 
 KASSAY_INLINE int __kassay_fuel(__global const uint *probe) { return (int)probe[KASSAY_FUEL]; }
+
+/* The linear global id, offsets left out. From group and local ids: a `get_global_id(2)`, even one that is not reached,
+ * makes Intel's CPU runtime give up most of what it does for kernels of one or two dimensions (3 to 15 times slower). */
+KASSAY_INLINE uint __kassay_item(void) {
+    size_t x = get_group_id(0) * get_local_size(0) + get_local_id(0);
+    size_t y = get_group_id(1) * get_local_size(1) + get_local_id(1);
+    size_t z = get_group_id(2) * get_local_size(2) + get_local_id(2);
+    return (uint)((z * get_global_size(1) + y) * get_global_size(0) + x);
+}
 
 /* At the kernel's end. A work-item that had a fault other than that of fuel does not count in FUEL_USED. */
 KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel) {
@@ -59,9 +64,7 @@ KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *sl
     }
     uint code = fault == 0 && fuel < 0 ? KASSAY_OUT_OF_FUEL : fault;
     if (code != 0 && atomic_cmpxchg(slot + KASSAY_FAULT, 0u, code) == 0) {
-        size_t z = get_global_id(2) - get_global_offset(2), y = get_global_id(1) - get_global_offset(1);
-        size_t row = z * get_global_size(1) + y;
-        slot[KASSAY_FAULT_ITEM] = (uint)(row * get_global_size(0) + get_global_id(0) - get_global_offset(0));
+        atomic_xchg(slot + KASSAY_FAULT_ITEM, __kassay_item());
     }
 }
 

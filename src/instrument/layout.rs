@@ -113,7 +113,7 @@ pub mod slot {
     pub const MUTANT: u32 = 0;
     /// A second one, in modules woven for pairs.
     pub const SECOND: u32 = 1;
-    /// The first fault that a work-item recorded: [`super::FaultKind`] in the low 8 bits, the number of the guarded
+    /// The fault of the first work-item that told of one (its last one): [`super::FaultKind`] in the low 8 bits, the number of the guarded
     /// instruction above; 0: none.
     pub const FAULT: u32 = 2;
     /// The number of work-items that had a fault is not kept; this is the linear global id of the one in `FAULT`.

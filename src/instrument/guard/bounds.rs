@@ -35,25 +35,22 @@ pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, co
     }
 }
 
-/// Branches around the access.
+/// Branches around the access. Whether it is a fault is decided in front: blocks on both ways would cost vectorised loops
+/// more.
 fn skip(emitter: &Emitter<'_, '_>, access: &Access, fits: LLVMValueRef, code: u32) -> Result<()> {
-    let fault = emitter.runtime("__kassay_fault")?;
+    fault_unless(emitter, fits, code)?;
     let inst = access.inst;
     let join = inst.block();
     let head = emitter.split_before(inst);
     let inside = emitter.block_before(join, c"kassay.access");
-    let outside = emitter.block_before(join, c"kassay.outside");
     // SAFETY: alive; every new block gets one terminator; the phi has both ways into the block and stands at its head.
     unsafe {
         let b = emitter.builder;
         emitter.at_end(head);
-        LLVMBuildCondBr(b, fits, inside.0, outside.0);
+        LLVMBuildCondBr(b, fits, inside.0, join.0);
         LLVMInstructionRemoveFromParent(inst.0);
         emitter.at_end(inside);
         LLVMInsertIntoBuilder(b, inst.0);
-        LLVMBuildBr(b, join.0);
-        emitter.at_end(outside);
-        emitter.call(fault, &mut [emitter.fault, emitter.number(code)]);
         LLVMBuildBr(b, join.0);
         if LLVMGetFirstUse(inst.0).is_null() {
             return Ok(());
@@ -63,21 +60,28 @@ fn skip(emitter: &Emitter<'_, '_>, access: &Access, fits: LLVMValueRef, code: u3
         let phi = LLVMBuildPhi(b, ty, c"".as_ptr());
         LLVMReplaceAllUsesWith(inst.0, phi);
         let mut values = [inst.0, LLVMConstNull(ty)];
-        LLVMAddIncoming(phi, values.as_mut_ptr(), [inside.0, outside.0].as_mut_ptr(), 2);
+        LLVMAddIncoming(phi, values.as_mut_ptr(), [inside.0, head.0].as_mut_ptr(), 2);
     }
+    Ok(())
+}
+
+/// Records a fault where `fits` does not hold.
+fn fault_unless(emitter: &Emitter<'_, '_>, fits: LLVMValueRef, code: u32) -> Result<()> {
+    let fault_if = emitter.runtime("__kassay_fault_if")?;
+    // SAFETY: alive; an `i1`.
+    let bad = unsafe { LLVMBuildNot(emitter.builder, fits, c"".as_ptr()) };
+    let bad = emitter.truth(bad);
+    emitter.call(fault_if, &mut [emitter.fault, bad, emitter.number(code)]);
     Ok(())
 }
 
 /// Makes an asynchronous copy one of no elements.
 fn empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMValueRef, code: u32) -> Result<()> {
-    let fault_if = emitter.runtime("__kassay_fault_if")?;
+    fault_unless(emitter, fits, code)?;
     // SAFETY: alive; the operand is an integer.
     unsafe {
         let count = LLVMGetOperand(access.inst.0, operand);
         let none = LLVMConstNull(LLVMTypeOf(count));
-        let bad = LLVMBuildNot(emitter.builder, fits, c"".as_ptr());
-        let bad = emitter.truth(bad);
-        emitter.call(fault_if, &mut [emitter.fault, bad, emitter.number(code)]);
         let count = LLVMBuildSelect(emitter.builder, fits, count, none, c"".as_ptr());
         LLVMSetOperand(access.inst.0, operand, count);
     }

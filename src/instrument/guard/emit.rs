@@ -22,7 +22,7 @@ pub struct Emitter<'a, 'c> {
     /// The kernel's last argument.
     pub probe: LLVMValueRef,
     pub slot: LLVMValueRef,
-    /// Variables: iterations left, and the first fault.
+    /// Variables: iterations left, and the latest fault.
     pub fuel: LLVMValueRef,
     pub fault: LLVMValueRef,
     /// The last instruction of what the entry prepares; what is built before it is known everywhere.

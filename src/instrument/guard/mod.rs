@@ -1,6 +1,7 @@
-//! Guards: no work-item of a guarded kernel runs on for ever, reaches beyond its buffers or divides by zero. The first fault
-//! is told to the launch's slot of the probe buffer. A work-item without fuel leaves its loops as soon as it safely can; one
-//! with another fault goes on within its bounds and its fuel.
+//! Guards: no work-item of a guarded kernel runs on for ever, reaches beyond its buffers or divides by zero. The fault
+//! of the first work-item that tells of one at its end (its last one) stands in the launch's slot of the probe buffer. A
+//! work-item without fuel leaves its loops as soon as it safely can; one with another fault goes on within its bounds and its
+//! fuel.
 //!
 //! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
 //! loops then, and pointers lead back to what they point into.

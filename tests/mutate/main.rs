@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bench;
+mod equivalents;
 mod exits;
 mod faults;
 mod forms;

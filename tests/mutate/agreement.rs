@@ -1,0 +1,88 @@
+//! Ways to the same verdicts: schemata and rebuild, pruned and not, one worker and two.
+
+use crate::bench::{Bench, Done, lasting, mutants, same, statuses, suite, text};
+
+/// Excepted from agreement: runs that leave a buffer or divide by zero, since what such a kernel does is void, and what
+/// repeats could not decide.
+fn excepted(status: &str) -> bool {
+    matches!(status, "runtime-error" | "undecided")
+}
+
+/// Both strategies on a sample of mutants: the same ids with the same status, but for those that are excepted in one.
+fn strategies_agree(kernel: &str, count: &str) -> Done {
+    let bench = Bench::new()?;
+    let options = ["--sample", count, "--seed", "11", "--repeats", "3"];
+    let together = bench.mutate(&suite(kernel), &options)?;
+    let alone = bench.mutate(&suite(kernel), &[&options, &["--strategy", "rebuild"][..]].concat())?;
+    let (together, alone) = (statuses(&together), statuses(&alone));
+    assert!(together.keys().eq(alone.keys()), "{kernel}: other mutants");
+    let compared = together.iter().zip(alone.values()).filter(|((_, a), b)| !excepted(a) && !excepted(b));
+    let mut count = 0;
+    for ((id, a), b) in compared {
+        assert_eq!(a, b, "{kernel}: {id}");
+        count += 1;
+    }
+    assert!(count >= 4, "{kernel}: only {count} compared");
+    Ok(())
+}
+
+#[test]
+fn strategies_agree_on_loops_and_helpers() -> Done {
+    strategies_agree("loop_shapes", "12")?;
+    strategies_agree("helper_thrice", "10")
+}
+
+#[test]
+fn strategies_agree_on_barriers_and_local_memory() -> Done {
+    strategies_agree("bitonic_sort", "14")?;
+    strategies_agree("reduction_tree", "12")
+}
+
+#[test]
+fn strategies_agree_on_atomics_images_structs_and_vectors() -> Done {
+    strategies_agree("atomics_cl20", "12")?;
+    strategies_agree("palette_1d", "10")?;
+    strategies_agree("struct_args", "10")?;
+    strategies_agree("long_vectors", "10")
+}
+
+/// Pairs that the default leaves out say nothing that the others do not say.
+fn pruning_changes_nothing(kernel: &str) -> Done<u64> {
+    let bench = Bench::new()?;
+    let options = ["--sample", "45", "--seed", "5"];
+    let pruned = bench.mutate(&suite(kernel), &options)?;
+    let full = bench.mutate(&suite(kernel), &[&options, &["--full-matrix", "--no-prune"][..]].concat())?;
+    for (a, b) in mutants(&pruned).iter().zip(mutants(&full)) {
+        let id = text(a, "id");
+        for key in ["id", "status", "reason", "covered_by", "duplicate_of"] {
+            assert_eq!(a[key], b[key], "{kernel}: {key} of {id}");
+        }
+        // Runs end with the first test that detects it; a full matrix goes on.
+        assert_eq!(a["killed_by"][0], b["killed_by"][0], "{kernel}: {id}");
+    }
+    assert_eq!(full["timing"]["pruned_pairs"], 0, "{kernel}");
+    assert!(full["timing"]["pairs"].as_u64() >= pruned["timing"]["pairs"].as_u64(), "{kernel}");
+    Ok(pruned["timing"]["pruned_pairs"].as_u64().unwrap_or_default())
+}
+
+#[test]
+fn a_full_matrix_without_pruning_says_the_same() -> Done {
+    let mut pruned = 0;
+    for kernel in ["loop_shapes", "knapsack_dp", "half_math", "rng_lcg_long"] {
+        pruned += pruning_changes_nothing(kernel)?;
+    }
+    assert!(pruned > 0, "nothing was pruned");
+    Ok(())
+}
+
+#[test]
+fn runs_with_any_number_of_workers_and_batches_are_the_same() -> Done {
+    let bench = Bench::new()?;
+    let of = suite("saxpy_tail");
+    let one = bench.mutate(&of, &["-j", "1"])?;
+    for args in [["-j", "1"], ["-j", "2"], ["--batch", "off"]] {
+        let other = bench.mutate(&of, &args)?;
+        same(&lasting(&one, &[]), &lasting(&other, &[]), &format!("{args:?}"))?;
+    }
+    Ok(())
+}

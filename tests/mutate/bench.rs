@@ -1,0 +1,133 @@
+//! A folder for results, runs of kassay, and what tests look at in results.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// The suite of a kernel of `testdata/`.
+pub fn suite(kernel: &str) -> String {
+    format!("{}/testdata/{kernel}/suite.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder that is gone in the end.
+pub struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run said.
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Bench {
+    pub fn new() -> Done<Bench> {
+        Ok(Bench { folder: tempfile::tempdir()? })
+    }
+
+    /// With a kernel `k.cl` and a suite of it.
+    pub fn of(kernel: &str, suite: &str) -> Done<Bench> {
+        let bench = Bench::new()?;
+        bench.put("k.cl", kernel)?;
+        bench.put("suite.toml", suite)?;
+        Ok(bench)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn put(&self, name: &str, text: &str) -> Done {
+        Ok(std::fs::write(self.path(name), text)?)
+    }
+
+    /// kassay in this folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        command.args(args).current_dir(self.folder.path()).env_remove("NO_COLOR");
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Done<Said> {
+        let Output { status, stdout, stderr } = self.command(args).output()?;
+        let said = Said { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
+        if said.err.contains("panicked") {
+            return Err(format!("{args:?}: {}", said.err).into());
+        }
+        Ok(said)
+    }
+
+    /// `kassay mutate` with a result file, which has to end with `code`.
+    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> Done<Value> {
+        let args = [&["mutate", suite, "--quiet", "-o", "result.json"], args].concat();
+        let said = self.run(&args)?;
+        if said.code != Some(code) {
+            return Err(format!("{args:?} ended with {:?}: {}", said.code, said.err).into());
+        }
+        result(&self.path("result.json"))
+    }
+
+    /// `kassay mutate`, which has to end well.
+    pub fn mutate(&self, suite: &str, args: &[&str]) -> Done<Value> {
+        self.ends(0, suite, args)
+    }
+}
+
+pub fn result(path: &Path) -> Done<Value> {
+    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
+}
+
+/// The text at a key, empty if there is none.
+pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or_default()
+}
+
+pub fn mutants(result: &Value) -> &[Value] {
+    result["mutants"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Status by id.
+pub fn statuses(result: &Value) -> BTreeMap<&str, &str> {
+    mutants(result).iter().map(|m| (text(m, "id"), text(m, "status"))).collect()
+}
+
+/// A result without what may differ between runs that decide the same.
+pub fn lasting(result: &Value, also: &[&str]) -> Value {
+    let mut result = result.clone();
+    if let Some(keys) = result.as_object_mut() {
+        for key in ["elapsed_s", "timing"].iter().chain(also) {
+            keys.shift_remove(*key);
+        }
+    }
+    result
+}
+
+/// Where two results differ, in words; empty if nowhere.
+pub fn differences(a: &Value, b: &Value, at: &str) -> Vec<String> {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) => {
+            let mut keys: Vec<&String> = x.keys().chain(y.keys()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            keys.into_iter().flat_map(|k| differences(&a[k], &b[k], &format!("{at}/{k}"))).collect()
+        }
+        (Value::Array(x), Value::Array(y)) if x.len() == y.len() => {
+            x.iter().zip(y).enumerate().flat_map(|(i, (x, y))| differences(x, y, &format!("{at}/{i}"))).collect()
+        }
+        _ if a == b => Vec::new(),
+        _ => vec![format!("{at}: {a} and {b}")],
+    }
+}
+
+/// Fails with the differences, if there are any.
+pub fn same(a: &Value, b: &Value, what: &str) -> Done {
+    match differences(a, b, "").as_slice() {
+        [] => Ok(()),
+        some => Err(format!("{what}: {}", some.join("\n")).into()),
+    }
+}

@@ -1,0 +1,171 @@
+//! No mutant that is called equivalent is ever killed, and duplicates share their fate: on the suites' tests and on
+//! variants of their inputs, drawn anew in every run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, WorkerOptions};
+use kassay::kernel::compile;
+use kassay::kernel::ir;
+use kassay::kernel::options::KernelOptions;
+use kassay::mutation::engine::{Engine, Options, Strategy};
+use kassay::mutation::equivalence::{self, Verdict};
+use kassay::mutation::forge::Forge;
+use kassay::mutation::operators::Subject;
+use kassay::mutation::verdict::Fate;
+use kassay::mutation::{Selection, enumerate};
+use kassay::result::mutate::Status;
+use kassay::suite::launch::ArgValue;
+use kassay::suite::resolve::{Suite, Test};
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::bench::{Done, suite};
+
+/// The suite's elements in another order, other small numbers: mostly in bounds, as the originals are. What is not is
+/// dropped by the guards.
+fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
+    let mut test = Test { name: format!("{} {number}", test.name), expectations: Vec::new(), ..test.clone() };
+    for arg in &mut test.launch.args {
+        match arg {
+            ArgValue::Buffer(bytes) if bytes.len() % 4 == 0 => {
+                let mut elements = bytes.as_chunks::<4>().0.to_vec();
+                elements.shuffle(random);
+                *bytes = Arc::new(elements.concat());
+            }
+            ArgValue::Value(bytes) => {
+                if let Ok(word) = <[u8; 4]>::try_from(bytes.as_slice()) {
+                    let number = u32::from_le_bytes(word);
+                    if (1..65536).contains(&number) && random.random_bool(0.5) {
+                        *bytes = random.random_range(0..=number).to_le_bytes().to_vec();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    test
+}
+
+/// How many mutants are called equivalent, and how many duplicates, of a kernel on which all of them keep their word.
+fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
+    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
+    let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
+    let suite = Suite::load(Path::new(&suite(kernel)))?;
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let loaded = compile::load(&suite.kernel, &options, true)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let entry = file.choose(suite.entry.as_deref())?;
+    let sources = build::sources_of(&suite.kernel);
+    let assay = file.assay(&entry, &loaded, &sources)?;
+    let selection = Selection::parse("all")?;
+    let subject = Subject {
+        module: ir::shortened(&assay.module),
+        entry: &assay.entry,
+        interface: &assay.interface,
+        sites: &assay.sites,
+        ast: loaded.ast.as_ref(),
+        sources: &sources,
+        preset: selection.preset(),
+    };
+    let mutants = enumerate(&subject, &selection).mutants;
+    let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
+    let bitcode = assay.module.write_bitcode_to_memory();
+    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2)?;
+
+    let lane = starting.ready()?;
+    let most = lane.device().max_work_group_size;
+    let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+    let variants: Vec<Test> =
+        (1..=3).flat_map(|n| tests.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()).collect();
+    tests.extend(variants);
+    for test in &mut tests {
+        let range = &mut test.launch.range;
+        range.local = Some(range.local_or_default(assay.interface.required_local, most));
+    }
+
+    let mut wanted = Vec::new();
+    for (m, verdict) in verdicts.iter().enumerate().filter(|(m, _)| mutants[*m].edit.is_woven()) {
+        match verdict {
+            Verdict::Distinct => {}
+            Verdict::Equivalent { .. } => wanted.push(m),
+            Verdict::DuplicateOf(other) => wanted.extend([m, *other]),
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let options = Options {
+        strategy: Strategy::Schemata,
+        repeats: 1,
+        full_matrix: true,
+        factor: 10.0,
+        timeout: Duration::from_secs(60),
+        prune: false,
+        batch: true,
+    };
+    let mut engine = Engine::new(Forge::new(&assay), vec![lane], &tests, &mutants, options);
+    engine.try_original(&wanted, false)?;
+    assert!(engine.trials().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
+    let runs = vec![true; engine.trials().len()];
+    let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();
+    let fates = engine.run(cases, false, &|_, _| Ok(()))?;
+    let fate = |m: usize| -> Option<&Fate> { wanted.binary_search(&m).ok().map(|at| &fates[at]) };
+    let (mut equivalents, mut duplicates) = (0, 0);
+    for (m, verdict) in verdicts.iter().enumerate() {
+        let (id, Some(fate_of)) = (&mutants[m].id, fate(m)) else { continue };
+        let (status, reason) = fate_of.status(true);
+        // A claim is about runs in bounds (invariant 11 of ARCHITECTURE.md).
+        match verdict {
+            Verdict::Equivalent { reason: claim } if status != Status::RuntimeError => {
+                assert_eq!(status, Status::Survived, "{id} is called equivalent ({claim}), but {reason:?}");
+                equivalents += 1;
+            }
+            Verdict::DuplicateOf(other) => {
+                let other_fate = fate(*other).ok_or("a duplicate of nothing")?;
+                let (other_status, other_reason) = other_fate.status(true);
+                if status == Status::RuntimeError || other_status == Status::RuntimeError {
+                    continue;
+                }
+                assert_eq!(
+                    (status, &fate_of.killed_by),
+                    (other_status, &other_fate.killed_by),
+                    "{id} is called a duplicate of {}, but {reason:?} and {other_reason:?}",
+                    mutants[*other].id
+                );
+                duplicates += 1;
+            }
+            _ => {}
+        }
+    }
+    eprintln!("{kernel}: {equivalents} equivalents, {duplicates} duplicates, {} tests", engine.trials().len());
+    Ok((equivalents, duplicates))
+}
+
+fn random() -> ChaCha8Rng {
+    let given = std::env::var("KASSAY_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let seed: u64 = given.unwrap_or_else(|| {
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos().into())
+    });
+    eprintln!("KASSAY_TEST_SEED={seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+#[test]
+fn what_is_called_equivalent_is_never_killed() -> Done {
+    let mut random = random();
+    let kernels =
+        std::env::var("KASSAY_TEST_KERNELS").unwrap_or_else(|_| "double_math switch_machine liu_example".into());
+    let (mut equivalents, mut duplicates) = (0, 0);
+    for kernel in kernels.split_whitespace() {
+        let (e, d) = claims_hold(kernel, &mut random)?;
+        equivalents += e;
+        duplicates += d;
+    }
+    assert!(equivalents > 0 && duplicates > 0, "{equivalents} equivalents, {duplicates} duplicates");
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Exit codes, and what is said of tests that say nothing.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Done, suite, text};
+
+const ADD: &str = "kernel void k(global const int *in, global int *out, int n) {
+    size_t i = get_global_id(0);
+    if (i < n) out[i] = in[i] + 1;
+}
+";
+
+const ADD_SUITE: &str = "kernel = \"k.cl\"
+
+[[test]]
+name = \"right\"
+global = [8]
+[test.args]
+in = { arange = { len = 8, start = 5, step = 3 } }
+out = { fill = 0, len = 8 }
+n = 7
+";
+
+/// The test of this name in a result.
+fn test<'r>(result: &'r Value, name: &str) -> &'r Value {
+    let tests = result["tests"].as_array().map_or(&[][..], Vec::as_slice);
+    tests.iter().find(|t| text(t, "name") == name).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_score_below_the_threshold_is_a_finding() -> Done {
+    let bench = Bench::of(ADD, ADD_SUITE)?;
+    let met = bench.ends(0, "suite.toml", &["--operators", "ROR,SDL", "--fail-under", "10"])?;
+    let score = met["summary"]["score"].as_f64().ok_or("no score")?;
+    // `!=` in place of `<` changes nothing for as few items.
+    assert!((10.0..100.0).contains(&score), "{score}");
+    let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR,SDL", "--fail-under", "99.9"])?;
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.err.contains("99.9") && said.err.contains("mutation score"), "{}", said.err);
+    Ok(())
+}
+
+#[test]
+fn tests_that_the_original_fails_are_dropped_and_named() -> Done {
+    let wrong = ADD_SUITE
+        .replace("right", "wrong")
+        .replace("fill = 0, len = 8", "fill = 0, len = 8, expect = { fill = 1, len = 8 }");
+    let (_, wrong) = wrong.split_once("[[test]]").ok_or("no test")?;
+    // 12 items with buffers of 8 elements.
+    let outside = ADD_SUITE.replace("right", "outside").replace("[8]", "[12]").replace("n = 7", "n = 12");
+    let (_, outside) = outside.split_once("[[test]]").ok_or("no test")?;
+    let bench = Bench::of(ADD, &format!("{ADD_SUITE}\n[[test]]{wrong}\n[[test]]{outside}"))?;
+    let result = bench.ends(1, "suite.toml", &["--operators", "ROR"])?;
+    assert_eq!(text(test(&result, "right"), "status"), "used");
+    let dropped = test(&result, "wrong");
+    assert_eq!(text(dropped, "status"), "dropped");
+    assert!(text(dropped, "reason").contains("the original fails it: `out` is 6 at 0 instead of 1"), "{dropped}");
+    let dropped = test(&result, "outside");
+    assert_eq!(text(dropped, "status"), "dropped");
+    assert!(text(dropped, "reason").contains("access out of bounds at k.cl:3:"), "{dropped}");
+    // What is dropped neither kills nor reaches.
+    assert_eq!((&dropped["kills"], &dropped["reaches"]), (&0.into(), &0.into()));
+    let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR"])?;
+    assert_eq!(said.code, Some(1));
+    assert!(said.out.contains("wrong") && said.out.contains("outside"), "{}", said.out);
+    Ok(())
+}
+
+#[test]
+fn a_suite_of_which_nothing_is_left_says_so() -> Done {
+    let bench = Bench::of(ADD, &ADD_SUITE.replace("n = 7", "n = 9").replace("[8]", "[9]"))?;
+    let result = bench.ends(1, "suite.toml", &["--operators", "ROR"])?;
+    assert!(text(&result["notes"], "0").is_empty() && result["notes"].to_string().contains("no test says anything"));
+    assert_eq!(result["summary"]["no_coverage"], result["summary"]["total"]);
+    Ok(())
+}
+
+#[test]
+fn an_original_that_is_not_stable_is_dropped() -> Done {
+    // Which work-item comes first differs from run to run.
+    let kernel = "kernel void k(global int *next, global int *order) {
+    order[get_global_id(0)] = atomic_inc(next);
+}
+";
+    let suite = "kernel = \"k.cl\"
+
+[[test]]
+name = \"many groups\"
+global = [65536]
+local = [16]
+[test.args]
+next = { fill = 0, len = 1 }
+order = { fill = 0, len = 65536 }
+";
+    let bench = Bench::of(kernel, suite)?;
+    let result = bench.ends(1, "suite.toml", &["--operators", "GII,GID", "--repeats", "10"])?;
+    let dropped = test(&result, "many groups");
+    assert_eq!(text(dropped, "status"), "dropped", "{result}");
+    assert!(text(dropped, "reason").contains("not stable"), "{dropped}");
+    Ok(())
+}
+
+#[test]
+fn mistakes_of_the_caller_and_devices_that_are_not_there() -> Done {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    for (code, args, part) in [
+        (2, &["--operators", "ROR,XYZ"][..], "there is no mutation operator `XYZ`"),
+        (2, &["--shard", "4/3"], "4/3"),
+        (2, &["--order", "3"], "--order"),
+        (2, &["--fail-under", "101"], "--fail-under"),
+        (2, &["--resume"], "-o"),
+        (2, &["-o", "missing/r.json"], "missing"),
+        (3, &["--device", "no such device"], "no such device"),
+        (3, &["--device", "sim"], "sim"),
+    ] {
+        let said = bench.run(&[&["mutate", &of], args].concat())?;
+        assert_eq!(said.code, Some(code), "{args:?}: {}", said.err);
+        assert!(said.err.contains(part), "{args:?}: {}", said.err);
+    }
+    Ok(())
+}

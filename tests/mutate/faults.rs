@@ -1,0 +1,86 @@
+//! Mutants that hang, leave their buffers or divide by zero: a fate with a place, and the others go on.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Done, mutants, text};
+
+const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
+    int i = get_global_id(0);
+    int sum = 0;
+    for (int j = 0; j < n; j++)
+        sum += in[i + j];
+    out[i] = sum / n;
+}
+";
+
+const SUITE: &str = "kernel = \"k.cl\"
+
+[[test]]
+name = \"windows\"
+global = [32]
+local = [8]
+[test.args]
+in = { arange = { len = 36, start = 100, step = 7 } }
+out = { fill = 0, len = 32 }
+n = 5
+";
+
+fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> Done<&'r Value> {
+    let found = mutants(result).iter().find(|m| {
+        text(m, "operator") == operator
+            && text(m, "replacement") == replacement
+            && m["location"]["start"]["line"] == line
+    });
+    found.ok_or_else(|| format!("no {operator} {replacement} in line {line}").into())
+}
+
+#[test]
+fn mutants_that_misbehave_end_with_a_place() -> Done {
+    let bench = Bench::of(KERNEL, SUITE)?;
+    for args in [&[][..], &["--strategy", "rebuild"], &["--batch", "off"]] {
+        let args = [&["--operators", "ROR,AOD,AOR,GII,ASR,SDL,COD,CSD"], args].concat();
+        let result = bench.mutate("suite.toml", &args)?;
+        // `j >= 0` never ends; nor does the loop without its condition, but that leaves the buffer first.
+        let hangs: Vec<&Value> = mutants(&result).iter().filter(|m| text(m, "status") == "timeout").collect();
+        for hang in &hangs {
+            assert!(text(hang, "reason").contains("ran out of loop iterations"), "{hang}");
+        }
+        let outside = find(&result, "GII", "get_global_id(0) + 1", 2)?;
+        assert_eq!(text(outside, "status"), "runtime-error", "{outside}");
+        assert!(text(outside, "reason").contains("access out of bounds at k.cl:"), "{outside}");
+        assert_eq!(outside["killed_by"], Value::from(vec!["windows"]));
+        let divides: Vec<&Value> = mutants(&result).iter().filter(|m| text(m, "reason").contains("division")).collect();
+        for divide in divides {
+            assert_eq!(text(divide, "status"), "runtime-error", "{divide}");
+        }
+        let odd = mutants(&result)
+            .iter()
+            .filter(|m| text(m, "reason").contains("worker") || text(m, "reason").contains("signal"))
+            .count();
+        assert_eq!(odd, 0, "a worker died");
+        assert!(mutants(&result).iter().any(|m| text(m, "status") == "killed"));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_loop_that_never_ends_is_a_time_out() -> Done {
+    let kernel = "kernel void k(global int *out, int n) {
+    int i = get_global_id(0);
+    int steps = 0;
+    while (n > 1) {
+        n = (n & 1) ? 3 * n + 1 : n / 2;
+        steps++;
+    }
+    out[i] = steps + i / 4;
+}
+";
+    let suite = "kernel = \"k.cl\"\n\n[[test]]\nname = \"t\"\nglobal = [16]\n[test.args]\nout = { fill = 0, len = 16 }\nn = 27\n";
+    let bench = Bench::of(kernel, suite)?;
+    let result = bench.mutate("suite.toml", &["--operators", "CSD,ROR"])?;
+    let hang = find(&result, "CSD", "true", 4)?;
+    assert_eq!(text(hang, "status"), "timeout", "{hang}");
+    assert!(text(hang, "reason").contains("ran out of loop iterations"), "{hang}");
+    assert_eq!(hang["killed_by"], Value::from(vec!["t"]));
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! `kassay mutate` from end to end: whole campaigns on the kernels of `testdata/`, through the program itself.
+
+mod agreement;
+mod bench;
+mod equivalents;
+mod exits;
+mod faults;
+mod forms;
+mod orders;
+mod reports;
+mod resume;
+mod shards;

@@ -1,0 +1,152 @@
+//! Runs that are killed at any moment and resumed: nothing is lost, nothing decided twice.
+
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use crate::bench::{Bench, Done, lasting, result, same, suite};
+
+const RESULT: &str = "killed.json";
+const JOURNAL: &str = "killed.json.journal.jsonl";
+
+/// Starts a run and ends it with SIGKILL after `delay`, if it is not done by then. Whether it was done.
+fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
+    let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let begun = Instant::now();
+    loop {
+        if child.try_wait()?.is_some() {
+            let output = child.wait_with_output()?;
+            let err = String::from_utf8_lossy(&output.stderr);
+            return if output.status.success() { Ok(true) } else { Err(format!("{}: {err}", output.status).into()) };
+        }
+        if begun.elapsed() >= delay {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The whole lines of the journal, of which each mutant has one at most.
+fn lines(bench: &Bench) -> Done<Vec<String>> {
+    let Ok(text) = std::fs::read_to_string(bench.path(JOURNAL)) else { return Ok(Vec::new()) };
+    // A line that was being written when the run was killed is cut.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+    let (mut seen, mut classified) = (BTreeSet::new(), 0);
+    for line in lines.iter().skip(1) {
+        let entry: Value = serde_json::from_str(line)?;
+        match entry["decided"]["id"].as_str() {
+            Some(id) => assert!(seen.insert(id.to_owned()), "{id} was decided twice"),
+            None => classified += 1,
+        }
+    }
+    assert!(classified <= 1, "the search for equivalents was made twice");
+    Ok(lines)
+}
+
+/// Kills a run again and again, at moments that `seed` gives, and compares what comes out with a run that nobody ended.
+fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> Done {
+    let bench = Bench::new()?;
+    let undisturbed = bench.mutate(&suite(kernel), args)?;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let suite = suite(kernel);
+    let begin = [&["mutate", suite.as_str(), "-o", RESULT, "--quiet"], args].concat();
+    let resume = [begin.as_slice(), &["--resume"]].concat();
+    let mut before = Vec::new();
+    let (mut rounds, mut interrupted) = (0, 0);
+    loop {
+        // Later rounds may take longer, so that the run comes to its end also where a start takes all of the time.
+        let delay = Duration::from_millis(random.random_range(50..longest + 150 * rounds));
+        let done = killed_after(&mut bench.command(if rounds == 0 { &begin } else { &resume }), delay)?;
+        rounds += 1;
+        if done {
+            break;
+        }
+        assert!(!bench.path(RESULT).exists() || bench.path(JOURNAL).exists() || !before.is_empty());
+        if !bench.path(JOURNAL).exists() {
+            continue;
+        }
+        let after = lines(&bench)?;
+        assert!(after.starts_with(&before), "an entry was lost after {delay:?}");
+        interrupted += u64::from(after.len() > before.len());
+        before = after;
+    }
+    assert!(!bench.path(JOURNAL).exists(), "the journal outlives the run");
+    eprintln!("{kernel}: {rounds} rounds, {interrupted} of them decided something and were killed");
+    let resumed = result(&bench.path(RESULT))?;
+    same(&lasting(&undisturbed, &[]), &lasting(&resumed, &[]), kernel)
+}
+
+/// New moments in every run; `KASSAY_TEST_SEED` repeats one.
+fn seed() -> u64 {
+    let given = std::env::var("KASSAY_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let seed = given.unwrap_or_else(|| {
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos().into())
+    });
+    eprintln!("KASSAY_TEST_SEED={seed}");
+    seed
+}
+
+#[test]
+fn a_run_of_modules_of_many_is_killed_and_resumed() -> Done {
+    killed_and_resumed("spmv_csr", &["--sample", "60"], 1500, seed())
+}
+
+#[test]
+fn a_run_of_modules_of_one_is_killed_and_resumed() -> Done {
+    killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "20"], 2000, seed())
+}
+
+#[test]
+fn a_run_of_pairs_is_killed_and_resumed() -> Done {
+    killed_and_resumed("vector_add", &["--order", "2", "--sample", "80"], 1200, seed())
+}
+
+#[test]
+fn a_complete_result_is_resumed_as_it_is_and_no_other() -> Done {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    let first = bench.mutate(&of, &["--operators", "ROR"])?;
+    let again = bench.mutate(&of, &["--operators", "ROR", "--resume"])?;
+    assert_eq!(first, again);
+    let path = bench.path("result.json");
+    let path = path.to_str().ok_or("a path that is no text")?;
+    for other in [&["--operators", "AOR"][..], &["--operators", "ROR", "--shard", "1/2"]] {
+        let said = bench.run(&[&["mutate", &of, "-o", path, "--resume"], other].concat())?;
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains("is the result of another run"), "{}", said.err);
+        assert_eq!(result(path.as_ref())?, first);
+    }
+    Ok(())
+}
+
+#[test]
+fn only_the_same_run_can_be_resumed() -> Done {
+    let bench = Bench::new()?;
+    let of = suite("palette_1d");
+    let begin = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "2"];
+    let mut child = bench.command(&begin).stderr(Stdio::null()).spawn()?;
+    let begun = Instant::now();
+    while lines(&bench)?.len() < 4 {
+        assert!(child.try_wait()?.is_none() && begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill()?;
+    child.wait()?;
+    let journal = std::fs::read(bench.path(JOURNAL))?;
+    let other = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "3", "--resume"];
+    let said = bench.run(&other)?;
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("journal of another run") && said.err.contains("--resume"), "{}", said.err);
+    assert_eq!(std::fs::read(bench.path(JOURNAL))?, journal);
+    let said = bench.run(&["mutate", &of, "--resume"])?;
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("-o"), "{}", said.err);
+    Ok(())
+}

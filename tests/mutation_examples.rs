@@ -7,7 +7,7 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::values::AnyValue;
+use inkwell::values::{AnyValue, FunctionValue};
 use kassay::coverage::build::{self, File};
 use kassay::instrument::mutants::{Edit, alone, privatise};
 use kassay::kernel::options::KernelOptions;

@@ -1,0 +1,169 @@
+//! An example of each operator that a suite kills and one that survives (`testdata/operators/examples.toml`): their fates on the
+//! device, and what they change in the canonical form.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::{AnyValue, FunctionValue};
+use kassay::coverage::build::{self, File};
+use kassay::instrument::mutants::{Edit, alone, privatise};
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::{canonical, compile};
+use kassay::mutation::operators::{OPERATORS, Subject};
+use kassay::mutation::{Mutant, Selection, enumerate};
+use kassay::result::mutate::{MutateResult, Status};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Example {
+    killed: Option<Name>,
+    survived: Name,
+    /// Why no mutant is surely killed.
+    unseen: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Name {
+    /// The kernel's name is the first part.
+    Id(String),
+    /// Launch mutants have no kernel in their ids.
+    OfLaunch { kernel: String, id: String },
+}
+
+impl Name {
+    fn kernel(&self) -> &str {
+        match self {
+            Name::Id(id) => id.split('.').next().unwrap_or_default(),
+            Name::OfLaunch { kernel, .. } => kernel,
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Name::Id(id) | Name::OfLaunch { id, .. } => id,
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/operators")
+}
+
+fn examples() -> BTreeMap<String, Example> {
+    toml::from_str(&std::fs::read_to_string(folder().join("examples.toml")).unwrap()).unwrap()
+}
+
+fn kernels(examples: &BTreeMap<String, Example>) -> BTreeSet<String> {
+    let names = examples.values().flat_map(|e| e.killed.iter().chain([&e.survived]));
+    names.map(|name| name.kernel().to_owned()).collect()
+}
+
+#[test]
+fn every_operator_has_its_examples() {
+    let examples = examples();
+    for operator in OPERATORS {
+        let example = examples.get(operator.id).unwrap_or_else(|| panic!("{} has no example", operator.id));
+        assert!(example.killed.is_some() != example.unseen.is_some(), "{}", operator.id);
+    }
+    assert_eq!(examples.len(), OPERATORS.len());
+}
+
+#[test]
+fn one_is_killed_and_one_survives() {
+    let examples = examples();
+    let output = tempfile::tempdir().unwrap();
+    let mut fates: BTreeMap<(String, String), Status> = BTreeMap::new();
+    for kernel in kernels(&examples) {
+        let file = output.path().join(format!("{kernel}.json"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        let here = |e: &Example| e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
+        let operators: Vec<&str> = examples.iter().filter(|(_, e)| here(e)).map(|(id, _)| id.as_str()).collect();
+        command
+            .args(["mutate", "--quiet", "--operators", &operators.join(","), "-o"])
+            .arg(&file)
+            .arg(folder().join(format!("suite_{kernel}.toml")));
+        let ran = command.output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let result: MutateResult = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        fates.extend(result.mutants.into_iter().map(|m| ((kernel.clone(), m.id), m.status)));
+    }
+    for (operator, example) in &examples {
+        let wanted = [(example.killed.as_ref(), Status::Killed), (Some(&example.survived), Status::Survived)];
+        for (name, status) in wanted.into_iter().filter_map(|(name, status)| Some((name?, status))) {
+            let fate = fates.get(&(name.kernel().to_owned(), name.id().to_owned()));
+            assert_eq!(fate, Some(&status), "{operator}: {}", name.id());
+        }
+    }
+}
+
+#[test]
+fn the_canonical_form_changes_in_the_mutants_function_alone() {
+    let examples = examples();
+    let mut changed = 0;
+    for kernel in kernels(&examples) {
+        let names: Vec<&Name> = (examples.values().flat_map(|e| e.killed.iter().chain([&e.survived])))
+            .filter(|name| matches!(name, Name::Id(_)) && name.kernel() == kernel)
+            .collect();
+        let path = folder().join(format!("{kernel}.cl"));
+        let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+        let context = Context::create();
+        let file = File::parse(&context, &loaded).unwrap();
+        let sources = build::sources_of(&path);
+        let assay = file.assay(&kernel, &loaded, &sources).unwrap();
+        let selection = Selection::parse("all").unwrap();
+        let subject = Subject {
+            module: assay.module(),
+            entry: &kernel,
+            interface: &assay.interface,
+            sites: &assay.sites,
+            ast: loaded.ast.as_ref(),
+            sources: &sources,
+            preset: selection.preset(),
+        };
+        let mutants = enumerate(&subject, &selection).mutants;
+        for name in names {
+            let mutant =
+                mutants.iter().find(|m| m.id == name.id()).unwrap_or_else(|| panic!("no mutant {}", name.id()));
+            let module = assay.module().clone();
+            match &mutant.edit {
+                Edit::Privatise { variable } => {
+                    privatise::privatise(&module, &kernel, variable, 0).unwrap().unwrap();
+                }
+                edit => alone::apply(&module, &assay.sites, edit).unwrap(),
+            }
+            canonical::verify(&module, name.id()).unwrap();
+            compare(assay.module(), &module, mutant);
+            changed += 1;
+        }
+    }
+    assert!(changed >= 50, "only {changed} mutants");
+}
+
+/// Bodies of functions: only the mutant's differs.
+fn compare(original: &Module<'_>, mutated: &Module<'_>, mutant: &Mutant) {
+    for before in original.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        let name = before.get_name().to_str().unwrap();
+        let after = mutated.get_function(name).unwrap_or_else(|| panic!("{}: {name} is gone", mutant.id));
+        let (before, after) = (instructions(before), instructions(after));
+        if name != mutant.function {
+            assert_eq!(before, after, "{}: {name}", mutant.id);
+            continue;
+        }
+        assert_ne!(before, after, "{}", mutant.id);
+        println!("{}", mutant.id);
+        before.iter().filter(|line| !after.contains(line)).for_each(|line| println!("  - {line}"));
+        after.iter().filter(|line| !before.contains(line)).for_each(|line| println!("  + {line}"));
+    }
+}
+
+/// Without the numbers of metadata, which differ from module to module.
+fn instructions(function: FunctionValue<'_>) -> Vec<String> {
+    let text = function.print_to_string().to_string();
+    let line = |line: &str| line.split(", !").next().unwrap_or_default().trim().to_owned();
+    text.lines().filter(|l| !l.trim_start().starts_with('#')).map(line).collect()
+}

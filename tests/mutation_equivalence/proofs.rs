@@ -39,7 +39,7 @@ fn forced(body: &str, position: usize, value: i128) -> bool {
 
 #[test]
 fn a_boundary_that_another_condition_excludes() {
-    use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt};
+    use Predicate::{Eq, Ne, Sge, Sgt, Sle};
     comparison("if (n != m) { if (n < m) a[i] = 1; }", 1, &[Sle], &[Sgt, Sge, Eq, Ne]);
     comparison("if (n < m) a[i] = 1;", 0, &[], &[Sle, Ne, Eq]);
     comparison("if (n <= m) { if (n < m) a[i] = 1; }", 1, &[Ne], &[Sle, Eq]);

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::kernel::ir::{self, Block, Inst};
 
 /// Iterations that an item without fuel may still make in loops that hold barriers, until it meets the others at one.
-const GRACE: i32 = 1 << 16;
+const GRACE: i32 = 1 << 12;
 
 /// The local memory of [`Group`].
 const LOCAL: u32 = 3;

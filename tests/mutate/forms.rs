@@ -39,7 +39,7 @@ fn tool(program: &str, args: &[&str]) -> Done {
 #[test]
 fn kernels_may_be_llvm_ir_or_spirv() -> Done {
     let bench = Bench::new()?;
-    let kernel = "long_vectors";
+    let kernel = "big_statement";
     let source = format!("{}/testdata/{kernel}/{kernel}.cl", env!("CARGO_MANIFEST_DIR"));
     let path = |name: &str| bench.path(name).to_string_lossy().into_owned();
     let (ll, spv, stripped) = (path("k.ll"), path("k.spv"), path("stripped.ll"));

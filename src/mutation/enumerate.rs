@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{Found, OPERATORS, Subject};
+use super::passable::Passable;
 use super::selection::Selection;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
@@ -28,6 +29,15 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);
     }
+    let passable = Passable::of(subject.module, subject.sites);
+    let (possible, impossible) = found.mutants.into_iter().partition(|m| passable.allows(&m.edit));
+    found.mutants = possible;
+    found.excluded.extend(impossible.into_iter().map(|m: Mutant| Excluded {
+        operator: m.operator,
+        function: m.function,
+        range: m.range,
+        reason: "in optimised IR, something that is used later would not be computed".to_owned(),
+    }));
     arrange(found, subject.sites)
 }
 

@@ -13,6 +13,7 @@ pub mod mutant;
 pub mod operations;
 pub mod operators;
 pub mod orders;
+pub mod passable;
 pub mod reference;
 pub mod runner;
 pub mod selection;

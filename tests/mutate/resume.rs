@@ -62,13 +62,12 @@ fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> D
     let (mut rounds, mut interrupted) = (0, 0);
     loop {
         // Later rounds may take longer, so that the run comes to its end also where a start takes all of the time.
-        let delay = Duration::from_millis(random.random_range(50..longest + 150 * rounds));
+        let delay = Duration::from_millis(random.random_range(50..longest + 300 * rounds));
         let done = killed_after(&mut bench.command(if rounds == 0 { &begin } else { &resume }), delay)?;
         rounds += 1;
         if done {
             break;
         }
-        assert!(!bench.path(RESULT).exists() || bench.path(JOURNAL).exists() || !before.is_empty());
         if !bench.path(JOURNAL).exists() {
             continue;
         }
@@ -95,17 +94,17 @@ fn seed() -> u64 {
 
 #[test]
 fn a_run_of_modules_of_many_is_killed_and_resumed() -> Done {
-    killed_and_resumed("spmv_csr", &["--sample", "60"], 1500, seed())
+    killed_and_resumed("rng_lcg_long", &["--sample", "40", "--batch", "off"], 800, seed())
 }
 
 #[test]
 fn a_run_of_modules_of_one_is_killed_and_resumed() -> Done {
-    killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "20"], 2000, seed())
+    killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "12"], 1500, seed())
 }
 
 #[test]
 fn a_run_of_pairs_is_killed_and_resumed() -> Done {
-    killed_and_resumed("vector_add", &["--order", "2", "--sample", "80"], 1200, seed())
+    killed_and_resumed("vector_add", &["--order", "2", "--sample", "80"], 700, seed())
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! Whether edges may be led elsewhere: in optimised IR blocks use what other blocks computed, and a way that goes round
+//! these has nothing to offer.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::{
+    LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIntTypeWidth, LLVMGetTypeKind, LLVMTypeOf,
+};
+use petgraph::algo::dominators;
+use petgraph::graph::NodeIndex;
+
+use crate::cfg::graph::BlockIndex;
+use crate::cfg::sites::Sites;
+use crate::instrument::mutants::Edit;
+use crate::instrument::mutants::edit::EdgeChange;
+use crate::kernel::ir::{self, Block, Inst};
+
+/// What blocks of a function need of others.
+struct Needs {
+    blocks: Vec<Block>,
+    /// A block that computes something, and one that uses it. The first block, which is before all others, is left out.
+    uses: Vec<(BlockIndex, BlockIndex)>,
+}
+
+/// Judges edits of a module. The functions are those of its sites, in their order.
+pub struct Passable<'a> {
+    sites: &'a Sites,
+    functions: Vec<Needs>,
+}
+
+impl<'a> Passable<'a> {
+    pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> Passable<'a> {
+        let needs = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
+        let functions = sites.functions.iter().map(|f| Needs::of(needs(&f.cfg.function))).collect();
+        Passable { sites, functions }
+    }
+
+    /// Whether every value is there on the new ways of an edit.
+    pub fn allows(&self, edit: &Edit) -> bool {
+        match edit {
+            Edit::Redirect { edges } => self.offers_phis(edges) && self.keeps_order(edges),
+            Edit::All(edits) => edits.iter().all(|e| self.allows(e)),
+            _ => true,
+        }
+    }
+
+    fn offers_phis(&self, edges: &[EdgeChange]) -> bool {
+        edges.iter().all(|edge| {
+            let blocks = &self.functions[edge.function].blocks;
+            let phis = blocks[edge.to].instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI);
+            let mut phis = phis.map(|phi| {
+                let told = edge.phi.is_some() && is_bool(phi);
+                told || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
+            });
+            phis.all(|there| there)
+        })
+    }
+
+    /// Whether what is used is still computed before, on all ways, old and new.
+    fn keeps_order(&self, edges: &[EdgeChange]) -> bool {
+        let Some(function) = edges.first().map(|e| e.function) else { return true };
+        let uses = &self.functions[function].uses;
+        if uses.is_empty() {
+            return true;
+        }
+        let cfg = &self.sites.functions[function].cfg;
+        let mut graph = cfg.graph.clone();
+        for edge in edges {
+            graph.add_edge(NodeIndex::new(edge.block), NodeIndex::new(edge.to), edge.successor);
+        }
+        let before = dominators::simple_fast(&graph, NodeIndex::new(0));
+        uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(computed, used)| {
+            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *computed))
+        })
+    }
+}
+
+impl Needs {
+    fn of(blocks: Vec<Block>) -> Needs {
+        let position = |block: Block| blocks.iter().position(|b| *b == block);
+        let mut uses = Vec::new();
+        for (here, block) in blocks.iter().enumerate() {
+            for inst in block.instructions() {
+                let used: Vec<(Option<BlockIndex>, Inst)> = match inst.opcode() {
+                    LLVMOpcode::LLVMPHI => {
+                        incoming(inst).into_iter().filter_map(|(b, v)| Some((position(b), v?))).collect()
+                    }
+                    _ => inst.operand_instructions().into_iter().map(|i| (Some(here), i)).collect(),
+                };
+                uses.extend(used.into_iter().filter_map(|(at, value)| Some((position(value.block())?, at?))));
+            }
+        }
+        uses.retain(|(computed, used)| computed != used && *computed != 0);
+        uses.sort_unstable();
+        uses.dedup();
+        Needs { blocks, uses }
+    }
+}
+
+/// What a `phi` takes from where, as far as it is an instruction's.
+fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
+    // SAFETY: alive and a phi; indices are below the count.
+    unsafe {
+        (0..LLVMCountIncoming(phi.0))
+            .map(|i| (Block(LLVMGetIncomingBlock(phi.0, i)), ir::as_instruction(LLVMGetIncomingValue(phi.0, i))))
+            .collect()
+    }
+}
+
+fn is_bool(phi: Inst) -> bool {
+    // SAFETY: alive; only integers have a width.
+    unsafe {
+        let ty = LLVMTypeOf(phi.0);
+        LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1
+    }
+}

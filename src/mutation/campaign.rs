@@ -151,12 +151,6 @@ pub fn run(
     if tests.iter().all(|t| t.status != "used") {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
-    if expense.distrusted > 0 {
-        notes.push(format!(
-            "in {} modules the device's compiler changed what the original computes; their mutants were run unoptimised",
-            expense.distrusted
-        ));
-    }
     let mut done = MutateResult {
         schema: MutateResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -341,6 +335,7 @@ fn timing(expense: &Expense, equivalence_s: f64, trials: &[Trial<'_>]) -> result
         pairs: expense.pairs,
         module_sizes: expense.module_sizes.clone(),
         batched_pairs: expense.batched_pairs,
+        distrusted_modules: expense.distrusted,
         originals_s: trials.iter().map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64())).collect(),
     }
 }

@@ -85,7 +85,7 @@ impl Fate {
                 return;
             }
             Pair::Refused(text) => {
-                self.refused.get_or_insert_with(|| format!("test \"{name}\": the device refuses the launch: {text}"));
+                self.refused.get_or_insert_with(|| format!("test \"{name}\": it cannot be launched so: {text}"));
                 return;
             }
             Pair::Killed(text) => (Status::Killed, text),

@@ -188,6 +188,7 @@ fn add(mut sum: Timing, more: &Timing) -> Timing {
     sum.pruned_pairs += more.pruned_pairs;
     sum.pairs += more.pairs;
     sum.batched_pairs += more.batched_pairs;
+    sum.distrusted_modules += more.distrusted_modules;
     sum.module_sizes.extend(&more.module_sizes);
     // Not a sum: how long the original takes, as the first shard that ran the test measured it.
     for (test, s) in &more.originals_s {

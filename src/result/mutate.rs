@@ -194,6 +194,9 @@ pub struct Timing {
     pub module_sizes: Vec<u64>,
     /// Pairs run by launches that hold several.
     pub batched_pairs: u64,
+    /// Modules in which the device's compiler changed what the original computes; their mutants were run unoptimised.
+    #[serde(default)]
+    pub distrusted_modules: u64,
     /// Kernel time of the original by test, seconds, medians.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub originals_s: BTreeMap<String, f64>,

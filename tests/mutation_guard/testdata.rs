@@ -59,7 +59,7 @@ fn suites(folder: &str) -> Done<Vec<PathBuf>> {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if file.is_dir() {
                 todo.push(file);
-            } else if name.ends_with(".toml") && name != "hand.toml" {
+            } else if name.ends_with(".toml") && name.contains("suite") {
                 found.push(file);
             }
         }

@@ -113,6 +113,7 @@ pub fn mutate_result() -> MutateResult {
             pairs: 21,
             module_sizes: vec![7, 4],
             batched_pairs: 12,
+            distrusted_modules: 0,
             originals_s: BTreeMap::from([("even".to_owned(), 12.34e-6)]),
         },
         mutants,

@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(differs(&expected, &bytes(&right), &bytes(&close)), None);
         close[130] = 7.5;
         let told = differs(&expected, &bytes(&right), &bytes(&close));
-        assert_eq!(told.as_deref(), Some("argument 2 differs at 130: 7.5 instead of 130"));
+        assert_eq!(told.as_deref(), Some("argument 2 differs at 130: 7.5 instead of 130.0"));
         let short = differs(&expected, &bytes(&right), &bytes(&right[..100]));
         assert!(short.is_some_and(|s| s.contains("at 100")));
     }

@@ -20,6 +20,8 @@ struct Hand {
     /// Mutants (`mutation_peng.rs`).
     #[serde(rename = "peng")]
     _peng: Option<toml::Table>,
+    #[serde(rename = "peng_left_out")]
+    _peng_left_out: Option<toml::Table>,
     counts: Counts,
     coverage: toml::Table,
 }

@@ -523,7 +523,13 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         };
         let begun = Instant::now();
-        let module = match self.forge.private(variable, bytes, Effort::Optimised)? {
+        // One mutant runs a few times: optimising its module pays only for launches that take long without.
+        let runs = sizing::price(&self.trials, std::slice::from_ref(case), true, |t| t.run_time);
+        let effort = match self.options.strategy {
+            Strategy::Schemata if runs * self.options.repeats < self.whole_build => Effort::Quick,
+            _ => Effort::Optimised,
+        };
+        let module = match self.forge.private(variable, bytes, effort)? {
             Ok(woven) => self.load(woven, BTreeMap::new()),
             Err(reason) => {
                 case.fate.ignore(&reason);

@@ -11,9 +11,9 @@ use crate::suite::resolve::Test;
 
 use super::forge::{Effort, Forge, Refusable, Woven};
 use super::mutant::Mutant;
-use super::runner::{self, Case, Cost, Running};
+use super::runner::{self, Case, Cost};
 use super::sizing::{self, Sizes};
-use super::trial::{self, Trial, Trying};
+use super::trial::{self, Running, Trial, Trying};
 use super::verdict::Fate;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

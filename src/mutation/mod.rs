@@ -18,6 +18,7 @@ pub mod reference;
 pub mod runner;
 pub mod selection;
 pub mod sizing;
+pub mod subject;
 pub mod trial;
 pub mod verdict;
 

@@ -11,7 +11,7 @@ use crate::suite::launch::{ArgValue, Launch};
 
 use super::forge::Woven;
 use super::operators::launch;
-use super::trial::{Trial, probe_head};
+use super::trial::{Running, Trial, probe_head};
 use super::verdict::{self, Fate, Pair};
 
 /// Variations of one sweep: what is decided is journalled after each.
@@ -36,17 +36,6 @@ pub struct Case {
     pub fate: Fate,
     /// Trials it was run on.
     pub pairs: u64,
-}
-
-/// How cases are run.
-#[derive(Debug, Clone)]
-pub struct Running {
-    pub layout: GuardLayout,
-    pub repeats: u32,
-    pub full_matrix: bool,
-    /// Fuel and time as a multiple of the original's.
-    pub factor: f64,
-    pub required_local: Option<[u64; 3]>,
 }
 
 /// What running took.

@@ -12,7 +12,6 @@ use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
 
 use super::forge::Woven;
-use super::runner::Running;
 
 /// Iterations that every work-item may make beyond the multiple of the original's.
 const FUEL_CONSTANT: u64 = 1000;
@@ -40,6 +39,17 @@ pub struct Trial<'t> {
     pub kernel_time: Duration,
     /// Why it says nothing of mutants.
     pub dropped: Option<String>,
+}
+
+/// How cases are run.
+#[derive(Debug, Clone)]
+pub struct Running {
+    pub layout: GuardLayout,
+    pub repeats: u32,
+    pub full_matrix: bool,
+    /// Fuel and time as a multiple of the original's.
+    pub factor: f64,
+    pub required_local: Option<[u64; 3]>,
 }
 
 /// How trials are made.

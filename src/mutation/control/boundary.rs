@@ -11,7 +11,7 @@ use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
 use crate::kernel::ast::Node;
 use crate::kernel::ir::{self, Inst};
-use crate::mutation::operators::Subject;
+use crate::mutation::subject::Subject;
 
 /// A boundary value.
 pub struct Boundary<'a> {

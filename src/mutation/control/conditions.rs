@@ -7,7 +7,7 @@ use crate::kernel::ast::{Ast, Function, Node, Range};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::ir::DebugLocation;
-use crate::mutation::operators::Subject;
+use crate::mutation::subject::Subject;
 
 /// What a condition decides, by position in `FunctionSites`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

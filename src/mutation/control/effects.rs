@@ -8,7 +8,7 @@ use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
 use crate::kernel::ast::{Function, Range};
 use crate::kernel::ir::{self, DebugLocation, Inst};
-use crate::mutation::operators::Subject;
+use crate::mutation::subject::Subject;
 
 use super::text;
 

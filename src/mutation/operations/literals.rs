@@ -8,7 +8,7 @@ use crate::instrument::mutants::Expr;
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
 use crate::mutation::mutant::SourceRange;
-use crate::mutation::operators::Subject;
+use crate::mutation::subject::Subject;
 
 /// A number in the source.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ pub use kinds::{BinaryOp, CompareOp, OperationKind};
 pub use literals::{Literal, literals};
 
 use super::mutant::{Excluded, SourceRange};
-use super::operators::Subject;
+use super::subject::Subject;
 use crate::instrument::mutants::{Binary, EdgeChange, Expr, Place, Slot};
 use crate::kernel::ast::Node;
 

@@ -3,9 +3,9 @@
 //! Those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and of C11 as OpenCL C 2.0 has them (6.13.11).
 
 use super::calls::{self, Call};
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 /// Load, computation and store instead of the atomic (LIU, table 6.2).
 pub const AR: Operator = Operator {

@@ -1,8 +1,8 @@
 //! Work-group barriers: `SYR` deletes one, `BFR` changes the memory that it orders.
 
 use super::calls::{self, Call};
-use super::{Found, Operator, Preset, Subject};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
+use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 /// Deletes a barrier (PENG 4.2.2; LIU, table 6.2).
 pub const SYR: Operator = Operator {

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Subject};
 use crate::cfg::graph::InstKind;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
@@ -13,6 +12,7 @@ use crate::kernel::builtins::demangle;
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
+use crate::mutation::subject::{Found, Subject};
 
 /// A call in the source.
 #[derive(Debug, Clone)]

@@ -6,7 +6,6 @@
 //! or called is left out: `while (n--)` as `while (true)` leaves `n` alone.
 
 use super::logical::with_effects_left_out;
-use super::{Found, Operator, Subject};
 use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::loops::Loop;
@@ -16,6 +15,7 @@ use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const CSD: Operator = Operator {
     id: "CSD",

@@ -7,7 +7,6 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::{Edit, Expr, Place, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
@@ -16,6 +15,7 @@ use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text;
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operations::{Literal, literals};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const LVR: Operator = Operator {
     id: "LVR",

@@ -10,7 +10,6 @@
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::{Action, Edit, Place};
 use crate::kernel::ast::{Ast, Function, Node};
 use crate::kernel::constant_switch;
@@ -20,6 +19,7 @@ use crate::kernel::source::Sources;
 use crate::mutation::control::effects::{Body, bodies, has_effects, synchronisation};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const SDL: Operator = Operator {
     id: "SDL",

@@ -1,7 +1,8 @@
 //! Memory fences: `FR` deletes one.
 
-use super::{Found, Operator, Subject, calls};
+use super::calls;
 use crate::instrument::mutants::edit::{Action, Edit};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 /// Deletes a fence (LIU, table 6.2: `__threadfence`).
 pub const FR: Operator = Operator {

@@ -1,8 +1,8 @@
 //! Image coordinates: `ICR`, PENG's image access mutation (4.2.2).
 
 use super::calls::{self, Call};
-use super::{Found, Operator, Preset, Subject};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
+use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 /// One coordinate more or less; two exchanged.
 pub const ICR: Operator = Operator {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::calls::{self, Call};
-use super::{Found, Operator, Preset, Subject};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
 use crate::kernel::builtins;
+use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 /// Another index: another of the three (LIU, table 6.2), or another dimension.
 pub const GIR: Operator = Operator {

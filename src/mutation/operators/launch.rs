@@ -1,10 +1,10 @@
 //! Launch operators (LIU 6.1.1, table 6.2): `AS`, `AI`, `AD` change the NDRange and nothing in the code.
 
-use super::{Found, Operator, Subject};
 use crate::exec::DeviceInfo;
 use crate::instrument::mutants::edit::{Edit, LaunchChange};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::selection::Selection;
+use crate::mutation::subject::{Found, Operator, Subject};
 use crate::suite::launch::NdRange;
 
 /// The class of all of them.

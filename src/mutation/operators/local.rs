@@ -2,13 +2,13 @@
 
 use llvm_sys::core::*;
 
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::edit::{Edit, LocalVariable};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Mutant, SourceRange, Spot};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 /// A variable is no longer shared (LIU, table 6.2).
 pub const SHR: Operator = Operator {

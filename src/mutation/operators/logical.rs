@@ -7,7 +7,6 @@
 use llvm_sys::LLVMOpcode;
 
 use super::loop_boundary::binds_tightly;
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
 use crate::mutation::control::circuits::{Candidates, Circuit};
@@ -17,6 +16,7 @@ use crate::mutation::control::logic::{self, Decision};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const COR: Operator = Operator {
     id: "COR",

@@ -9,7 +9,6 @@ use llvm_sys::core::*;
 
 use super::condition::forced_loop;
 use super::logical::with_effects_left_out;
-use super::{Found, Operator, Subject};
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr};
 use crate::kernel::ast::Node;
@@ -21,6 +20,7 @@ use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const LBR: Operator = Operator {
     id: "LBR",

@@ -21,60 +21,7 @@ pub mod relational;
 mod replacing;
 pub mod unary;
 
-use super::mutant::{Excluded, Mutant};
-use crate::cfg::sites::Sites;
-use crate::kernel::ast::Ast;
-use crate::kernel::interface::Interface;
-use crate::kernel::source::Sources;
-
-/// What a set of operators has in common beyond their choice: how many replacements each makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// All replacements of the operator.
-    #[default]
-    Full,
-    /// PENG's table 4.2, with the numbers of replacements that the published counts imply.
-    Peng,
-    /// LIU's tables 6.1 and 6.2.
-    Liu,
-}
-
-/// A kernel in canonical form with all that is known of it.
-pub struct Subject<'a> {
-    pub module: &'a inkwell::module::Module<'a>,
-    pub entry: &'a str,
-    pub interface: &'a Interface,
-    pub sites: &'a Sites,
-    /// Of the source, where there is one.
-    pub ast: Option<&'a Ast>,
-    pub sources: &'a Sources,
-    pub preset: Preset,
-}
-
-/// An operator.
-pub struct Operator {
-    /// As the user names it: `ROR`.
-    pub id: &'static str,
-    pub name: &'static str,
-    /// `condition`, `arithmetic`, `statement`, `loop`, `barrier`, `index`, `memory`, `image`, `launch` …: the class that
-    /// scores are broken down by. PENG's classes: `branch`, `barrier` and `loop` mutants.
-    pub class: &'static str,
-    /// What it does, a line of the table in `docs/operators.md`.
-    pub what: &'static str,
-    /// `PENG`, `LIU`, `ours`.
-    pub from: &'static str,
-    pub peng: bool,
-    pub liu: bool,
-    /// Finds its mutants (ids are given by the registry afterwards; leave them empty).
-    pub enumerate: fn(&Subject<'_>, &mut Found),
-}
-
-/// What operators found.
-#[derive(Debug, Default)]
-pub struct Found {
-    pub mutants: Vec<Mutant>,
-    pub excluded: Vec<Excluded>,
-}
+pub use super::subject::{Found, Operator, Preset, Subject};
 
 /// All operators, in the order of the specification's table.
 #[rustfmt::skip]

@@ -3,9 +3,9 @@
 //! LIU's table 6.1 (CBR, NCR), PENG's table 4.2 (ROR). Floating-point comparisons are C's: only `!=` holds of NaN.
 
 use super::replacing::{add, each, predicate, refolded, wanted};
-use super::{Found, Operator, Preset, Subject};
 use crate::instrument::mutants::{Edit, Expr};
 use crate::mutation::operations::{CompareOp, Implementation, Operation, OperationKind};
+use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 pub const CBR: Operator = Operator {
     id: "CBR",

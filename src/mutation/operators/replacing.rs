@@ -1,12 +1,12 @@
 //! What families of operators share: from a source operation and what it becomes to a mutant.
 
-use super::{Found, Preset, Subject};
 use crate::instrument::mutants::{Binary, Edit, Expr, Predicate, Slot};
 use crate::kernel::ast::Node;
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operations::{
     self, BinaryOp, Class, CompareOp, Folded, Implementation, Instance, Operation, OperationKind, Operations, Ty,
 };
+use crate::mutation::subject::{Found, Preset, Subject};
 
 /// The operations of a kernel that an operator looks at; those it leaves alone are added to `found`.
 pub fn wanted<'a>(

@@ -1,12 +1,12 @@
 //! AIU, AOD, COD: unary operators (LIU's table 6.1; the deletions also PENG's table 4.2).
 
 use super::replacing::{add, each, refolded, wanted};
-use super::{Found, Operator, Subject};
 use crate::instrument::mutants::{Edit, Expr, Slot, Unary};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::mutation::mutant::{Mutant, SourceRange};
 use crate::mutation::operations::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
+use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const AIU: Operator = Operator {
     id: "AIU",

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
@@ -12,6 +14,7 @@ use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, alone, privatise, schemata};
+use crate::kernel::ir;
 use crate::lower::spirv;
 
 /// How the device builds a module.
@@ -99,6 +102,7 @@ impl<'a, 'c> Forge<'a, 'c> {
 
     fn finish(&self, module: &Module<'_>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.assay.entry;
+        initialise(module);
         guard::inline_and_promote(module, entry, &self.assay.machine)?;
         let guards = guard::weave(module, entry, self.layout, &self.assay.machine)?;
         match batched {
@@ -120,5 +124,39 @@ impl<'a, 'c> Forge<'a, 'c> {
             build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
         }
         Ok(Ok(Code { spirv: Arc::new(code), entry: self.assay.entry.clone(), build_options }))
+    }
+}
+
+/// Gives private numbers and vectors of numbers the value 0 where their function begins. Mutants that leave one without
+/// another value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and
+/// compilers take any that suits them, even the one that the mutant deleted.
+fn initialise(module: &Module<'_>) {
+    for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+        let Some(first) = function.blocks().first().copied() else { continue };
+        let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
+        let variables: Vec<_> = variables.collect();
+        let Some(at) = first.instructions().into_iter().find(|i| i.opcode() != LLVMOpcode::LLVMAlloca) else {
+            continue;
+        };
+        // SAFETY: all are alive; the builder is disposed of. Stores need no debug location.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(builder, at.0);
+            for variable in variables {
+                let ty = LLVMGetAllocatedType(variable.0);
+                let is_number = matches!(
+                    LLVMGetTypeKind(ty),
+                    LLVMTypeKind::LLVMIntegerTypeKind
+                        | LLVMTypeKind::LLVMHalfTypeKind
+                        | LLVMTypeKind::LLVMFloatTypeKind
+                        | LLVMTypeKind::LLVMDoubleTypeKind
+                        | LLVMTypeKind::LLVMVectorTypeKind
+                );
+                if is_number {
+                    LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
+                }
+            }
+            LLVMDisposeBuilder(builder);
+        }
     }
 }

@@ -135,13 +135,9 @@ fn initialise(module: &Module<'_>) {
         let Some(first) = function.blocks().first().copied() else { continue };
         let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
         let variables: Vec<_> = variables.collect();
-        let Some(at) = first.instructions().into_iter().find(|i| i.opcode() != LLVMOpcode::LLVMAlloca) else {
-            continue;
-        };
         // SAFETY: all are alive; the builder is disposed of. Stores need no debug location.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
-            LLVMPositionBuilderBefore(builder, at.0);
             for variable in variables {
                 let ty = LLVMGetAllocatedType(variable.0);
                 let is_number = matches!(
@@ -152,7 +148,9 @@ fn initialise(module: &Module<'_>) {
                         | LLVMTypeKind::LLVMDoubleTypeKind
                         | LLVMTypeKind::LLVMVectorTypeKind
                 );
+                // Right behind the variable: others, and code that uses this one, may follow in between.
                 if is_number {
+                    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
                     LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
                 }
             }

@@ -56,13 +56,18 @@ KASSAY_INLINE uint __kassay_item(void) {
     return (uint)((z * get_global_size(1) + y) * get_global_size(0) + x);
 }
 
+/* Where a loop was left: `spent` becomes its fault if the fuel ran out there and not before. */
+KASSAY_INLINE void __kassay_left(__private uint *spent, int fuel, uint code) {
+    *spent = fuel < 0 && *spent == 0 ? code : *spent;
+}
+
 /* At the kernel's end. A work-item that had a fault other than that of fuel does not count in FUEL_USED. */
-KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel) {
+KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel, uint spent) {
     uint used = probe[KASSAY_FUEL] - (fuel < 0 ? 0 : (uint)fuel);
     if (fault == 0 && used > slot[KASSAY_FUEL_USED]) {
         atomic_max(slot + KASSAY_FUEL_USED, used);
     }
-    uint code = fault == 0 && fuel < 0 ? KASSAY_OUT_OF_FUEL : fault;
+    uint code = fault == 0 && fuel < 0 ? (spent == 0 ? KASSAY_OUT_OF_FUEL : spent) : fault;
     if (code != 0 && atomic_cmpxchg(slot + KASSAY_FAULT, 0u, code) == 0) {
         atomic_xchg(slot + KASSAY_FAULT_ITEM, __kassay_item());
     }
@@ -77,7 +82,6 @@ KASSAY_INLINE void __kassay_flags(__local uint *flags) {
         flags[0] = 0;
         flags[1] = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 KASSAY_INLINE void __kassay_arrive(__local uint *flags, __private const uint *turn, __private const int *fuel) {
@@ -93,5 +97,18 @@ KASSAY_INLINE void __kassay_agree(__local const uint *flags, __private uint *tur
     *turn ^= 1u;
 }
 
-/* A point where all items of a group meet that is no barrier itself: one in front of it. */
+/* A barrier: behind what the group prepares in local memory, and in front of a point where its items meet that is none. */
 KASSAY_INLINE void __kassay_meet(void) { barrier(CLK_LOCAL_MEM_FENCE); }
+
+/* Fills local memory, all items of the group together: what nobody wrote holds the same in every launch. The bytes make
+ * large positive numbers of every type, which show in results better than a zero does. */
+KASSAY_INLINE void __kassay_fill(__local uint *to, ulong bytes) {
+    ulong items = get_local_size(0) * get_local_size(1) * get_local_size(2);
+    ulong item = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+    for (ulong i = item; i < bytes / 4; i += items) {
+        to[i] = 0x7f7f7f7f;
+    }
+    for (ulong i = bytes / 4 * 4 + item; i < bytes; i += items) {
+        ((__local uchar *)to)[i] = 0x7f;
+    }
+}

@@ -163,7 +163,13 @@ fn check(
     let references: Vec<Reference> = plain
         .outputs
         .into_iter()
-        .map(|(position, bytes)| Reference { position, bytes: Arc::new(bytes), ty: types(position), tolerance })
+        .map(|(position, bytes)| Reference {
+            position,
+            label: format!("argument {position}"),
+            bytes: Arc::new(bytes),
+            ty: types(position),
+            tolerance,
+        })
         .collect();
     let count = groups(&launch.range).map_or(0, |g| g.iter().product());
     let mut found = Vec::new();
@@ -308,6 +314,7 @@ fn rates() -> Done {
         let launch = Launch { range, args: vec![ArgValue::Buffer(floats(1.0)), ArgValue::Buffer(floats(0.5)), n] };
         let reference = Reference {
             position: 0,
+            label: "argument 0".to_owned(),
             bytes: floats(1.5),
             ty: Some(Type::Scalar(Scalar::F32)),
             tolerance: Tolerance::default(),

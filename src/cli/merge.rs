@@ -1,12 +1,14 @@
 //! `kassay merge`: shards into one result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::options::check_writable;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::mutation::campaign::class_of;
 use crate::mutation::operators::OPERATORS;
+use crate::result::store::AnyResult;
 use crate::result::{merge, store};
 
 /// Merge the results of all shards of a `mutate` run into one
@@ -27,11 +29,18 @@ pub fn run(args: &MergeArgs) -> Result<u8> {
         .iter()
         .map(|path| store::read(path).map(|result| (path.clone(), result)))
         .collect::<Result<Vec<_>>>()?;
+    loaded.iter().try_for_each(|(path, result)| known_operators(path, result))?;
     store::write(&merge::merge(loaded, &class_of)?, &args.output)?;
     Ok(0)
 }
 
-/// The class of an operator by its id.
-fn class_of(operator: &str) -> String {
-    OPERATORS.iter().find(|o| o.id == operator).map_or("unknown", |o| o.class).to_owned()
+/// Refuses a result of operators that there are none of here: their classes are unknown.
+fn known_operators(path: &Path, result: &AnyResult) -> Result<()> {
+    let AnyResult::Mutate(result) = result else { return Ok(()) };
+    let mut single = result.mutants.iter().filter(|m| !m.is_pair());
+    match single.find(|m| OPERATORS.iter().all(|o| o.id != m.operator)) {
+        None => Ok(()),
+        Some(m) => Err(Error::caller(format!("{} has mutants of an operator `{}`", path.display(), m.operator))
+            .mend(format!("merge it with the kassay that wrote it, version {}", result.version))),
+    }
 }

@@ -119,6 +119,8 @@ pub struct Batch {
 pub struct Reference {
     /// Of the argument.
     pub position: u32,
+    /// What differences call it.
+    pub label: String,
     pub bytes: Arc<Vec<u8>>,
     pub ty: Option<crate::kernel::interface::Type>,
     pub tolerance: crate::suite::compare::Tolerance,

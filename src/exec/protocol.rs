@@ -82,6 +82,8 @@ pub struct Sweep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Expected {
     pub position: u32,
+    /// What differences call it.
+    pub label: String,
     pub bytes: Span,
     pub ty: Option<Type>,
     /// The bits of the tolerances `abs` and `rel`: JSON knows no infinity.

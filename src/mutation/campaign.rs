@@ -90,7 +90,7 @@ pub enum Class {
 /// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
 const REPEATS: (u32, u32) = (3, 1);
 
-/// The operator's class, for scores.
+/// The class of an operator of [`OPERATORS`], for scores.
 pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
 }

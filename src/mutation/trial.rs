@@ -145,11 +145,12 @@ pub fn attempt<'t>(
         {
             let (index, actual, wanted) = (first.index, first.actual, first.expected);
             trial.dropped =
-                Some(format!("the original fails it: `{}` is {actual} at {index} instead of {wanted}", output.label));
+                Some(format!("the original fails it: {} is {actual} at {index} instead of {wanted}", output.name()));
             return Ok(trial);
         }
         trial.references.push(Reference {
             position: output.position,
+            label: output.name(),
             bytes: expected.map_or_else(|| Arc::new(left.clone()), |e| Arc::clone(&e.bytes)),
             ty: Some(expected.map_or_else(|| output.ty.clone(), |e| e.ty.clone())),
             tolerance: expected.map_or(output.tolerance, |e| e.tolerance),

@@ -40,6 +40,16 @@ pub struct Output {
     pub tolerance: Tolerance,
 }
 
+impl Output {
+    /// The argument in words.
+    pub fn name(&self) -> String {
+        match self.label.starts_with(|c: char| c.is_ascii_digit()) {
+            true => format!("argument {}", self.label),
+            false => format!("`{}`", self.label),
+        }
+    }
+}
+
 pub struct Resolved {
     pub value: ArgValue,
     pub expectation: Option<Expectation>,

@@ -31,9 +31,13 @@ fn behaviours(what: &[u32]) -> Vec<Variation> {
     what.iter().map(|w| Variation { words: vec![(16, *w)] }).collect()
 }
 
+fn label(position: u32) -> String {
+    format!("argument {position}")
+}
+
 fn reference(position: u32, values: &[f32], tolerance: Tolerance) -> Reference {
     let bytes = Arc::new(bytes(values, f32::to_le_bytes));
-    Reference { position, bytes, ty: Some(Type::Scalar(Scalar::F32)), tolerance }
+    Reference { position, label: label(position), bytes, ty: Some(Type::Scalar(Scalar::F32)), tolerance }
 }
 
 struct Bench {
@@ -111,6 +115,7 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
     let launch = Launch { range: range([1]), args: vec![ints(&[0])] };
     let expected = Reference {
         position: 0,
+        label: label(0),
         bytes: Arc::new(vec![0; 4]),
         ty: Some(Type::Scalar(Scalar::I32)),
         tolerance: Tolerance::default(),
@@ -195,6 +200,7 @@ fn several_outputs_and_images_are_compared() -> Test {
     let launch = Launch { range: range([3, 2]), args };
     let output = |position, bytes: Vec<u8>, ty| Reference {
         position,
+        label: label(position),
         bytes: Arc::new(bytes),
         ty: Some(ty),
         tolerance: Tolerance::default(),
@@ -254,7 +260,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
     let launch = Launch { range, args: vec![ints(&[1; 8]), ints(&[2; 8])] };
     let expected = bytes(&[3; 8], i32::to_le_bytes);
     let (ty, tolerance) = (Some(Type::Scalar(Scalar::I32)), Tolerance::default());
-    let references = [Reference { position: 0, bytes: Arc::new(expected), ty, tolerance }];
+    let references = [Reference { position: 0, label: label(0), bytes: Arc::new(expected), ty, tolerance }];
     let batch = Batch { slots: 8, first_word: 16, slot_words: 4, dimension: 0, strides: vec![128, 0] };
     let run = |executor: &mut OpenClExecutor, batch: &Batch, what: &[u32]| {
         let variations: Vec<Variation> = what.iter().map(|w| Variation { words: vec![(0, *w)] }).collect();

@@ -96,9 +96,22 @@ pub fn statuses(result: &Value) -> BTreeMap<&str, &str> {
     mutants(result).iter().map(|m| (text(m, "id"), text(m, "status"))).collect()
 }
 
+/// A reason without the values that differed. A mutant whose work-items race leaves others every time, though it is
+/// killed every time.
+pub fn coarse(reason: &str) -> &str {
+    const DIFFERS: &str = " differs at ";
+    reason.find(DIFFERS).map_or(reason, |at| &reason[..at + DIFFERS.len()])
+}
+
 /// A result without what may differ between runs that decide the same.
 pub fn lasting(result: &Value, also: &[&str]) -> Value {
     let mut result = result.clone();
+    for mutant in result["mutants"].as_array_mut().into_iter().flatten() {
+        let reason = coarse(text(mutant, "reason")).to_owned();
+        if !reason.is_empty() {
+            mutant["reason"] = Value::from(reason);
+        }
+    }
     if let Some(keys) = result.as_object_mut() {
         for key in ["elapsed_s", "timing"].iter().chain(also) {
             keys.shift_remove(*key);

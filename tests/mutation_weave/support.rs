@@ -9,8 +9,8 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay::cfg::sites::Sites;
 use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, slot};
-use kassay::instrument::mutants::define_plain_slot;
 use kassay::kernel::compile::{self, Format};
 use kassay::kernel::interface::Interface;
 use kassay::kernel::options::KernelOptions;
@@ -43,7 +43,7 @@ impl<'c> Kernel<'c> {
 
     /// The code of a (woven) clone of the module.
     pub fn code(&self, module: &Module<'_>) -> Code {
-        define_plain_slot(module, self.layout()).unwrap();
+        ids::plain(module, self.layout()).unwrap();
         spirv::prepare(module, &self.entry, &self.machine).unwrap();
         let spirv = Arc::new(spirv::emit(module, &self.machine).unwrap());
         Code { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) }

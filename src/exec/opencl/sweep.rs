@@ -406,6 +406,7 @@ fn lay_out<'a>(
         .zip(references)
         .map(|(r, (position, bytes))| Expected {
             position,
+            label: r.label.clone(),
             bytes,
             ty: r.ty.clone(),
             tolerance: [r.tolerance.abs.to_bits(), r.tolerance.rel.to_bits()],

@@ -1,8 +1,9 @@
 //! Fuel: every iteration of a loop costs one; without any, the loop is left. Loops that hold barriers are left only when
 //! the work-group agrees (see `runtime-cl/guard.cl`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntSLT;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -12,7 +13,8 @@ use super::builtins::{self, Meeting};
 use super::emit::Emitter;
 use super::loops::{Loop, Loops};
 use crate::error::Result;
-use crate::kernel::ir::{self, Block, Inst};
+use crate::instrument::layout::FaultKind;
+use crate::kernel::ir::{self, Block, DebugLocation, Function, Inst};
 
 /// Iterations that an item without fuel may still make in loops that hold barriers, until it meets the others at one.
 const GRACE: i32 = 1 << 12;
@@ -27,9 +29,38 @@ struct Group {
     floor: LLVMValueRef,
 }
 
-/// Adds the guards of all loops. `end` is the block in which the kernel returns; it begins with no phi.
-pub fn guard(emitter: &Emitter<'_, '_>, end: Block) -> Result<()> {
+/// Where a loop keeps its fault if a work-item runs out of fuel in it.
+#[derive(Clone, Copy)]
+struct Spent {
+    variable: LLVMValueRef,
+    code: u32,
+}
+
+/// Where loops begin in the source, by the terminators that lead back to their heads.
+pub fn starts(module: &Module<'_>, kernel: Function) -> HashMap<Inst, DebugLocation> {
+    let kind = ir::metadata_kind(module, "llvm.loop");
+    let loops = Loops::of(kernel);
+    let latches = loops.all.iter().flat_map(|l| &l.latches).map(|b| loops.blocks[*b].terminator());
+    latches
+        .filter_map(|latch| {
+            let start = latch.metadata_location(kind).or_else(|| latch.location());
+            Some((latch, start.filter(|l| l.line > 0)?))
+        })
+        .collect()
+}
+
+/// Adds the guards of all loops. `end` is the block in which the kernel returns; it begins with no phi. `spent` is the
+/// variable for the fault of the loop in which the fuel ran out; `places` gets where that loop begins. Whether the group
+/// has to meet at the kernel's entry.
+pub fn guard(
+    emitter: &Emitter<'_, '_>,
+    end: Block,
+    spent: LLVMValueRef,
+    starts: &HashMap<Inst, DebugLocation>,
+    places: &mut Vec<Option<DebugLocation>>,
+) -> Result<bool> {
     let loops = Loops::of(emitter.kernel);
+    let left = emitter.runtime("__kassay_left")?;
     let meetings = meetings(emitter);
     let meets = |l: &Loop| meetings.iter().any(|(call, _)| l.blocks.iter().any(|b| loops.blocks[*b] == call.block()));
     let group = match loops.all.iter().any(meets) {
@@ -39,12 +70,15 @@ pub fn guard(emitter: &Emitter<'_, '_>, end: Block) -> Result<()> {
     let mut at_latch = Vec::new();
     for (number, l) in loops.all.iter().enumerate() {
         let floor = group.as_ref().filter(|_| meets(l)).map(|g| g.floor);
+        let latches = l.latches.iter().filter_map(|b| starts.get(&loops.blocks[*b].terminator()));
+        let spent = Spent { variable: spent, code: (places.len() as u32) << 8 | FaultKind::Fuel as u32 };
+        places.push(latches.min().cloned());
         match loops.decider(number) {
-            Some((block, leaves)) => decide(emitter, block, leaves, floor),
-            None => at_latch.push((l, floor)),
+            Some((block, leaves)) => decide(emitter, block, leaves, floor, (left, spent)),
+            None => at_latch.push((l, floor, spent)),
         }
     }
-    for (l, floor) in at_latch {
+    for (l, floor, spent) in at_latch {
         // Nobody waits for those who go straight to the end of a kernel without barriers.
         let exit = if meetings.is_empty() { None } else { loops.exit(l) };
         let blocks: BTreeSet<LLVMBasicBlockRef> = l.blocks.iter().map(|b| loops.blocks[*b].0).collect();
@@ -55,14 +89,15 @@ pub fn guard(emitter: &Emitter<'_, '_>, end: Block) -> Result<()> {
         for latch in &l.latches {
             let latch = loops.blocks[*latch];
             for (way, _) in (0..).zip(latch.terminator().successors()).filter(|(_, s)| *s == header) {
-                leave_on(emitter, latch, way, exit.unwrap_or(end), floor);
+                leave_on(emitter, latch, way, exit.unwrap_or(end), floor, (left, spent));
             }
         }
     }
+    let nowhere = Spent { variable: spent, code: FaultKind::Fuel as u32 };
     for (from, way) in &loops.irregular {
-        leave_on(emitter, loops.blocks[*from], *way, end, None);
+        leave_on(emitter, loops.blocks[*from], *way, end, None, (left, nowhere));
     }
-    Ok(())
+    Ok(group.is_some())
 }
 
 /// Burns one unit; whether none is left.
@@ -78,7 +113,13 @@ fn burn(emitter: &Emitter<'_, '_>, floor: Option<LLVMValueRef>) -> LLVMValueRef 
 }
 
 /// Adds the fuel to a condition that leaves the loop if it is `leaves == 0`.
-fn decide(emitter: &Emitter<'_, '_>, block: Block, leaves: u32, floor: Option<LLVMValueRef>) {
+fn decide(
+    emitter: &Emitter<'_, '_>,
+    block: Block,
+    leaves: u32,
+    floor: Option<LLVMValueRef>,
+    (left, spent): (Function, Spent),
+) {
     let branch = block.terminator();
     emitter.before(branch.0);
     let none = burn(emitter, floor);
@@ -93,32 +134,65 @@ fn decide(emitter: &Emitter<'_, '_>, block: Block, leaves: u32, floor: Option<LL
         };
         LLVMSetCondition(branch.0, condition);
     }
+    let exit = branch.successors()[leaves as usize];
+    let way = note(emitter, exit, left, spent);
+    // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
+    unsafe { LLVMSetSuccessor(branch.0, leaves, way.0) };
+    come_from(emitter, exit, block, way);
+}
+
+/// A block in front of `exit`, and leading there, that notes the loop if the fuel ran out in it.
+fn note(emitter: &Emitter<'_, '_>, exit: Block, left: Function, spent: Spent) -> Block {
+    let way = emitter.block_before(exit, c"kassay.left");
+    emitter.at_end(way);
+    let fuel = emitter.load(emitter.int, emitter.fuel);
+    emitter.call(left, &mut [spent.variable, fuel, emitter.number(spent.code)]);
+    // SAFETY: alive; the block had no terminator.
+    unsafe { LLVMBuildBr(emitter.builder, exit.0) };
+    way
+}
+
+/// One entry of each phi of `block` that came from `old` comes from `new`.
+fn come_from(emitter: &Emitter<'_, '_>, block: Block, old: Block, new: Block) {
+    for phi in phis(block) {
+        // SAFETY: alive; `new` took the place of an edge from `old`.
+        unsafe {
+            rebuild(emitter, phi, |value, block, seen| {
+                let moved = block == old.0 && !seen;
+                (value, if moved { new.0 } else { block }, moved)
+            });
+        }
+    }
 }
 
 /// Puts a test of the fuel on an edge; without fuel, `exit` is next.
-fn leave_on(emitter: &Emitter<'_, '_>, from: Block, way: u32, exit: Block, floor: Option<LLVMValueRef>) {
+fn leave_on(
+    emitter: &Emitter<'_, '_>,
+    from: Block,
+    way: u32,
+    exit: Block,
+    floor: Option<LLVMValueRef>,
+    (left, spent): (Function, Spent),
+) {
     let terminator = from.terminator();
     let to = terminator.successors()[way as usize];
     let test = emitter.block_before(to, c"kassay.fuel");
     emitter.at_end(test);
     let none = burn(emitter, floor);
+    let noted = note(emitter, exit, left, spent);
+    emitter.at_end(test);
     // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
     unsafe {
-        LLVMBuildCondBr(emitter.builder, none, exit.0, to.0);
+        LLVMBuildCondBr(emitter.builder, none, noted.0, to.0);
         LLVMSetSuccessor(terminator.0, way, test.0);
-        for phi in phis(to) {
-            rebuild(emitter, phi, |value, block, seen| {
-                let moved = block == from.0 && !seen;
-                (value, if moved { test.0 } else { block }, moved)
-            });
-        }
+        come_from(emitter, to, from, test);
         for phi in phis(exit) {
             let ty = LLVMTypeOf(phi.0);
             let mut nothing = match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMTargetExtTypeKind => LLVMGetUndef(ty),
                 _ => LLVMConstNull(ty),
             };
-            LLVMAddIncoming(phi.0, &mut nothing, &mut { test.0 }, 1);
+            LLVMAddIncoming(phi.0, &mut nothing, &mut { noted.0 }, 1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Guards: no work-item of a guarded kernel runs on for ever, reaches beyond its buffers or divides by zero. The fault
 //! of the first work-item that tells of one at its end (its last one) stands in the launch's slot of the probe buffer. A
 //! work-item without fuel leaves its loops as soon as it safely can; one with another fault goes on within its bounds and its
-//! fuel.
+//! fuel. Local memory begins filled (`locals`).
 //!
 //! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
 //! loops then, and pointers lead back to what they point into.
@@ -12,6 +12,7 @@ mod builtins;
 mod division;
 mod emit;
 mod fuel;
+mod locals;
 mod loops;
 mod pointers;
 
@@ -20,6 +21,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{TargetMachine, TargetTriple};
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
+use llvm_sys::prelude::*;
 
 use self::emit::Emitter;
 use self::pointers::Objects;
@@ -37,7 +39,8 @@ pub const SLOT: &str = "__kassay_slot";
 /// What was guarded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guards {
-    /// By the number that a fault names: where the guarded instruction comes from. Number 0 stands for no instruction.
+    /// By the number that a fault names: where the guarded instruction comes from, or the loop begins. Number 0 stands for
+    /// nothing.
     pub places: Vec<Option<DebugLocation>>,
 }
 
@@ -46,7 +49,7 @@ impl Guards {
     pub fn describe(&self, word: u32) -> Option<String> {
         let (kind, number) = FaultKind::read(word)?;
         let what = match kind {
-            FaultKind::Fuel => return Some("a work-item ran out of loop iterations".to_owned()),
+            FaultKind::Fuel => "a work-item ran out of loop iterations",
             FaultKind::OutOfBounds => "access out of bounds",
             FaultKind::Division => "division by zero, or overflowing",
         };
@@ -90,7 +93,9 @@ pub fn weave(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &Ta
     let accesses = access::accesses(kernel, &objects);
     let divisions = access::divisions(kernel);
     let guarded = accesses.iter().map(|a| a.inst).chain(divisions.iter().map(|d| d.inst));
-    let places = std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
+    let mut places: Vec<_> =
+        std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
+    let starts = fuel::starts(module, kernel);
     // SAFETY: the module is alive. What is woven has no place in the source.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
 
@@ -106,8 +111,14 @@ pub fn weave(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &Ta
     for division in &divisions {
         division::guard(&emitter, division, next(FaultKind::Division))?;
     }
-    let end = single_return(&emitter)?;
-    fuel::guard(&emitter, end)?;
+    let spent = emitter.variable(emitter.number(0));
+    let end = single_return(&emitter, spent)?;
+    let filled = locals::fill(&emitter, layout)?;
+    let flagged = fuel::guard(&emitter, end, spent, &starts, &mut places)?;
+    if filled || flagged {
+        emitter.at_entry();
+        emitter.call(emitter.runtime("__kassay_meet")?, &mut []);
+    }
     drop(emitter);
     drop_effect_attributes(kernel);
     canonical::verify(module, "weaving guards")?;
@@ -153,8 +164,9 @@ fn slot_function(module: &Module<'_>) -> Function {
     })
 }
 
-/// Lets the kernel return in one block, which tells the slot about the work-item.
-fn single_return(emitter: &Emitter<'_, '_>) -> Result<crate::kernel::ir::Block> {
+/// Lets the kernel return in one block, which tells the slot about the work-item. `spent`: the variable with the place
+/// where its fuel ran out.
+fn single_return(emitter: &Emitter<'_, '_>, spent: LLVMValueRef) -> Result<crate::kernel::ir::Block> {
     let report = emitter.runtime("__kassay_report")?;
     let returns = emitter.kernel.blocks().into_iter().map(|b| b.terminator());
     let returns: Vec<ir::Inst> = returns.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).collect();
@@ -169,7 +181,8 @@ fn single_return(emitter: &Emitter<'_, '_>) -> Result<crate::kernel::ir::Block> 
         emitter.at_end(end);
         let fault = emitter.load(emitter.int, emitter.fault);
         let fuel = emitter.load(emitter.int, emitter.fuel);
-        emitter.call(report, &mut [emitter.probe, emitter.slot, fault, fuel]);
+        let spent = emitter.load(emitter.int, spent);
+        emitter.call(report, &mut [emitter.probe, emitter.slot, fault, fuel, spent]);
         LLVMBuildRetVoid(emitter.builder);
         Ok(end)
     }

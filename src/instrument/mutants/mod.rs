@@ -15,5 +15,4 @@ mod weaver;
 pub use edit::{
     Action, Binary, Conversion, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot, Unary,
 };
-pub use threads::define_plain_slot;
 pub use weaver::Form;

@@ -8,9 +8,9 @@ use super::tools::Tools;
 use super::weaver::Numbers;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::layout::{GuardLayout, slot};
+use crate::instrument::layout::slot;
 use crate::instrument::probe_argument;
-use crate::kernel::ir::{self, Function};
+use crate::kernel::ir::Function;
 
 /// The function that finds the words of the run's slot in the probe buffer; declared by the weavers, defined by whoever
 /// decides how many slots a launch has.
@@ -200,24 +200,4 @@ pub(super) fn settle_one(stand_in: LLVMValueRef, value: Option<LLVMValueRef>) {
         }
         LLVMInstructionEraseFromParent(stand_in);
     }
-}
-
-/// Defines `__kassay_slot` for launches of one slot: it stands at a fixed word of the probe buffer.
-pub fn define_plain_slot(module: &inkwell::module::Module<'_>, layout: GuardLayout) -> Result<()> {
-    let Some(find) = SLOT.to_str().ok().and_then(|name| ir::function(module, name)) else { return Ok(()) };
-    if find.has_body() {
-        return Err(Error::internal("the slot of a run is defined twice"));
-    }
-    let tools = Tools::new(module);
-    // SAFETY: alive; the function takes the probe buffer alone and returns an address in it.
-    unsafe {
-        let entry = LLVMAppendBasicBlockInContext(tools.context, find.0, c"entry".as_ptr());
-        tools.at_end(ir::Block(entry));
-        let probe = LLVMGetFirstParam(find.0);
-        let mut index = [tools.number(layout.slot(0))];
-        let slot = LLVMBuildInBoundsGEP2(tools.builder, tools.int(), probe, index.as_mut_ptr(), 1, c"".as_ptr());
-        LLVMBuildRet(tools.builder, slot);
-        LLVMSetLinkage(find.0, llvm_sys::LLVMLinkage::LLVMInternalLinkage);
-    }
-    Ok(())
 }

@@ -307,11 +307,8 @@ fn differs(expected: &Expected, bytes: &[u8], actual: &[u8]) -> Option<String> {
                 Some(field) => format!("{index}.{field}"),
                 None => index.to_string(),
             };
-            let position = expected.position;
-            return Some(format!(
-                "argument {position} differs at {at}: {} instead of {}",
-                first.actual, first.expected
-            ));
+            let label = &expected.label;
+            return Some(format!("{label} differs at {at}: {} instead of {}", first.actual, first.expected));
         }
     }
     None
@@ -328,6 +325,7 @@ mod tests {
         let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
         let expected = Expected {
             position: 2,
+            label: "`out`".to_owned(),
             bytes: Span { start: 0, len: 0 },
             ty: Some(Type::Scalar(Scalar::F32)),
             tolerance: [0.1_f64.to_bits(), 0],
@@ -338,7 +336,7 @@ mod tests {
         assert_eq!(differs(&expected, &bytes(&right), &bytes(&close)), None);
         close[130] = 7.5;
         let told = differs(&expected, &bytes(&right), &bytes(&close));
-        assert_eq!(told.as_deref(), Some("argument 2 differs at 130: 7.5 instead of 130.0"));
+        assert_eq!(told.as_deref(), Some("`out` differs at 130: 7.5 instead of 130.0"));
         let short = differs(&expected, &bytes(&right), &bytes(&right[..100]));
         assert!(short.is_some_and(|s| s.contains("at 100")));
     }

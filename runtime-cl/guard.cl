@@ -58,7 +58,8 @@ KASSAY_INLINE uint __kassay_item(void) {
 
 /* Where a loop was left: `spent` becomes its fault if the fuel ran out there and not before. */
 KASSAY_INLINE void __kassay_left(__private uint *spent, int fuel, uint code) {
-    *spent = fuel < 0 && *spent == 0 ? code : *spent;
+    uint here = (uint)(fuel < 0) & (uint)(*spent == 0);
+    *spent = here != 0 ? code : *spent;
 }
 
 /* At the kernel's end. A work-item that had a fault other than that of fuel does not count in FUEL_USED. */

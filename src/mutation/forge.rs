@@ -104,7 +104,7 @@ impl<'a, 'c> Forge<'a, 'c> {
         let entry = &self.assay.entry;
         initialise(module);
         guard::inline_and_promote(module, entry, &self.assay.machine)?;
-        let guards = guard::weave(module, entry, self.layout, &self.assay.machine)?;
+        let guards = guard::weave(module, entry, self.layout, effort == Effort::Quick, &self.assay.machine)?;
         match batched {
             true => ids::batched(module, entry, self.layout, &self.assay.machine)?,
             false => ids::plain(module, self.layout)?,

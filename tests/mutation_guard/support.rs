@@ -45,7 +45,7 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     canonical::canonicalise(&module, entry, &machine)?;
     let layout = GuardLayout { args };
     guard::inline_and_promote(&module, entry, &machine)?;
-    let guards = guard::weave(&module, entry, layout, &machine)?;
+    let guards = guard::weave(&module, entry, layout, false, &machine)?;
     define_slot(&context, &module, layout)?;
     spirv::prepare(&module, entry, &machine)?;
     if let Ok(path) = std::env::var("KASSAY_SHOW_GUARDED") {

@@ -32,7 +32,8 @@ struct Group {
 /// Where a loop keeps its fault if a work-item runs out of fuel in it.
 #[derive(Clone, Copy)]
 struct Spent {
-    variable: LLVMValueRef,
+    /// With what notes it; `None`: nothing is noted.
+    variable: Option<(LLVMValueRef, Function)>,
     code: u32,
 }
 
@@ -50,17 +51,19 @@ pub fn starts(module: &Module<'_>, kernel: Function) -> HashMap<Inst, DebugLocat
 }
 
 /// Adds the guards of all loops. `end` is the block in which the kernel returns; it begins with no phi. `spent` is the
-/// variable for the fault of the loop in which the fuel ran out; `places` gets where that loop begins. Whether the group
-/// has to meet at the kernel's entry.
+/// variable for the fault of the loop in which the fuel ran out, `places` gets where that loop begins. Unless `noting`, the
+/// variable only tells of a kernel's only loop. Whether the group has to meet at the kernel's entry.
 pub fn guard(
     emitter: &Emitter<'_, '_>,
     end: Block,
     spent: LLVMValueRef,
+    noting: bool,
     starts: &HashMap<Inst, DebugLocation>,
     places: &mut Vec<Option<DebugLocation>>,
 ) -> Result<bool> {
     let loops = Loops::of(emitter.kernel);
-    let left = emitter.runtime("__kassay_left")?;
+    let note = emitter.runtime("__kassay_left")?;
+    let variable = noting.then_some((spent, note));
     let meetings = meetings(emitter);
     let meets = |l: &Loop| meetings.iter().any(|(call, _)| l.blocks.iter().any(|b| loops.blocks[*b] == call.block()));
     let group = match loops.all.iter().any(meets) {
@@ -71,10 +74,16 @@ pub fn guard(
     for (number, l) in loops.all.iter().enumerate() {
         let floor = group.as_ref().filter(|_| meets(l)).map(|g| g.floor);
         let latches = l.latches.iter().filter_map(|b| starts.get(&loops.blocks[*b].terminator()));
-        let spent = Spent { variable: spent, code: (places.len() as u32) << 8 | FaultKind::Fuel as u32 };
+        let code = (places.len() as u32) << 8 | FaultKind::Fuel as u32;
         places.push(latches.min().cloned());
+        if !noting && loops.all.len() == 1 && loops.irregular.is_empty() {
+            emitter.at_entry();
+            // SAFETY: alive; the variable holds a 32-bit integer.
+            unsafe { LLVMBuildStore(emitter.builder, emitter.number(code), spent) };
+        }
+        let spent = Spent { variable, code };
         match loops.decider(number) {
-            Some((block, leaves)) => decide(emitter, block, leaves, floor, (left, spent)),
+            Some((block, leaves)) => decide(emitter, block, leaves, floor, spent),
             None => at_latch.push((l, floor, spent)),
         }
     }
@@ -89,13 +98,13 @@ pub fn guard(
         for latch in &l.latches {
             let latch = loops.blocks[*latch];
             for (way, _) in (0..).zip(latch.terminator().successors()).filter(|(_, s)| *s == header) {
-                leave_on(emitter, latch, way, exit.unwrap_or(end), floor, (left, spent));
+                leave_on(emitter, latch, way, exit.unwrap_or(end), floor, spent);
             }
         }
     }
-    let nowhere = Spent { variable: spent, code: FaultKind::Fuel as u32 };
+    let nowhere = Spent { variable, code: FaultKind::Fuel as u32 };
     for (from, way) in &loops.irregular {
-        leave_on(emitter, loops.blocks[*from], *way, end, None, (left, nowhere));
+        leave_on(emitter, loops.blocks[*from], *way, end, None, nowhere);
     }
     Ok(group.is_some())
 }
@@ -113,13 +122,7 @@ fn burn(emitter: &Emitter<'_, '_>, floor: Option<LLVMValueRef>) -> LLVMValueRef 
 }
 
 /// Adds the fuel to a condition that leaves the loop if it is `leaves == 0`.
-fn decide(
-    emitter: &Emitter<'_, '_>,
-    block: Block,
-    leaves: u32,
-    floor: Option<LLVMValueRef>,
-    (left, spent): (Function, Spent),
-) {
+fn decide(emitter: &Emitter<'_, '_>, block: Block, leaves: u32, floor: Option<LLVMValueRef>, spent: Spent) {
     let branch = block.terminator();
     emitter.before(branch.0);
     let none = burn(emitter, floor);
@@ -135,21 +138,23 @@ fn decide(
         LLVMSetCondition(branch.0, condition);
     }
     let exit = branch.successors()[leaves as usize];
-    let way = note(emitter, exit, left, spent);
-    // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
-    unsafe { LLVMSetSuccessor(branch.0, leaves, way.0) };
-    come_from(emitter, exit, block, way);
+    if let Some(way) = note(emitter, exit, spent) {
+        // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
+        unsafe { LLVMSetSuccessor(branch.0, leaves, way.0) };
+        come_from(emitter, exit, block, way);
+    }
 }
 
 /// A block in front of `exit`, and leading there, that notes the loop if the fuel ran out in it.
-fn note(emitter: &Emitter<'_, '_>, exit: Block, left: Function, spent: Spent) -> Block {
+fn note(emitter: &Emitter<'_, '_>, exit: Block, spent: Spent) -> Option<Block> {
+    let (variable, note) = spent.variable?;
     let way = emitter.block_before(exit, c"kassay.left");
     emitter.at_end(way);
     let fuel = emitter.load(emitter.int, emitter.fuel);
-    emitter.call(left, &mut [spent.variable, fuel, emitter.number(spent.code)]);
+    emitter.call(note, &mut [variable, fuel, emitter.number(spent.code)]);
     // SAFETY: alive; the block had no terminator.
     unsafe { LLVMBuildBr(emitter.builder, exit.0) };
-    way
+    Some(way)
 }
 
 /// One entry of each phi of `block` that came from `old` comes from `new`.
@@ -166,24 +171,18 @@ fn come_from(emitter: &Emitter<'_, '_>, block: Block, old: Block, new: Block) {
 }
 
 /// Puts a test of the fuel on an edge; without fuel, `exit` is next.
-fn leave_on(
-    emitter: &Emitter<'_, '_>,
-    from: Block,
-    way: u32,
-    exit: Block,
-    floor: Option<LLVMValueRef>,
-    (left, spent): (Function, Spent),
-) {
+fn leave_on(emitter: &Emitter<'_, '_>, from: Block, way: u32, exit: Block, floor: Option<LLVMValueRef>, spent: Spent) {
     let terminator = from.terminator();
     let to = terminator.successors()[way as usize];
     let test = emitter.block_before(to, c"kassay.fuel");
     emitter.at_end(test);
     let none = burn(emitter, floor);
-    let noted = note(emitter, exit, left, spent);
+    let noted = note(emitter, exit, spent);
     emitter.at_end(test);
+    let out = noted.unwrap_or(exit);
     // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
     unsafe {
-        LLVMBuildCondBr(emitter.builder, none, noted.0, to.0);
+        LLVMBuildCondBr(emitter.builder, none, out.0, to.0);
         LLVMSetSuccessor(terminator.0, way, test.0);
         come_from(emitter, to, from, test);
         for phi in phis(exit) {
@@ -192,7 +191,7 @@ fn leave_on(
                 LLVMTypeKind::LLVMTargetExtTypeKind => LLVMGetUndef(ty),
                 _ => LLVMConstNull(ty),
             };
-            LLVMAddIncoming(phi.0, &mut nothing, &mut { noted.0 }, 1);
+            LLVMAddIncoming(phi.0, &mut nothing, &mut { noted.unwrap_or(test).0 }, 1);
         }
     }
 }

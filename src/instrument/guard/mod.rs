@@ -83,11 +83,19 @@ fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()>
 
 /// Guards the kernel `entry` of a module that [`inline_and_promote`] left. Its last argument is the probe buffer of
 /// `layout`; a kernel that has as many arguments as `layout` says gets it here. Debug information goes: the result has
-/// what is still needed of it.
+/// what is still needed of it. `noting`: every work-item notes the loop in which its fuel ran out, for faults to name. That is
+/// one more value carried from loop to loop, and only for modules that the device does not optimise: Intel's vectoriser
+/// computes wrong results with it.
 ///
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
-pub fn weave(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<Guards> {
+pub fn weave(
+    module: &Module<'_>,
+    entry: &str,
+    layout: GuardLayout,
+    noting: bool,
+    machine: &TargetMachine,
+) -> Result<Guards> {
     let kernel = with_probe(module, entry, layout)?;
     let objects = Objects::of(module.as_mut_ptr(), kernel);
     let accesses = access::accesses(kernel, &objects);
@@ -114,7 +122,7 @@ pub fn weave(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &Ta
     let spent = emitter.variable(emitter.number(0));
     let end = single_return(&emitter, spent)?;
     let filled = locals::fill(&emitter, layout)?;
-    let flagged = fuel::guard(&emitter, end, spent, &starts, &mut places)?;
+    let flagged = fuel::guard(&emitter, end, spent, noting, &starts, &mut places)?;
     if filled || flagged {
         emitter.at_entry();
         emitter.call(emitter.runtime("__kassay_meet")?, &mut []);

@@ -83,3 +83,32 @@ fn a_loop_that_never_ends_is_a_time_out() -> Done {
     assert_eq!(hang["killed_by"], Value::from(vec!["t"]));
     Ok(())
 }
+
+#[test]
+fn a_division_by_what_a_mutant_makes_zero_is_a_fault_with_both_strategies() -> Done {
+    let kernel = "int digit(int x) {
+    return x % 10;
+}
+kernel void k(global int *out) {
+    int i = get_global_id(0);
+    int part = i < 8 ? 2 : 1;
+    out[i] = digit(i * 7) / part;
+}
+";
+    let suite =
+        "kernel = \"k.cl\"\n\n[[test]]\nname = \"t\"\nglobal = [16]\n[test.args]\nout = { fill = 0, len = 16 }\n";
+    let bench = Bench::of(kernel, suite)?;
+    for args in [&[][..], &["--strategy", "rebuild"]] {
+        let result = bench.mutate("suite.toml", &[&["--operators", "LVR"], args].concat())?;
+        for (line, column, place) in [(2, 16, "k.cl:2:14"), (6, 28, "k.cl:7:27")] {
+            let zero = mutants(&result).iter().find(|m| {
+                let start = &m["location"]["start"];
+                start["line"] == line && start["column"] == column && text(m, "replacement") == "0"
+            });
+            let zero = zero.ok_or("no such mutant")?;
+            assert_eq!(text(zero, "status"), "runtime-error", "{args:?}: {zero}");
+            assert!(text(zero, "reason").ends_with(&format!("overflowing at {place}")), "{zero}");
+        }
+    }
+    Ok(())
+}

@@ -11,6 +11,7 @@ use kassay::exec::{
     Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
 };
 use kassay::instrument::guard::{self, Guards};
+use kassay::instrument::ids;
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::kernel::canonical;
 use kassay::kernel::compile;
@@ -46,7 +47,7 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     let layout = GuardLayout { args };
     guard::inline_and_promote(&module, entry, &machine)?;
     let guards = guard::weave(&module, entry, layout, false, &machine)?;
-    define_slot(&context, &module, layout)?;
+    ids::plain(&module, layout)?;
     spirv::prepare(&module, entry, &machine)?;
     if let Ok(path) = std::env::var("KASSAY_SHOW_GUARDED") {
         std::fs::write(path, module.print_to_string().to_string())?;
@@ -54,20 +55,6 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     let spirv = Arc::new(spirv::emit(&module, &machine)?);
     let code = Code { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) };
     Ok(Guarded { code, guards, layout })
-}
-
-/// All work-items work for slot 0.
-fn define_slot(context: &Context, module: &Module<'_>, layout: GuardLayout) -> Done {
-    let function = module.get_function(guard::SLOT).ok_or("no slot is asked for")?;
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, "entry"));
-    let probe = function.get_first_param().ok_or("no argument")?.into_pointer_value();
-    let word = context.i64_type().const_int(u64::from(layout.slot(0)), false);
-    // SAFETY: the probe buffer holds at least one slot.
-    let slot = unsafe { builder.build_gep(context.i32_type(), probe, &[word], "slot")? };
-    builder.build_return(Some(&slot))?;
-    function.set_linkage(inkwell::module::Linkage::Internal);
-    Ok(())
 }
 
 /// The words that a launch of these arguments needs.

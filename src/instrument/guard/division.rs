@@ -1,13 +1,61 @@
 //! Divisions by zero, and the one whose result does not fit: the divisor becomes 1, and it is a fault.
+//!
+//! Until they are guarded, no pass may see a divisor that is zero on some way: it would take that way for one that is never
+//! taken, or the result for any value.
 
+use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::access::Division;
+use super::access::{self, Division};
 use super::emit::Emitter;
 use crate::error::Result;
+use crate::kernel::ir;
+
+/// What hides divisors, one function a type.
+const HIDDEN: &str = "__kassay_divisor.";
+
+/// Hides the divisors of all divisions that are to be guarded behind calls of functions that nobody knows.
+pub fn hide(module: &Module<'_>) {
+    let functions = ir::functions(module).into_iter().filter(|f| f.has_body());
+    let divisions: Vec<Division> = functions.flat_map(access::divisions).collect();
+    // SAFETY: the module is alive; each function takes and returns the divisor's type. The builder is disposed of.
+    unsafe {
+        let raw = module.as_mut_ptr();
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(raw));
+        for division in divisions {
+            let inst = division.inst;
+            let mut divisor = inst.operands()[1];
+            let mut ty = LLVMTypeOf(divisor);
+            let name = format!("{HIDDEN}{}", ir::take_message(LLVMPrintTypeToString(ty)));
+            let of = LLVMFunctionType(ty, &mut ty, 1, 0);
+            let hider = ir::function(module, &name)
+                .map_or_else(|| LLVMAddFunction(raw, format!("{name}\0").as_ptr().cast(), of), |known| known.0);
+            LLVMPositionBuilderBefore(builder, inst.0);
+            LLVMSetOperand(inst.0, 1, LLVMBuildCall2(builder, of, hider, &mut divisor, 1, c"".as_ptr()));
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Brings back what [`hide`] hid.
+pub fn reveal(module: &Module<'_>) {
+    for hider in ir::functions(module).into_iter().filter(|f| f.name().starts_with(HIDDEN)) {
+        // SAFETY: alive; only calls use the function. A call is erased once nothing uses it.
+        unsafe {
+            let mut next = LLVMGetFirstUse(hider.0);
+            while !next.is_null() {
+                let call = LLVMGetUser(next);
+                LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+                LLVMInstructionEraseFromParent(call);
+                next = LLVMGetFirstUse(hider.0);
+            }
+            LLVMDeleteFunction(hider.0);
+        }
+    }
+}
 
 pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Result<()> {
     let fault_if = emitter.runtime("__kassay_fault_if")?;

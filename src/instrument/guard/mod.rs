@@ -61,7 +61,7 @@ impl Guards {
     }
 }
 
-/// Inlines all helpers, however large they are, and promotes private variables.
+/// Inlines all helpers, however large they are, and promotes private variables. Divisions stay as they are.
 ///
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
@@ -71,7 +71,9 @@ pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMach
         canonical::remove_attribute(f, "noinline");
         canonical::add_attribute(f, "alwaysinline");
     }
+    division::hide(module);
     run(module, "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    division::reveal(module);
     canonical::verify(module, "inlining everything")
 }
 

@@ -40,7 +40,7 @@ fn text(pointer: *const std::os::raw::c_char, len: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn value_name(value: LLVMValueRef) -> String {
+pub fn value_name(value: LLVMValueRef) -> String {
     let mut len = 0;
     // SAFETY: `value` belongs to a living module.
     let pointer = unsafe { LLVMGetValueName2(value, &mut len) };

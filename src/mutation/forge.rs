@@ -105,6 +105,7 @@ impl<'a, 'c> Forge<'a, 'c> {
         initialise(module);
         guard::inline_and_promote(module, entry, &self.assay.machine)?;
         let guards = guard::weave(module, entry, self.layout, effort == Effort::Quick, &self.assay.machine)?;
+        let batched = batched && ids::can_batch(module);
         match batched {
             true => ids::batched(module, entry, self.layout, &self.assay.machine)?,
             false => ids::plain(module, self.layout)?,

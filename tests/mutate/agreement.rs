@@ -87,3 +87,50 @@ fn runs_with_any_number_of_workers_and_batches_are_the_same() -> Done {
     }
     Ok(())
 }
+
+/// A kernel that reads its id as SPIR-V names it, by `read`.
+fn built_in(declared: &str, read: &str) -> String {
+    format!(
+        "target triple = \"spirv64-unknown-unknown\"
+{declared}
+define spir_kernel void @k(ptr addrspace(1) %out) !kernel_arg_addr_space !0 !kernel_arg_access_qual !1 \
+!kernel_arg_type !2 !kernel_arg_base_type !2 !kernel_arg_type_qual !3 {{
+{read}
+  %at = getelementptr i32, ptr addrspace(1) %out, i64 %id
+  %small = trunc i64 %id to i32
+  %value = add i32 %small, 5
+  store i32 %value, ptr addrspace(1) %at, align 4
+  ret void
+}}
+!0 = !{{i32 1}}
+!1 = !{{!\"none\"}}
+!2 = !{{!\"int*\"}}
+!3 = !{{!\"\"}}
+"
+    )
+}
+
+#[test]
+fn kernels_that_read_ids_without_opencls_functions_are_not_batched() -> Done {
+    let suite = "kernel = \"k.ll\"\nentry = \"k\"\n\n[[test]]\nname = \"t\"\nglobal = [16]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 16 }\n";
+    let variable = built_in(
+        "@__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>",
+        "  %ids = load <3 x i64>, ptr addrspace(1) @__spirv_BuiltInGlobalInvocationId, align 32
+  %id = extractelement <3 x i64> %ids, i64 0",
+    );
+    let function = built_in(
+        "declare i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32)",
+        "  %id = call i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 0)",
+    );
+    for kernel in [variable, function] {
+        let bench = Bench::new()?;
+        bench.put("k.ll", &kernel)?;
+        bench.put("suite.toml", suite)?;
+        let result = bench.mutate("suite.toml", &["--operators", "AOR,LVR"])?;
+        assert_eq!(result["timing"]["batched_pairs"], 0);
+        assert!(mutants(&result).iter().any(|m| text(m, "status") == "killed"), "{result}");
+        let off = bench.mutate("suite.toml", &["--operators", "AOR,LVR", "--batch", "off"])?;
+        same(&lasting(&off, &["options"]), &lasting(&result, &["options"]), &kernel)?;
+    }
+    Ok(())
+}

@@ -59,6 +59,25 @@ pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
     canonical::verify(module, "the place of the slot")
 }
 
+/// SPIR-V's names of built-in values, by which kernels that were not compiled from OpenCL C may read their ids.
+const BUILT_IN: &str = "__spirv_BuiltIn";
+
+/// Whether all ids that a module reads are read with functions that [`batched`] replaces. Others would be those of the
+/// launch, and runs in one launch would take each other's for their own.
+pub fn can_batch(module: &Module<'_>) -> bool {
+    let functions = ir::functions(module).into_iter().map(Function::name);
+    // SAFETY: the module is alive; its list of globals ends with null.
+    let variables = unsafe {
+        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
+        std::iter::from_fn(move || {
+            let name = (!next.is_null()).then(|| ir::value_name(next))?;
+            next = LLVMGetNextGlobal(next);
+            Some(name)
+        })
+    };
+    !functions.chain(variables).any(|name| name.contains(BUILT_IN))
+}
+
 /// For launches that hold several runs (slots), or a group map: rewrites what the kernel `entry`, whose last argument is the
 /// probe buffer, reads its ids with, advances its buffers to the slot's copies, and finds the slot's words. What the kernel
 /// calls is inlined. The launch multiplies its last dimension by the number of slots; one with a single slot and no map

@@ -1,8 +1,8 @@
 //! What mutation testing costs: mutant schemata against a build for each mutant, on the suites of `testdata`.
 //!
-//! `cargo bench --bench mutation -- [--operators LIST] [--rounds N] [--differential] [KERNEL]...` takes the suites whose
-//! folders contain one of the words, or all. Both strategies run on the same machine, one after the other, each as a
-//! whole process; `--differential` lists every verdict on which they disagree, with three repeats each.
+//! `cargo bench --bench mutation -- [--operators LIST] [--rounds N] [--differential] [SUITE]...` takes the suites whose
+//! names contain one of the words, in the words' order, or all. Both strategies run on the same machine, one after the
+//! other, each as a whole process; `--differential` lists every verdict on which they disagree, with three repeats each.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -49,9 +49,8 @@ fn bench() -> Result<(), Box<dyn Error>> {
         "pairs/s",
         "equiv s"
     );
-    let (mut ratios, mut disagreements) = (Vec::new(), Vec::new());
-    for suite in suites(&options.words)? {
-        let name = suite.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let (mut ratios, mut disagreements) = (Vec::new(), 0);
+    for (name, suite) in suites(&options.words)? {
         let mut times: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
         let mut last: Option<[MutateResult; 2]> = None;
         for _ in 0..options.rounds {
@@ -85,7 +84,10 @@ fn bench() -> Result<(), Box<dyn Error>> {
             ratios.push(b / a);
         }
         if options.differential {
-            disagreements.extend(compare(&name, &schemata, &rebuild));
+            // At once: all suites take long.
+            let lines = compare(&name, &schemata, &rebuild);
+            lines.iter().for_each(|line| println!("  {line}"));
+            disagreements += lines.len();
         }
     }
     if !ratios.is_empty() {
@@ -99,8 +101,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
         );
     }
     if options.differential {
-        println!("\n{} disagreements", disagreements.len());
-        disagreements.iter().for_each(|line| println!("{line}"));
+        println!("\n{disagreements} disagreements");
     }
     Ok(())
 }
@@ -123,19 +124,34 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-/// Every suite of `testdata`, one a folder or more.
-fn suites(words: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+/// Every suite of `testdata` with its name: the folder's, and the file's where a folder has several.
+fn suites(words: &[String]) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut all = Vec::new();
     for folder in std::fs::read_dir(root)? {
         let folder = folder?.path();
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let suite = folder.join("suite.toml");
-        if suite.is_file() && (words.is_empty() || words.iter().any(|w| name.contains(w.as_str()))) {
-            all.push(suite);
+        if !folder.is_dir() {
+            continue;
+        }
+        for file in std::fs::read_dir(&folder)? {
+            let file = file?.path();
+            let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            match name(&file).strip_prefix("suite") {
+                Some(rest) if file.extension().is_some_and(|e| e == "toml") => {
+                    all.push((format!("{}{}", name(&folder), rest.replacen('_', "/", 1)), file));
+                }
+                _ => {}
+            }
         }
     }
     all.sort();
+    if words.is_empty() {
+        return Ok(all);
+    }
+    // Each once, where it is asked for first.
+    let place = |name: &str| words.iter().position(|w| name.contains(w.as_str()));
+    all.retain(|(name, _)| place(name).is_some());
+    all.sort_by_key(|(name, _)| place(name));
     Ok(all)
 }
 

@@ -40,11 +40,25 @@ fn text(pointer: *const std::os::raw::c_char, len: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-pub fn value_name(value: LLVMValueRef) -> String {
+fn value_name(value: LLVMValueRef) -> String {
     let mut len = 0;
     // SAFETY: `value` belongs to a living module.
     let pointer = unsafe { LLVMGetValueName2(value, &mut len) };
     text(pointer, len)
+}
+
+/// The names of a module's global variables, declarations included, in order.
+pub fn variable_names(module: &inkwell::module::Module<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    // SAFETY: alive; the list ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
+        while !next.is_null() {
+            all.push(value_name(next));
+            next = LLVMGetNextGlobal(next);
+        }
+    }
+    all
 }
 
 /// All functions of a module, declarations included, in order.

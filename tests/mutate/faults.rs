@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, text};
+use crate::bench::{Bench, Done, mutants, suite, text};
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -108,6 +108,21 @@ kernel void k(global int *out) {
             let zero = zero.ok_or("no such mutant")?;
             assert_eq!(text(zero, "status"), "runtime-error", "{args:?}: {zero}");
             assert!(text(zero, "reason").ends_with(&format!("overflowing at {place}")), "{zero}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn texels_beyond_an_image_are_faults_with_both_strategies() -> Done {
+    let bench = Bench::new()?;
+    for strategy in ["schemata", "rebuild"] {
+        let result = bench.mutate(&suite("sobel_image"), &["--operators", "AI", "--strategy", strategy])?;
+        assert_eq!(mutants(&result).len(), 4);
+        for larger in mutants(&result) {
+            assert_eq!(text(larger, "status"), "runtime-error", "{larger}");
+            assert!(text(larger, "reason").contains("access out of bounds at"), "{larger}");
+            assert!(text(larger, "reason").ends_with("sobel_image.cl:22:9"), "{larger}");
         }
     }
     Ok(())

@@ -153,3 +153,20 @@ fn the_command_merges_files() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!dir.path().join("part.json").exists());
 }
+
+#[test]
+fn an_operator_that_nobody_knows_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
+    command.arg("merge").arg("-o").arg(dir.path().join("all.json"));
+    for (name, part) in three() {
+        let AnyResult::Mutate(mut part) = part else { unreachable!() };
+        part.mutants[0].operator = "XYZ".into();
+        store::write(&part, &dir.path().join(&name)).unwrap();
+        command.arg(dir.path().join(&name));
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("an operator `XYZ`"), "{output:?}");
+    assert!(!dir.path().join("all.json").exists());
+}

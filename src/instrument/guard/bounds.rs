@@ -12,6 +12,7 @@ use super::emit::Emitter;
 use super::pointers::{Distance, Object, opcode, space};
 use crate::error::Result;
 use crate::instrument::layout::{GuardLayout, argument};
+use crate::kernel::ir::Inst;
 
 /// From this scale on, unsigned 32-bit indices are compared as such: buffers that they could not count have 16 GiB.
 const NARROW_SCALE: u64 = 4;
@@ -31,15 +32,14 @@ pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, co
     let Some(fits) = fits else { return Ok(()) };
     match access.count {
         Some(operand) => empty(emitter, access, operand, fits, code),
-        None => skip(emitter, access, fits, code),
+        None => skip(emitter, access.inst, fits, code),
     }
 }
 
 /// Branches around the access. Whether it is a fault is decided in front: blocks on both ways would cost vectorised loops
 /// more.
-fn skip(emitter: &Emitter<'_, '_>, access: &Access, fits: LLVMValueRef, code: u32) -> Result<()> {
+pub fn skip(emitter: &Emitter<'_, '_>, inst: Inst, fits: LLVMValueRef, code: u32) -> Result<()> {
     fault_unless(emitter, fits, code)?;
-    let inst = access.inst;
     let join = inst.block();
     let head = emitter.split_before(inst);
     let inside = emitter.block_before(join, c"kassay.access");

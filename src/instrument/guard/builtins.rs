@@ -85,7 +85,7 @@ pub enum Meeting {
 }
 
 /// The plain name and the mangled parameters.
-fn split(mangled: &str) -> Option<(&str, &str)> {
+pub fn split(mangled: &str) -> Option<(&str, &str)> {
     let rest = mangled.strip_prefix("_Z")?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let len: usize = rest[..digits].parse().ok()?;
@@ -144,7 +144,8 @@ fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
     }
 }
 
-fn identifier(text: &str) -> Option<(&str, &str)> {
+/// A name with its length in front, and what follows.
+pub fn identifier(text: &str) -> Option<(&str, &str)> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let len: usize = text[..digits].parse().ok()?;
     text[digits..].split_at_checked(len)

@@ -12,6 +12,7 @@ mod builtins;
 mod division;
 mod emit;
 mod fuel;
+mod images;
 mod locals;
 mod loops;
 mod pointers;
@@ -101,8 +102,10 @@ pub fn weave(
     let kernel = with_probe(module, entry, layout)?;
     let objects = Objects::of(module.as_mut_ptr(), kernel);
     let accesses = access::accesses(kernel, &objects);
+    let texels = images::texels(kernel);
     let divisions = access::divisions(kernel);
-    let guarded = accesses.iter().map(|a| a.inst).chain(divisions.iter().map(|d| d.inst));
+    let guarded = accesses.iter().map(|a| a.inst).chain(texels.iter().map(|t| t.inst));
+    let guarded = guarded.chain(divisions.iter().map(|d| d.inst));
     let mut places: Vec<_> =
         std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
     let starts = fuel::starts(module, kernel);
@@ -117,6 +120,9 @@ pub fn weave(
     };
     for access in &accesses {
         bounds::guard(&emitter, layout, access, next(FaultKind::OutOfBounds))?;
+    }
+    for texel in &texels {
+        images::guard(&emitter, texel, next(FaultKind::OutOfBounds))?;
     }
     for division in &divisions {
         division::guard(&emitter, division, next(FaultKind::Division))?;

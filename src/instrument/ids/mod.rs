@@ -66,16 +66,7 @@ const BUILT_IN: &str = "__spirv_BuiltIn";
 /// launch, and runs in one launch would take each other's for their own.
 pub fn can_batch(module: &Module<'_>) -> bool {
     let functions = ir::functions(module).into_iter().map(Function::name);
-    // SAFETY: the module is alive; its list of globals ends with null.
-    let variables = unsafe {
-        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
-        std::iter::from_fn(move || {
-            let name = (!next.is_null()).then(|| ir::value_name(next))?;
-            next = LLVMGetNextGlobal(next);
-            Some(name)
-        })
-    };
-    !functions.chain(variables).any(|name| name.contains(BUILT_IN))
+    !functions.chain(ir::variable_names(module)).any(|name| name.contains(BUILT_IN))
 }
 
 /// For launches that hold several runs (slots), or a group map: rewrites what the kernel `entry`, whose last argument is the

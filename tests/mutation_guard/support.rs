@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use inkwell::module::Module;
 use kassay::exec::{
     Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
 };

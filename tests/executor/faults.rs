@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
@@ -174,8 +173,9 @@ fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
 #[test]
 fn programs_are_built_while_the_caller_does_other_things() -> Test {
     let mut executor = executor()?;
-    let (good, mut bad) = (compile(COPY)?, compile(COPY)?);
-    bad.entry = "another".into();
+    let good = compile(COPY)?;
+    let spirv = good.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
+    let bad = Code::spirv(spirv, "another", String::new());
     let (one, other) = (executor.begin_load(&good)?, executor.begin_load(&bad)?);
     let last = executor.begin_load(&good)?;
     let refused = executor.finish_load(other).expect_err("there is no such kernel");

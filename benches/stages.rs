@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;

@@ -155,7 +155,7 @@ fn data(text: &mut String, bytes: &[u8]) -> std::fmt::Result {
     let is_uniform = bytes.iter().all(|b| Some(b) == bytes.first());
     match (is_uniform, bytes.first()) {
         (true, Some(first)) if bytes.len() > 64 => writeln!(text, "<size={} uchar fill={first}>", bytes.len()),
-        _ if bytes.len() % 4 == 0 => {
+        _ if bytes.len().is_multiple_of(4) => {
             writeln!(text, "<size={} uint>", bytes.len())?;
             for word in bytes.chunks_exact(4) {
                 write!(text, "{} ", u32::from_le_bytes([word[0], word[1], word[2], word[3]]))?;

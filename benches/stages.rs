@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
@@ -158,7 +157,7 @@ fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
     })?;
     stages.time("prepare, plain", || spirv::prepare(&parsed, &entry, &machine))?;
     stages.time("prepare, with probes", || spirv::prepare(&woven, &entry, &machine))?;
-    let code = |spirv| Code { spirv: Arc::new(spirv), entry: entry.clone(), build_options: String::new() };
+    let code = |spirv| Code::spirv(spirv, &entry, String::new());
     let plain = code(stages.time("emit SPIR-V, plain", || spirv::emit(&parsed, &machine))?);
     let probed = code(stages.time("emit SPIR-V, with probes", || spirv::emit(&woven, &machine))?);
     let mut executor =

@@ -9,8 +9,8 @@ use inkwell::context::Context;
 use kassay::cfg::sites::Sites;
 use kassay::coverage::build;
 use kassay::exec::{
-    Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, Sweep, SweepOutcome, Swept,
-    Variation, WorkerOptions,
+    Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep,
+    SweepOutcome, Swept, Variation, WorkerOptions,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -53,7 +53,7 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
     let code = |module: &inkwell::module::Module<'_>| -> Done<Code> {
         spirv::prepare(module, &entry, &machine)?;
         let spirv = Arc::new(spirv::emit(module, &machine)?);
-        Ok(Code { spirv, entry: entry.clone(), build_options: spirv::build_options(module) })
+        Ok(Code::SpirV(SpirvCode { spirv, entry: entry.clone(), build_options: spirv::build_options(module) }))
     };
     let woven = module.clone();
     schemata::weave(&woven, &sites, &[], false)?;
@@ -209,7 +209,7 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
         let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
         let file = build::File::parse(&context, &loaded)?;
-        let assay = file.assay(&kernel.original.entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let assay = file.assay(kernel.original.entry(), &loaded, &build::sources_of(&suite.kernel))?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
         for mut test in suite.resolve(&assay.interface, suite.seed.unwrap_or(0))? {
             let range = &mut test.launch.range;

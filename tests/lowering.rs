@@ -94,7 +94,7 @@ fn atomics_on_pointers_without_an_address_space_run() {
         a[1] = atomic_fetch_add(&mine, 1) + atomic_load(&mine);
     }";
     let [plain, woven] = lower(source, "CL2.0").unwrap();
-    assert_eq!(plain.build_options, "-cl-std=CL3.0");
+    assert_eq!(plain.as_spirv().unwrap().build_options, "-cl-std=CL3.0");
     assert_eq!(run(&plain, None, 1, &[1, 0]), [6, 7]);
     assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 0]), [6, 7]);
 }

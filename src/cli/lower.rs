@@ -58,6 +58,7 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
             Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
                 let code = if args.coverage { assay.instrumented(Slots::Groups)?.0 } else { assay.plain()? };
+                let Some(code) = code.as_spirv() else { continue };
                 match &args.output {
                     Some(path) => std::fs::write(path, &*code.spirv)
                         .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,

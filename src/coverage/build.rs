@@ -1,7 +1,6 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -120,7 +119,8 @@ impl Assay<'_> {
     fn code(&self, module: &Module<'_>) -> Result<Code> {
         spirv::prepare(module, &self.entry, &self.machine)?;
         let spirv = spirv::emit(module, &self.machine)?;
-        Ok(Code { spirv: Arc::new(spirv), entry: self.entry.clone(), build_options: spirv::build_options(module) })
+        let build_options = spirv::build_options(module);
+        Ok(Code::spirv(spirv, &self.entry, build_options))
     }
 
     /// The kernel as it is.

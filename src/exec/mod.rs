@@ -8,26 +8,17 @@ pub mod opencl;
 mod protocol;
 mod records;
 mod request;
+pub mod simulator;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
+pub use crate::lower::code::{Code, HostCode, SpirvCode, Target};
 use crate::suite::launch::Launch;
 
 pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
-
-/// Code that an OpenCL device takes through its IL loader.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Code {
-    /// A SPIR-V module.
-    pub spirv: Arc<Vec<u8>>,
-    /// The kernel's name in it.
-    pub entry: String,
-    /// Options of `clBuildProgram`.
-    pub build_options: String,
-}
 
 /// A loaded program of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,6 +3,8 @@
 //! Must never know: what the probes mean.
 
 mod async_copies;
+pub mod code;
 mod guarded;
+pub mod host;
 pub mod spirv;
 mod undefined;

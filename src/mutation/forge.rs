@@ -1,7 +1,5 @@
 //! Making code: modules that hold mutants, guarded, lowered for the device.
 
-use std::sync::Arc;
-
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
@@ -124,7 +122,7 @@ impl<'a, 'c> Forge<'a, 'c> {
         if effort == Effort::Quick {
             build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
         }
-        Ok(Ok(Code { spirv: Arc::new(code), entry: self.assay.entry.clone(), build_options }))
+        Ok(Ok(Code::spirv(code, &self.assay.entry, build_options)))
     }
 }
 

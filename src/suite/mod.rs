@@ -17,6 +17,7 @@ pub mod npy;
 mod random;
 mod range;
 pub mod resolve;
+pub mod schedule;
 mod values;
 
 pub use arguments::Output;

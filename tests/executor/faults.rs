@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
@@ -56,10 +55,11 @@ fn after_broken_code_the_next_program_loads() -> Test {
     let good = compile(COPY)?;
     let mut executor = executor()?;
     let kept = executor.load(&good)?;
-    let half = good.spirv[..good.spirv.len() / 2 / 4 * 4].to_vec();
-    let truncated = Code { spirv: Arc::new(half), ..good.clone() };
+    let good_code = good.as_spirv().ok_or("no SPIR-V")?;
+    let half = good_code.spirv[..good_code.spirv.len() / 2 / 4 * 4].to_vec();
+    let truncated = Code::spirv(half, "k", String::new());
     assert!(matches!(executor.load(&truncated), Err(Error::Internal(_))));
-    let nameless = Code { entry: "nobody".into(), ..good.clone() };
+    let nameless = Code::spirv(good_code.spirv.to_vec(), "nobody", String::new());
     let refused = executor.load(&nameless).err().ok_or("loaded")?;
     assert!(refused.to_string().contains("CL_INVALID_KERNEL_NAME"), "{refused}");
     let launch = Launch { range: range([1]), args: vec![ints(&[0]), ints(&[1]), int(1)] };
@@ -100,7 +100,9 @@ fn launches_that_do_not_fit_are_rejected_with_the_reason() -> Test {
 #[test]
 fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> Test {
     let mut executor = executor()?;
-    let code = Code { build_options: "-cl-uniform-work-group-size".into(), ..compile(COPY)? };
+    let built = compile(COPY)?;
+    let spirv = built.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
+    let code = Code::spirv(spirv, "k", "-cl-uniform-work-group-size".into());
     let program = executor.load(&code)?;
     let uneven = NdRange { local: Some([3, 1, 1]), ..range([4]) };
     let launch = Launch { range: uneven, args: vec![ints(&[0; 4]), ints(&[0; 4]), int(4)] };
@@ -171,8 +173,9 @@ fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
 #[test]
 fn programs_are_built_while_the_caller_does_other_things() -> Test {
     let mut executor = executor()?;
-    let (good, mut bad) = (compile(COPY)?, compile(COPY)?);
-    bad.entry = "another".into();
+    let good = compile(COPY)?;
+    let spirv = good.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
+    let bad = Code::spirv(spirv, "another", String::new());
     let (one, other) = (executor.begin_load(&good)?, executor.begin_load(&bad)?);
     let last = executor.begin_load(&good)?;
     let refused = executor.finish_load(other).expect_err("there is no such kernel");

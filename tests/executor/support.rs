@@ -44,7 +44,7 @@ pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
     std::fs::write(&ll, text)?;
     run("opt-22", &["-passes=always-inline,globaldce,function(sroa,mem2reg)", "-S", &ll, "-o", &opt])?;
     run("llc-22", &["-mtriple=spirv64v1.2-unknown-unknown", "-O0", "-filetype=obj", &opt, "-o", &spv])?;
-    Ok(Code { spirv: Arc::new(std::fs::read(spv)?), entry: "k".into(), build_options: String::new() })
+    Ok(Code::spirv(std::fs::read(spv)?, "k", String::new()))
 }
 
 pub fn once() -> RunOptions {

@@ -84,7 +84,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
             }
             let code = spirv::emit(&module, &machine).unwrap();
             let build_options = spirv::build_options(&module);
-            let program = executor.load(&Code { spirv: code.into(), entry: entry.clone(), build_options }).unwrap();
+            let program = executor.load(&Code::spirv(code, &entry, build_options)).unwrap();
             let outputs = executor.run(program, launch, &options).unwrap().unwrap().outputs;
             same.push(outputs == *expected);
             executor.unload(program);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::exec::{
-    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
+    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, SpirvCode,
+    WorkerOptions,
 };
 use kassay::instrument::guard::{self, Guards};
 use kassay::instrument::ids;
@@ -52,7 +53,7 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
         std::fs::write(path, module.print_to_string().to_string())?;
     }
     let spirv = Arc::new(spirv::emit(&module, &machine)?);
-    let code = Code { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) };
+    let code = Code::SpirV(SpirvCode { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) });
     Ok(Guarded { code, guards, layout })
 }
 

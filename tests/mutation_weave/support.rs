@@ -8,7 +8,9 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay::cfg::sites::Sites;
-use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::exec::{
+    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, SpirvCode, WorkerOptions,
+};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, slot};
 use kassay::kernel::compile::{self, Format};
@@ -46,7 +48,7 @@ impl<'c> Kernel<'c> {
         ids::plain(module, self.layout()).unwrap();
         spirv::prepare(module, &self.entry, &self.machine).unwrap();
         let spirv = Arc::new(spirv::emit(module, &self.machine).unwrap());
-        Code { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) }
+        Code::SpirV(SpirvCode { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) })
     }
 
     pub fn layout(&self) -> GuardLayout {

@@ -12,7 +12,7 @@ use crate::exec::discover::Vendors;
 use crate::exec::memory::Plan;
 use crate::exec::protocol::{Reply, Request};
 use crate::exec::{
-    Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult, Sweep,
+    Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult, SpirvCode, Sweep,
     SweepOutcome,
 };
 use crate::suite::launch::Launch;
@@ -73,7 +73,7 @@ pub struct OpenClExecutor {
 /// A program, kept for the next worker.
 #[derive(Debug)]
 struct Program {
-    code: Code,
+    code: SpirvCode,
     /// By position, which arguments the kernel cannot write; see [`signature::read_only`].
     read_only: Vec<bool>,
 }
@@ -220,6 +220,9 @@ impl Executor for OpenClExecutor {
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
+        let Some(code) = code.as_spirv() else {
+            return Err(Error::internal("code for the simulator was given to an OpenCL device"));
+        };
         self.ready(None)?;
         let id = self.next;
         self.next += 1;
@@ -342,7 +345,7 @@ enum Unloadable {
 }
 
 /// Hands a program over to be built.
-fn send(process: &mut Process, program: u32, code: &Code) -> std::result::Result<(), Unloadable> {
+fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::Result<(), Unloadable> {
     let spirv = Plan::default().place(code.spirv.len() as u64);
     process.shared.reserve(spirv.len, 0).map_err(Unloadable::Refused)?;
     let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| Unloadable::Refused(nonsense()))?;

@@ -1,0 +1,175 @@
+//! Race checking against Oclgrind (Debian's package `oclgrind`), whole processes, one thread each, on launches that take Oclgrind seconds;
+//! and against the simulator without race checking and the OpenCL device.
+//!
+//! `cargo bench --bench races -- [--rounds N] [KERNEL]...` runs the suites in `benches/races` whose names contain one of the words, or
+//! all. Oclgrind gets the same launch as a simulator file (`oclgrind-kernel`), with `--data-races` and its default memory
+//! checks; kassay runs `check` with races, bounds and fuel, without what goes beyond one launch (redundant barriers, amplification).
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::launch::{ArgValue, Launch};
+use kassay::suite::resolve::Suite;
+
+/// How many times faster the median has to be, and what it aims at.
+const LIMIT: f64 = 30.0;
+const GOAL: f64 = 100.0;
+
+struct Row {
+    kernel: String,
+    items: u64,
+    /// Seconds of whole processes.
+    oclgrind: f64,
+    check: f64,
+    /// Seconds of the launch alone: on the simulator with races, without, and on the OpenCL device.
+    simulator: f64,
+    device: f64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let mut rounds = 1;
+    if let Some(at) = words.iter().position(|w| w == "--rounds") {
+        rounds = words.get(at + 1).ok_or("--rounds takes a number")?.parse()?;
+        words.drain(at..at + 2);
+    }
+    if Command::new("oclgrind-kernel").arg("--version").stdout(Stdio::null()).status().is_err() {
+        return Err("oclgrind-kernel is not there; install Debian's package `oclgrind`".into());
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/races");
+    let mut suites: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<std::io::Result<_>>()?;
+    suites.sort();
+    let wanted = |p: &PathBuf| {
+        let name = p.file_stem().unwrap_or_default().to_string_lossy();
+        words.is_empty() || words.iter().any(|w| name.contains(w.as_str()))
+    };
+    println!(
+        "{:<18}{:>9}{:>12}{:>11}{:>8}{:>13}{:>11}",
+        "seconds", "items", "Oclgrind", "check", "times", "unchecked", "device"
+    );
+    let mut rows = Vec::new();
+    for suite in suites.iter().filter(|p| wanted(p)) {
+        let row = measure(suite, rounds).map_err(|e| format!("{}: {e}", suite.display()))?;
+        let times = row.oclgrind / row.check;
+        println!(
+            "{:<18}{:>9}{:>12.2}{:>11.3}{:>8.0}{:>13.3}{:>11.3}",
+            row.kernel, row.items, row.oclgrind, row.check, times, row.simulator, row.device
+        );
+        rows.push(row);
+    }
+    let mut times: Vec<f64> = rows.iter().map(|r| r.oclgrind / r.check).collect();
+    times.sort_by(f64::total_cmp);
+    if let (Some(median), Some(least), Some(most)) = (times.get(times.len() / 2), times.first(), times.last()) {
+        let verdict = if *median >= GOAL {
+            "goal reached"
+        } else if *median >= LIMIT {
+            "above the limit"
+        } else {
+            "BELOW THE LIMIT"
+        };
+        println!(
+            "faster: median {median:.0} (limit {LIMIT}, goal {GOAL}: {verdict}), least {least:.0}, most {most:.0}"
+        );
+    }
+    Ok(())
+}
+
+/// The least of some rounds, in seconds.
+fn time(rounds: u32, mut work: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let mut least = f64::INFINITY;
+    for _ in 0..rounds.max(1) {
+        let begin = Instant::now();
+        work()?;
+        least = least.min(begin.elapsed().as_secs_f64());
+    }
+    Ok(least)
+}
+
+fn measure(path: &Path, rounds: u32) -> Result<Row, Box<dyn Error>> {
+    let suite = Suite::load(path)?;
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let loaded = compile::load(&suite.kernel, &options, false)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let entry = file.choose(suite.entry.as_deref())?;
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let tests = suite.resolve(&assay.interface, 0)?;
+    let test = tests.first().ok_or("no test")?;
+
+    let scratch = tempfile::tempdir()?;
+    let described = scratch.path().join("launch.sim");
+    std::fs::write(&described, simulator_file(&suite.kernel, &entry, &test.launch)?)?;
+    let oclgrind = time(rounds, || {
+        let mut command = Command::new("oclgrind-kernel");
+        command.args(["--data-races", "--num-threads", "1"]);
+        if !suite.options.is_empty() {
+            command.args(["--build-options", &suite.options.join(" ")]);
+        }
+        quiet(command.arg(&described))
+    })?;
+    let kassay = |args: &[&str]| {
+        quiet(Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).arg(path).args(["-j", "1", "--quiet"]))
+    };
+    let check = time(rounds.max(3), || kassay(&["check", "--no-amplify", "--no-redundant"]))?;
+    let simulator = time(rounds.max(3), || kassay(&["run", "--device", "sim"]))?;
+    let device = time(rounds.max(3), || kassay(&["run"]))?;
+    Ok(Row { kernel: entry, items: test.launch.range.items(), oclgrind, check, simulator, device })
+}
+
+/// Runs a command that must succeed and say nothing.
+fn quiet(command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let run = command.output()?;
+    let said = String::from_utf8_lossy(&run.stderr);
+    if !run.status.success() || !said.trim().is_empty() {
+        return Err(format!("{command:?} ended with {:?}: {said}", run.status.code()).into());
+    }
+    Ok(())
+}
+
+/// A launch in the format of `oclgrind-kernel`.
+fn simulator_file(kernel: &Path, entry: &str, launch: &Launch) -> Result<String, Box<dyn Error>> {
+    let range = &launch.range;
+    let triple = |v: [u64; 3]| format!("{} {} {}", v[0], v[1], v[2]);
+    let local = range.local.ok_or("the suite leaves `local` open")?;
+    let mut text = format!("{}\n{entry}\n{}\n{}\n", kernel.display(), triple(range.global), triple(local));
+    for arg in &launch.args {
+        match arg {
+            ArgValue::Local(bytes) => writeln!(text, "<size={bytes}>")?,
+            ArgValue::Value(bytes) => data(&mut text, bytes)?,
+            ArgValue::Buffer(bytes) => data(&mut text, bytes)?,
+            other => return Err(format!("{other:?} has no form in a simulator file").into()),
+        }
+    }
+    Ok(text)
+}
+
+/// Bytes as words or, where they are all the same, as what fills them.
+fn data(text: &mut String, bytes: &[u8]) -> std::fmt::Result {
+    let is_uniform = bytes.iter().all(|b| Some(b) == bytes.first());
+    match (is_uniform, bytes.first()) {
+        (true, Some(first)) if bytes.len() > 64 => writeln!(text, "<size={} uchar fill={first}>", bytes.len()),
+        _ if bytes.len().is_multiple_of(4) => {
+            writeln!(text, "<size={} uint>", bytes.len())?;
+            for word in bytes.chunks_exact(4) {
+                write!(text, "{} ", u32::from_le_bytes([word[0], word[1], word[2], word[3]]))?;
+            }
+            text.push('\n');
+            Ok(())
+        }
+        _ => {
+            writeln!(text, "<size={} uchar>", bytes.len())?;
+            for byte in bytes {
+                write!(text, "{byte} ")?;
+            }
+            text.push('\n');
+            Ok(())
+        }
+    }
+}

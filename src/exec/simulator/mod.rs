@@ -1,0 +1,3 @@
+//! The simulator: runs kernels on this host, one work-item at a time in an exact order, and checks every access.
+
+pub mod observation;

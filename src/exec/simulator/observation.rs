@@ -1,0 +1,122 @@
+//! What the simulator sees beyond outputs: conflicting accesses, barriers that diverge, faults. Numbers of sites are indices into
+//! the parts of [`crate::lower::host::table::HostTable`].
+
+use crate::exec::Observation;
+use crate::lower::host::table::Mode;
+use crate::suite::schedule::Schedule;
+
+/// How to run a launch on the simulator.
+#[derive(Debug, Clone, Default)]
+pub struct SimulationOptions {
+    pub schedule: Schedule,
+    /// Look for races (the code must be woven for it).
+    pub races: bool,
+    /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) that order no memory in this run: items still wait there.
+    pub ignored_barriers: Vec<u32>,
+    /// Loop iterations that a work-item may make in all; `None`: as many as the time allows.
+    pub fuel: Option<u64>,
+    /// Words of the probe buffer; `None`: the kernel has none.
+    pub probe_words: Option<u64>,
+}
+
+/// One access of one work-item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Access {
+    /// Of [`crate::lower::host::table::HostTable::accesses`].
+    pub site: u32,
+    pub mode: Mode,
+    pub global_id: [u64; 3],
+    pub group_id: [u64; 3],
+    /// How many accesses to global and local memory the item had made before: where a schedule can interrupt it.
+    pub number: u64,
+}
+
+/// Two accesses to the same bytes that nothing orders, at least one of them a write: one entry per pair of sites, and per
+/// scope (inside a group, between groups).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The example: of all with the same sites the first that was seen.
+    pub accesses: [Access; 2],
+    /// Of the table; arguments are objects by position.
+    pub object: u32,
+    /// Where in it, in bytes.
+    pub offset: u64,
+    /// Between different work-groups.
+    pub inter_group: bool,
+    /// Both write, and whenever they met they wrote equal values.
+    pub benign: bool,
+    /// At how many places (cells, see [`crate::lower::host::table::HostTable::granule`]) the sites met; a lower bound where there are very many.
+    pub count: u64,
+}
+
+/// Work-items of a group that wait for others which will not come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divergence {
+    pub group_id: [u64; 3],
+    /// A barrier and who waits there: `(barrier site, iteration, global id of one item, how many items)`; the first entry is that of the
+    /// barrier most items wait at.
+    pub waiting: Vec<Waiting>,
+    /// How many items of the group have finished, and one of them.
+    pub finished: u64,
+    pub finished_item: Option<[u64; 3]>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub barrier: u32,
+    pub iteration: u64,
+    pub item: [u64; 3],
+    pub items: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    OutOfBounds,
+    /// Within the first 4096 bytes of the address space.
+    Null,
+    /// Into constant memory or a `const`-qualified argument's buffer that the launch made read-only.
+    ReadOnlyWrite,
+    Misaligned,
+    /// A read of local memory that no item of the group has written.
+    Uninitialised,
+    Division,
+    /// Fuel or time ran out.
+    NonTermination,
+}
+
+/// What a check stopped: one entry per kind and site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimulatorFault {
+    pub kind: FaultKind,
+    /// Of the table's part that belongs to `kind`: accesses, divisions or loops.
+    pub site: u32,
+    pub global_id: [u64; 3],
+    pub group_id: [u64; 3],
+    /// Of accesses: the object, if the pointer belongs to one (or lies next to it), and where in it, in bytes; negative: before it.
+    pub object: Option<u32>,
+    pub offset: i64,
+    /// How often, in all.
+    pub count: u64,
+}
+
+/// What a launch did on the simulator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulation {
+    pub observation: Observation,
+    pub conflicts: Vec<Conflict>,
+    pub divergences: Vec<Divergence>,
+    pub faults: Vec<SimulatorFault>,
+    /// Whether every work-item came to its end.
+    pub completed: bool,
+}
+
+/// Addresses that a launch touched, for the search for inputs (SIMULEE 3.1): only global and local memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Footprint {
+    /// Distinct cells that were accessed.
+    pub addresses: u64,
+    /// Sum over cells of how many work-items accessed it (at most 2 are told apart per cell).
+    pub threads: u64,
+    /// Distance between the lowest and the highest, in bytes, largest object.
+    pub range: u64,
+}

@@ -1,0 +1,4 @@
+//! Lowering for this host: what the simulator runs.
+
+pub mod abi;
+pub mod table;

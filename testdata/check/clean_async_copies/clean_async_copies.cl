@@ -1,0 +1,13 @@
+// In and out by asynchronous copies, with waits and barriers where they have to be.
+// expect: clean all-interleavings
+kernel void staged(global const int *in, global int *out, local int *tile) {
+    size_t l = get_local_id(0), n = get_local_size(0), base = get_group_id(0) * n;
+    event_t e = async_work_group_copy(tile, in + base, n, 0);
+    wait_group_events(1, &e);
+    int v = tile[n - 1 - l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    tile[l] = v + 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    e = async_work_group_copy(out + base, tile, n, 0);
+    wait_group_events(1, &e);
+}

@@ -1,0 +1,7 @@
+// Bins counted without atomics: in a group and between groups.
+// expect: racy explored-schedules
+// finding A: data-race intra-group global bins
+// finding B: data-race inter-group global bins
+kernel void histogram(global const uchar *in, global int *bins) {
+    bins[in[get_global_id(0)] % 8]++; // <- A B
+}

@@ -1,0 +1,8 @@
+// The counter is raised atomically but read plainly.
+// expect: racy explored-schedules
+// finding A: data-race intra-group global counter
+kernel void tickets(global int *counter, global int *out) {
+    size_t i = get_global_id(0);
+    atomic_inc(counter); // <- A
+    out[i] = counter[0]; // <- A
+}

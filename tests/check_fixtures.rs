@@ -1,0 +1,204 @@
+//! `kassay check` on the kernels of `testdata/check`: verdicts, findings and their lines are exactly those that the kernels'
+//! comments say (see its README), and every finding's reproduction suite reproduces it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// What the comments of a kernel say.
+#[derive(Debug, Default)]
+struct Expectation {
+    verdict: String,
+    holds_for: Option<String>,
+    findings: BTreeMap<String, Expected>,
+}
+
+#[derive(Debug, Default)]
+struct Expected {
+    kind: String,
+    words: Vec<String>,
+    benign: bool,
+    lines: BTreeSet<u64>,
+}
+
+/// A finding as expected and as seen: its kind, scope, memory and variable where they count, and its lines.
+type Shape = (String, Vec<String>, bool, BTreeSet<u64>);
+
+fn expectation(kernel: &Path) -> Done<Expectation> {
+    let mut out = Expectation::default();
+    for (line, number) in fs::read_to_string(kernel)?.lines().zip(1..) {
+        if let Some(rest) = line.strip_prefix("// expect: ") {
+            let mut words = rest.split_whitespace().map(str::to_owned);
+            out.verdict = words.next().ok_or("no verdict")?;
+            out.holds_for = words.next();
+        } else if let Some(rest) = line.strip_prefix("// finding ") {
+            let (name, what) = rest.split_once(": ").ok_or("a finding without a colon")?;
+            let mut words: Vec<String> = what.split_whitespace().map(str::to_owned).collect();
+            let benign = words.last().is_some_and(|w| w == "benign");
+            words.truncate(words.len() - usize::from(benign));
+            let kind = words.remove(0);
+            out.findings.insert(name.to_owned(), Expected { kind, words, benign, lines: BTreeSet::new() });
+        } else if let Some((_, marks)) = line.split_once("// <- ") {
+            for mark in marks.split_whitespace() {
+                out.findings.get_mut(mark).ok_or("a mark without a finding")?.lines.insert(number);
+            }
+        }
+    }
+    assert!(!out.verdict.is_empty(), "{} expects nothing", kernel.display());
+    assert!(out.findings.values().all(|f| !f.lines.is_empty()), "{}: a finding without a place", kernel.display());
+    Ok(out)
+}
+
+fn folders() -> Done<Vec<PathBuf>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check");
+    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+    folders.retain(|f| f.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
+fn check(suite: &Path, more: &[&str]) -> Done<(Value, i32)> {
+    let scratch = tempfile::tempdir()?;
+    let output = scratch.path().join("result.json");
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("check")
+        .arg(suite)
+        .args(["--quiet", "-o"])
+        .arg(&output)
+        .args(more)
+        .output()?;
+    let code = run.status.code().ok_or("killed")?;
+    if code > 1 {
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        return Err(format!("{}: exit code {code}: {message}", suite.display()).into());
+    }
+    Ok((serde_json::from_str(&fs::read_to_string(&output)?)?, code))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The places that a finding names.
+fn lines(finding: &Value) -> BTreeSet<u64> {
+    finding["accesses"].as_array().into_iter().flatten().filter_map(|a| a["line"].as_u64()).collect()
+}
+
+/// A finding in as many words as its kind is told by in the comments.
+fn words(finding: &Value) -> Vec<String> {
+    let all = [text(&finding["scope"]), text(&finding["memory"]), text(&finding["variable"])];
+    match text(&finding["kind"]).as_str() {
+        "data-race" => all.to_vec(),
+        "out-of-bounds" | "read-only-write" | "misaligned" | "uninitialised" => all[1..].to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// What disagrees, in words.
+fn disagreement(folder: &Path) -> Done<Option<String>> {
+    let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
+    let expected = expectation(&folder.join(format!("{name}.cl")))?;
+    let (result, code) = check(&folder.join("suite.toml"), &["--no-amplify"])?;
+    let verdict = text(&result["verdict"]);
+    if verdict != expected.verdict || code != i32::from(verdict != "clean") {
+        return Ok(Some(format!("{name}: {verdict} (exit code {code}) instead of {}", expected.verdict)));
+    }
+    let holds_for = text(&result["holds_for"]);
+    if expected.holds_for.as_ref().is_some_and(|e| *e != holds_for) {
+        return Ok(Some(format!("{name}: holds for {holds_for}")));
+    }
+    let benign =
+        |lines: &BTreeSet<u64>, seen: bool| seen && expected.findings.values().any(|f| f.benign && f.lines == *lines);
+    let wanted: BTreeSet<Shape> =
+        expected.findings.values().map(|f| (f.kind.clone(), f.words.clone(), f.benign, f.lines.clone())).collect();
+    let seen: BTreeSet<Shape> = result["findings"]
+        .as_array()
+        .ok_or("no findings")?
+        .iter()
+        .map(|f| {
+            let lines = lines(f);
+            let is_benign = benign(&lines, f["benign"].as_bool().unwrap_or(false));
+            (text(&f["kind"]), words(f), is_benign, lines)
+        })
+        .collect();
+    Ok((wanted != seen).then(|| format!("{name}:\n  expected {wanted:?}\n  seen     {seen:?}")))
+}
+
+/// Runs `work` on every folder, two at a time, and collects what it complains about.
+fn complaints(work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
+    let folders = folders()?;
+    assert!(folders.len() >= 60, "only {} folders", folders.len());
+    let queue = Mutex::new(folders.iter());
+    let found = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(folder) = queue.lock().ok().and_then(|mut q| q.next()) else { return };
+                    let complaint = work(folder).unwrap_or_else(|e| Some(e.to_string()));
+                    if let (Some(complaint), Ok(mut all)) = (complaint, found.lock()) {
+                        all.push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    Ok(found.into_inner()?)
+}
+
+#[test]
+fn verdicts_findings_and_lines_are_those_of_the_comments() -> Done {
+    let wrong = complaints(disagreement)?;
+    assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn at_least_a_third_of_the_kernels_is_clean() -> Done {
+    let all = folders()?;
+    let mut clean = 0;
+    for folder in &all {
+        let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
+        clean += usize::from(expectation(&folder.join(format!("{name}.cl")))?.verdict == "clean");
+    }
+    assert!(clean >= 30 && clean * 3 >= all.len(), "{clean} of {} are clean", all.len());
+    Ok(())
+}
+
+/// Races and divergences write suites; checked again, each shows the finding that it was written for.
+fn reproduction(folder: &Path) -> Done<Option<String>> {
+    let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
+    let scratch = tempfile::tempdir()?;
+    let to = scratch.path().join("found");
+    let reproduce = ["--no-amplify", "--reproduce", to.to_str().ok_or("no path")?];
+    let (result, _) = check(&folder.join("suite.toml"), &reproduce)?;
+    for finding in result["findings"].as_array().ok_or("no findings")? {
+        let kind = text(&finding["kind"]);
+        if kind != "data-race" && kind != "barrier-divergence" {
+            continue;
+        }
+        let Some(suite) = finding["reproduction"].as_str() else {
+            return Ok(Some(format!("{name}: {kind} without a reproduction")));
+        };
+        let (again, _) = check(&to.join(suite), &["--no-amplify"])?;
+        let key = |f: &Value| (text(&f["kind"]), words(f), lines(f));
+        if !again["findings"].as_array().ok_or("no findings")?.iter().any(|f| key(f) == key(finding)) {
+            return Ok(Some(format!("{name}: {suite} does not show {kind} at {:?}", lines(finding))));
+        }
+    }
+    Ok(None)
+}
+
+#[test]
+fn reproduction_suites_show_their_findings_again() -> Done {
+    let wrong = complaints(reproduction)?;
+    assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::de::{At, read};
 use super::document::{Node, Source, Value, closest, suggestion};
 use super::launch::{Addressing, Filter};
+use super::schedule::Preemption;
 use crate::error::Result;
 
 /// A suite: one kernel and its tests.
@@ -59,7 +60,7 @@ pub struct TestEntry {
     pub local: Option<At<Vec<At<u64>>>>,
     /// The first global id.
     pub offset: Option<At<Vec<At<u64>>>>,
-    pub schedule: Option<ScheduleSpec>,
+    pub schedule: Option<At<ScheduleSpec>>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
     /// By argument name; by position (`"0"`) where the IR has no names.
@@ -67,18 +68,20 @@ pub struct TestEntry {
     pub args: Option<Node>,
 }
 
-/// An order of execution to launch with.
+/// An order of execution to launch with. What is left out is as it comes: ascending, uninterrupted.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The n-th launched work-group does the work of group `map[n]`.
+    /// The n-th launched work-group does the work of group `map[n]` (linear numbers, dimension 0 fastest): a permutation.
     #[serde(default)]
-    pub map: Vec<u64>,
-    /// The order in which the work-items of a group run.
+    pub map: Vec<u32>,
+    /// The order in which the work-items of a group run: a permutation of their local linear ids.
     #[serde(default)]
-    pub item_order: Vec<u64>,
+    pub item_order: Vec<u32>,
+    /// Where work-items are interrupted.
     #[serde(default)]
-    pub preemptions: Vec<serde_json::Value>,
+    pub preemptions: Vec<Preemption>,
+    /// What the schedule was drawn with, for people.
     pub seed: Option<u64>,
 }
 

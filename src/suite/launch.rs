@@ -19,6 +19,22 @@ impl NdRange {
     pub fn items(&self) -> u64 {
         self.global.iter().product()
     }
+
+    /// Work-groups, the partial ones at the end of a dimension too, by dimension. A size left open counts as 1.
+    pub fn group_counts(&self) -> [u64; 3] {
+        let local = self.local.unwrap_or([1; 3]);
+        [0, 1, 2].map(|d| self.global[d].div_ceil(local[d].max(1)))
+    }
+
+    /// Work-groups in all.
+    pub fn groups(&self) -> u64 {
+        self.group_counts().iter().product()
+    }
+
+    /// Work-items of a whole group. A size left open counts as 1.
+    pub fn group_items(&self) -> u64 {
+        self.local.unwrap_or([1; 3]).iter().product()
+    }
 }
 
 /// How an image's texels are laid out in host memory; names as in the contract (`RGBA`, `UNORM_INT8`).

@@ -16,10 +16,8 @@ const GROUP_EVERYWHERE: u64 = 64;
 /// `Caller`, with its place: a list that is no permutation of the launch's groups (of a group's items), a preemption of an item that
 /// is not there, two at one place.
 pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Result<Schedule> {
-    let local = range.local_or_default(None, GROUP_EVERYWHERE);
-    range.local = Some(local);
-    let groups = (0..3).map(|d| range.global[d] / local[d].max(1)).product();
-    let items = local.iter().product();
+    range.local = Some(range.local_or_default(None, GROUP_EVERYWHERE));
+    let (groups, items) = (range.groups(), range.group_items());
     let list = |key, what, given: &Option<At<Vec<At<u64>>>>, count| match given {
         Some(list) => permutation(source, key, what, list, count),
         None => Ok(Vec::new()),

@@ -3,6 +3,7 @@
 //! Must never know: mutants, coverage.
 
 pub mod discover;
+mod formats;
 mod memory;
 pub mod opencl;
 mod protocol;

@@ -3,9 +3,10 @@
 use crate::lower::host::table::{HostTable, Space};
 
 /// Kinds of memory that barriers and fences order apart (`cl_mem_fence_flags`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Memory {
     Local,
+    #[default]
     Global,
     Image,
 }
@@ -47,9 +48,10 @@ impl Area {
         Area { memory, bytes, granule }
     }
 
-    /// Of an image: `bytes` as the simulator stores it, cells of one texel or a part of it.
-    pub fn image(bytes: u64, granule: u32) -> Area {
-        Area { memory: Memory::Image, bytes, granule: if granule.is_power_of_two() { granule } else { 1 } }
+    /// Of an image: `bytes` as the simulator stores it, `texel` bytes each.
+    pub fn image(bytes: u64, texel: u32) -> Area {
+        let granule = 1 << texel.trailing_zeros().min(4);
+        Area { memory: Memory::Image, bytes, granule }
     }
 
     /// Cells that it needs.
@@ -123,4 +125,57 @@ pub struct Strided {
     pub count: u64,
     pub element: u64,
     pub stride: u64,
+}
+
+impl Strided {
+    fn step(&self) -> u64 {
+        self.stride.saturating_mul(self.element)
+    }
+
+    /// Where its elements lie.
+    pub(super) fn places(self) -> impl Iterator<Item = Place> {
+        let at = move |k| self.place.offset.saturating_add(self.step().saturating_mul(k));
+        (0..self.count).map(move |k| Place { object: self.place.object, offset: at(k) })
+    }
+
+    /// Whether `bytes` bytes at `place` overlap with one of its elements.
+    pub(super) fn touches(&self, place: Place, bytes: u64) -> bool {
+        if place.object != self.place.object || self.count == 0 || self.element == 0 {
+            return false;
+        }
+        // The first element that ends behind the place's begin, and whether it begins before the place's end.
+        let skipped = (place.offset + 1).saturating_sub(self.place.offset + self.element);
+        let k = if self.step() == 0 { 0 } else { skipped.div_ceil(self.step()) };
+        let begin = self.place.offset.saturating_add(self.step().saturating_mul(k));
+        k < self.count && begin < place.offset + bytes && begin + self.element > place.offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strided_elements_touch_what_overlaps_with_them() {
+        for (offset, count, element, stride) in [(0, 3, 4, 1), (5, 4, 2, 3), (7, 1, 8, 9), (3, 0, 4, 2), (6, 5, 4, 0)] {
+            let strided = Strided { place: Place { object: 1, offset }, count, element, stride };
+            for (at, bytes) in (0..40).flat_map(|at| [1, 2, 4, 8].map(|bytes| (at, bytes))) {
+                let brute = strided.places().any(|p| p.offset < at + bytes && at < p.offset + element);
+                let place = Place { object: 1, offset: at };
+                assert_eq!(strided.touches(place, bytes), brute, "{strided:?} at {at}, {bytes} bytes");
+                assert!(!strided.touches(Place { object: 0, ..place }, bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn items_have_the_ids_of_their_groups() {
+        let grid = Grid { global: [10, 3, 1], local: [4, 2, 1], offset: [100, 0, 0] };
+        assert_eq!(grid.groups(), [3, 2, 1]);
+        assert_eq!(grid.group_id(5), [2, 1, 0]);
+        assert_eq!(grid.global_id(1, 6), [106, 1, 0]);
+        // The last group has 2 x 1 items.
+        assert_eq!(grid.global_id(5, 1), [109, 2, 0]);
+        assert_eq!(grid.global_id(5, 8), [108, 2, 0]);
+    }
 }

@@ -15,6 +15,10 @@ pub const ENTRY: &str = "__kassay_entry";
 /// A function without a body that stands for the item's context until everything is inlined: `ptr ()`.
 pub const ITEM: &str = "__kassay_item_context";
 
+/// The kind of metadata, one string, that tells of an instruction which builtin of OpenCL C (`vload4`, `barrier`) it belongs to, where
+/// it came into the kernel by inlining one.
+pub const BUILTIN: &str = "kassay.builtin";
+
 /// Where something begins and how many bytes it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
@@ -136,6 +140,9 @@ pub mod placeholder {
     pub const IMAGE_WRITE: &str = "__kassay_at_image_write";
     /// `i64 (ptr image, i32 what)`.
     pub const IMAGE_QUERY: &str = "__kassay_at_image_query";
+
+    /// All of them.
+    pub const ALL: [&str; 8] = [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY];
 }
 
 /// Kinds of texels and coordinates, added up: a component's kind, and whether coordinates are floats (else integers). Coordinates are

@@ -9,7 +9,7 @@ use super::AccessOptions;
 use super::objects::{Objects, Origin};
 use crate::kernel::frames::{self, Frame};
 use crate::kernel::ir::{self, Inst};
-use crate::lower::host::abi;
+use crate::lower::host::abi::mark;
 use crate::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
     Space,
@@ -34,6 +34,7 @@ pub struct Sites<'a> {
     /// Numbers of barriers in the source.
     sources: HashMap<(SourcePlace, String), u32>,
     builtin: u32,
+    trusted: u32,
     loops: u32,
     /// Whether there are atomics, whatever their order.
     atomics: bool,
@@ -49,7 +50,8 @@ impl<'a> Sites<'a> {
             table,
             paths: HashMap::new(),
             sources: HashMap::new(),
-            builtin: ir::metadata_kind(module, abi::BUILTIN),
+            trusted: ir::metadata_kind(module, mark::TRUSTED),
+            builtin: ir::metadata_kind(module, mark::BUILTIN),
             loops: ir::metadata_kind(module, "llvm.loop"),
             atomics: false,
         }
@@ -91,7 +93,7 @@ impl<'a> Sites<'a> {
         length: Option<u64>,
     ) -> Option<(u32, Origin)> {
         let origin = self.objects.origin(pointer);
-        if origin == Origin::Own {
+        if origin == Origin::Own || frames::note(inst, self.trusted).is_some() {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
@@ -145,6 +147,7 @@ impl<'a> Sites<'a> {
     pub fn barrier(&mut self, inst: Inst, what: &str, sub_group: bool) -> u32 {
         let path = self.path(frames::frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
+        let sub_group = sub_group || builtin.starts_with("sub_group_");
         let place = self.table.paths[path as usize].frames[0].clone();
         let number = self.table.barriers.len() as u32;
         let next = self.table.barriers.iter().map(|b| b.source + 1).max().unwrap_or(0);

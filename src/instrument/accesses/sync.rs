@@ -12,7 +12,7 @@ use super::sites::{Shape, Sites};
 use super::values::{self, instructions, users};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function, Inst};
-use crate::lower::host::abi::{hook, placeholder};
+use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
 use crate::lower::host::table::{Mode, Scope};
 
 /// What a placeholder stands for, with the numbers of its sites.
@@ -62,7 +62,7 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     let operands = inst.operands();
     Some(match callee.as_str() {
         placeholder::BARRIER => {
-            let sub_group = values::constant(operands[1]) == Some(SUB_GROUP_SCOPE);
+            let sub_group = values::constant(operands[0]).is_some_and(|flags| flags & u64::from(OF_SUB_GROUP) != 0);
             let what = if sub_group { "sub_group_barrier" } else { "barrier" };
             Kind::Barrier(sites.barrier(inst, what, sub_group))
         }
@@ -88,9 +88,6 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
         _ => return None,
     })
 }
-
-/// `memory_scope_sub_group` (`opencl-c-base.h`).
-const SUB_GROUP_SCOPE: u64 = 4;
 
 pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
     for meeting in meetings {

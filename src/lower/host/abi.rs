@@ -15,10 +15,6 @@ pub const ENTRY: &str = "__kassay_entry";
 /// A function without a body that stands for the item's context until everything is inlined: `ptr ()`.
 pub const ITEM: &str = "__kassay_item_context";
 
-/// The kind of metadata, one string, that tells of an instruction which builtin of OpenCL C (`vload4`, `barrier`) it belongs to, where
-/// it came into the kernel by inlining one.
-pub const BUILTIN: &str = "kassay.builtin";
-
 /// Where something begins and how many bytes it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
@@ -166,6 +162,17 @@ pub mod query {
     /// `CLK_RGBA` and so on.
     pub const CHANNEL_ORDER: u32 = 5;
 }
+
+/// Metadata of instructions that builtins brought (a node of one string, the builtin's name such as `vload4`); inlining keeps it.
+pub mod mark {
+    /// Of accesses to what the builtin was given a pointer to, and of placeholders.
+    pub const BUILTIN: &str = "kassay.builtin";
+    /// Of accesses that need no check: to the builtin's own variables and tables, to the item's context, to exchanged values.
+    pub const TRUSTED: &str = "kassay.trusted";
+}
+
+/// Added to the flags of a barrier that only the sub-group meets at.
+pub const OF_SUB_GROUP: u32 = 1 << 31;
 
 /// Work-items of a sub-group, by local linear id; the last one of a group may have fewer.
 pub const SUB_GROUP: u64 = 16;

@@ -160,5 +160,16 @@ pub mod query {
     pub const CHANNEL_ORDER: u32 = 5;
 }
 
+/// Metadata of instructions that builtins brought (a node of one string, the builtin's name such as `vload4`); inlining keeps it.
+pub mod mark {
+    /// Of accesses to what the builtin was given a pointer to, and of placeholders.
+    pub const BUILTIN: &str = "kassay.builtin";
+    /// Of accesses that need no check: to the builtin's own variables and tables, to the item's context, to exchanged values.
+    pub const TRUSTED: &str = "kassay.trusted";
+}
+
+/// Added to the flags of a barrier that only the sub-group meets at.
+pub const OF_SUB_GROUP: u32 = 1 << 31;
+
 /// Work-items of a sub-group, by local linear id; the last one of a group may have fewer.
 pub const SUB_GROUP: u64 = 16;

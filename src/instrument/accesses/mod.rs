@@ -1,7 +1,7 @@
 //! Hooks for the simulator: every access to memory, barrier, loop, division and `printf` of a kernel in which everything is
 //! inlined gets a number and, where it matters, a call of the simulator (see [`crate::lower::host::abi::hook`]).
 //!
-//! The kernel is raw: private variables are still in memory, so that what the source says is still there. Sites are read before
+//! The kernel is as [`crate::lower::host::prepare`] leaves it, raw: private variables are still in memory, so that what the source says is still there. Sites are read before
 //! anything is inserted.
 
 mod blocks;
@@ -27,7 +27,6 @@ use llvm_sys::core::*;
 use self::emit::Emitter;
 use self::objects::Objects;
 use self::sites::Sites;
-use super::guard;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::interface::Interface;
@@ -60,9 +59,6 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
         return Err(Error::internal(format!("{entry} has {given} arguments, not {arguments} and the probe buffer")));
     }
     let kernel = item::append(module, kernel)?;
-    guard::drop_effect_attributes(kernel);
-    canonical::remove_attribute(kernel, "mustprogress");
-    values::keep_no_promises(kernel);
     blocks::gather_variables(kernel);
 
     let mut objects = Objects::find(module, kernel, options.interface)?;

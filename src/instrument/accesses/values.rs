@@ -30,34 +30,6 @@ pub fn instructions(kernel: Function) -> Vec<Inst> {
     kernel.blocks().into_iter().flat_map(Block::instructions).collect()
 }
 
-/// Takes back what instructions promise about their operands (no overflow, no address out of bounds): the simulator's kernels
-/// compute the same whether they do or not, and checks must hold where they do not.
-pub fn keep_no_promises(kernel: Function) {
-    for inst in instructions(kernel) {
-        // SAFETY: alive; each flag is asked of the opcodes that have it.
-        unsafe {
-            match inst.opcode() {
-                LLVMOpcode::LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(inst.0, 0),
-                LLVMOpcode::LLVMAdd
-                | LLVMOpcode::LLVMSub
-                | LLVMOpcode::LLVMMul
-                | LLVMOpcode::LLVMShl
-                | LLVMOpcode::LLVMTrunc => {
-                    LLVMSetNUW(inst.0, 0);
-                    LLVMSetNSW(inst.0, 0);
-                }
-                LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr => {
-                    LLVMSetExact(inst.0, 0);
-                }
-                LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMUIToFP => LLVMSetNNeg(inst.0, 0),
-                LLVMOpcode::LLVMOr => LLVMSetIsDisjoint(inst.0, 0),
-                LLVMOpcode::LLVMICmp => LLVMSetICmpSameSign(inst.0, 0),
-                _ => {}
-            }
-        }
-    }
-}
-
 /// The integer that a value always is: a constant, or read from a private variable that only ever holds that constant.
 pub fn constant(value: LLVMValueRef) -> Option<u64> {
     // SAFETY: alive; the number is asked of constants of at most 64 bits.

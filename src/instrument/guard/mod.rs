@@ -176,7 +176,7 @@ fn single_return(emitter: &Emitter<'_, '_>) -> Result<crate::kernel::ir::Block> 
 }
 
 /// A guarded kernel writes memory and has side effects, whatever was proved of the original.
-pub(super) fn drop_effect_attributes(kernel: Function) {
+fn drop_effect_attributes(kernel: Function) {
     for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
         canonical::remove_attribute(kernel, name);
     }

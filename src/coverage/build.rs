@@ -11,6 +11,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Target};
 use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::host::{self, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -115,16 +116,17 @@ impl<'c> File<'c> {
     }
 }
 
-impl Assay<'_> {
-    fn code(&self, module: &Module<'_>, target: Target) -> Result<Code> {
+impl<'c> Assay<'c> {
+    /// A (woven) clone of the kernel as code for a device or the simulator.
+    fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
         match target {
             Target::SpirV => {
-                spirv::prepare(module, &self.entry, &self.machine)?;
-                let spirv = spirv::emit(module, &self.machine)?;
-                let build_options = spirv::build_options(module);
+                spirv::prepare(&module, &self.entry, &self.machine)?;
+                let spirv = spirv::emit(&module, &self.machine)?;
+                let build_options = spirv::build_options(&module);
                 Ok(Code::spirv(spirv, &self.entry, build_options))
             }
-            Target::Host => Err(Error::internal("there is no code for the simulator yet")),
+            Target::Host => host::code(module, &self.entry, &self.interface, &HostOptions::default()),
         }
     }
 
@@ -133,7 +135,7 @@ impl Assay<'_> {
     /// # Errors
     /// `Internal` if it cannot be lowered.
     pub fn plain(&self, target: Target) -> Result<Code> {
-        self.code(&self.module.clone(), target)
+        self.code(self.module.clone(), target)
     }
 
     /// The kernel with coverage probes.
@@ -144,7 +146,7 @@ impl Assay<'_> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
-        Ok((self.code(&module, target)?, plan))
+        Ok((self.code(module, target)?, plan))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
@@ -158,6 +160,26 @@ impl Assay<'_> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// The kernel as code for the simulator, for more than running tests.
+    ///
+    /// # Errors
+    /// As of [`host::code`].
+    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
+        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    }
+
+    /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
+    ///
+    /// # Errors
+    /// As of [`host::hooked`] and [`Assay::instrumented`].
+    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
+        let module = self.module.clone();
+        if let Some(slots) = slots {
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        }
+        Ok(host::hooked(module, &self.entry, &self.interface, races)?.0.print_to_string().to_string())
     }
 
     /// What the kernel computes with a precision that is the device's choice.

@@ -5,7 +5,7 @@ mod address;
 mod sampler;
 mod texel;
 
-use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -17,9 +17,6 @@ use self::texel::{Format, MOST_BYTES};
 use crate::exec::formats;
 use crate::lower::host::abi::{query, texel as kind};
 use crate::suite::launch::{ArgValue, Filter, ImageShape};
-
-/// Handles below this are no addresses but the bits of a sampler literal.
-const LITERALS: usize = 4096;
 
 /// An image or a sampler as a kernel's argument: what its handle points to.
 #[derive(Debug)]
@@ -50,23 +47,6 @@ struct Texels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outside {
     pub texel: [i64; 3],
-}
-
-impl Sampler {
-    /// The sampler behind a handle: an argument, or a literal's bits; `None` for the null pointer and for what is neither.
-    ///
-    /// # Safety
-    /// A handle of 4096 or more has to be the address of a living [`Image`].
-    pub unsafe fn of(handle: *const c_void) -> Option<Sampler> {
-        if (handle as usize) < LITERALS {
-            return u32::try_from(handle as usize).ok().filter(|bits| *bits != 0).and_then(Sampler::from_bits);
-        }
-        // SAFETY: promised by the caller.
-        match unsafe { &(*handle.cast::<Image>()).0 } {
-            Body::Sampler(sampler) => Some(*sampler),
-            Body::Texels(_) => None,
-        }
-    }
 }
 
 impl Image {
@@ -138,6 +118,30 @@ impl Image {
         }
     }
 
+    /// The sampler, if it is one.
+    pub fn sampler(&self) -> Option<Sampler> {
+        match &self.0 {
+            Body::Sampler(sampler) => Some(*sampler),
+            Body::Texels(_) => None,
+        }
+    }
+
+    /// Texels by dimension, layers behind the others; of samplers, nothing.
+    pub fn size(&self) -> &[u64] {
+        match &self.0 {
+            Body::Texels(texels) => &texels.extents[..texels.dimensions + usize::from(texels.layered)],
+            Body::Sampler(_) => &[],
+        }
+    }
+
+    /// Where the texels lie, and how many bytes they take; of samplers, nowhere.
+    pub fn place(&self) -> (*const u8, u64) {
+        match &self.0 {
+            Body::Texels(texels) => (texels.now.as_ptr().cast(), texels.now.len() as u64),
+            Body::Sampler(_) => (std::ptr::null(), 0),
+        }
+    }
+
     /// `read_image{f,i,ui,h}`: coordinates and components as [`crate::lower::host::abi::texel`] says; halves are the low 16 bits of
     /// their words. What OpenCL leaves undefined beside places (a filter for integers, the wrong function for a format) gives something
     /// near.
@@ -145,16 +149,41 @@ impl Image {
     /// # Errors
     /// If what is beside the image was read without a sampler, or with one that does not say what that gives.
     pub fn read(&self, sampler: Option<Sampler>, coordinates: [u32; 4], kind: u32) -> Result<[u32; 4], Outside> {
+        self.read_and_tell(sampler, coordinates, kind, &mut |_| {})
+    }
+
+    /// The same, telling of every texel that is read: its bytes, counted from the first texel's.
+    ///
+    /// # Errors
+    /// As of [`Image::read`].
+    pub fn read_and_tell(
+        &self,
+        sampler: Option<Sampler>,
+        coordinates: [u32; 4],
+        kind: u32,
+        tell: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[u32; 4], Outside> {
         match &self.0 {
-            Body::Texels(texels) => texels.read(sampler, coordinates, kind),
+            Body::Texels(texels) => texels.read(sampler, coordinates, kind, tell),
             Body::Sampler(_) => Ok([0; 4]),
+        }
+    }
+
+    /// Where `write_image` writes: the bytes of the texel at coordinates that are integers, counted from the first texel's.
+    ///
+    /// # Errors
+    /// If there is no such texel.
+    pub fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, Outside> {
+        match &self.0 {
+            Body::Texels(texels) => texels.texel(coordinates),
+            Body::Sampler(_) => Ok(0..0),
         }
     }
 
     /// `write_image{f,i,ui,h}`, with coordinates that are integers.
     ///
     /// # Errors
-    /// If the texel is not in the image; then nothing is written.
+    /// As of [`Image::texel`]; then nothing is written.
     pub fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
         match &self.0 {
             Body::Texels(texels) => texels.write(coordinates, kind, colour),
@@ -185,11 +214,17 @@ enum Colour {
 }
 
 impl Texels {
-    fn read(&self, sampler: Option<Sampler>, coordinates: [u32; 4], kind: u32) -> Result<[u32; 4], Outside> {
+    fn read(
+        &self,
+        sampler: Option<Sampler>,
+        coordinates: [u32; 4],
+        kind: u32,
+        tell: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[u32; 4], Outside> {
         let floats = kind & kind::FLOAT_COORDINATES != 0;
         let mode = sampler.unwrap_or(Sampler::NONE);
         let colour = if floats && mode.filter == Filter::Linear && !self.format.is_integer() {
-            Colour::Floats(self.weighed(mode, coordinates)?)
+            Colour::Floats(self.weighed(mode, coordinates, tell)?)
         } else {
             let mut places = [Place::At(0); 3];
             for (d, place) in places.iter_mut().enumerate().take(self.dimensions) {
@@ -207,13 +242,18 @@ impl Texels {
                     (false, Some(_)) => Place::At(at.cast_signed().max(0).unsigned_abs().into()).within(layers),
                 };
             }
-            self.colour(places)?
+            self.colour(places, tell)?
         };
         Ok(words(colour, kind & !kind::FLOAT_COORDINATES))
     }
 
     /// Linear filtering; of arrays, inside one layer.
-    fn weighed(&self, sampler: Sampler, coordinates: [u32; 4]) -> Result<[f32; 4], Outside> {
+    fn weighed(
+        &self,
+        sampler: Sampler,
+        coordinates: [u32; 4],
+        tell: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[f32; 4], Outside> {
         let mut pairs = [Pair { places: [Place::At(0); 2], weight: 0.0 }; 3];
         for (d, pair) in pairs.iter_mut().enumerate().take(self.dimensions) {
             *pair = address::linear(sampler, f32::from_bits(coordinates[d]), self.extents[d]);
@@ -232,7 +272,7 @@ impl Texels {
                     weight *= if second == 1 { pair.weight } else { 1.0 - pair.weight };
                 }
             }
-            let Colour::Floats(colour) = self.colour(places)? else { continue };
+            let Colour::Floats(colour) = self.colour(places, tell)? else { continue };
             for (sum, component) in sum.iter_mut().zip(colour) {
                 *sum += weight * component;
             }
@@ -241,7 +281,7 @@ impl Texels {
     }
 
     /// The colour of a texel, or of the border if one of the places is there.
-    fn colour(&self, places: [Place; 3]) -> Result<Colour, Outside> {
+    fn colour(&self, places: [Place; 3], tell: &mut dyn FnMut(Range<usize>)) -> Result<Colour, Outside> {
         if places.iter().any(|place| matches!(place, Place::Outside(_))) {
             return Err(outside(places));
         }
@@ -253,9 +293,11 @@ impl Texels {
             });
         };
         let mut texel = [0; MOST_BYTES];
-        for (to, from) in texel.iter_mut().zip(self.bytes([x, y, z])) {
+        let bytes = self.bytes([x, y, z]);
+        for (to, from) in texel.iter_mut().zip(self.now.get(bytes.clone()).unwrap_or_default()) {
             *to = from.load(Ordering::Relaxed);
         }
+        tell(bytes);
         Ok(match self.format.is_integer() {
             true => Colour::Integers(self.format.integers(&texel)),
             false => Colour::Floats(self.format.floats(&texel)),
@@ -263,20 +305,27 @@ impl Texels {
     }
 
     /// Where a texel of the image lies.
-    fn bytes(&self, [x, y, z]: [u64; 3]) -> &[AtomicU8] {
+    fn bytes(&self, [x, y, z]: [u64; 3]) -> Range<usize> {
         let [width, height, _] = self.extents;
         let bytes = self.format.bytes();
         // The texels fit into memory, so their numbers do.
         let start = ((z * height + y) * width + x) as usize * bytes;
-        self.now.get(start..start + bytes).unwrap_or_default()
+        start..start + bytes
     }
 
-    fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
+    fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, Outside> {
         let mut places = [Place::At(0); 3];
         for (d, place) in places.iter_mut().enumerate().take(self.dimensions + usize::from(self.layered)) {
             *place = Place::checked(coordinates[d].cast_signed().into(), self.extents[d]);
         }
-        let [Place::At(x), Place::At(y), Place::At(z)] = places else { return Err(outside(places)) };
+        match places {
+            [Place::At(x), Place::At(y), Place::At(z)] => Ok(self.bytes([x, y, z])),
+            _ => Err(outside(places)),
+        }
+    }
+
+    fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
+        let bytes = self.texel(coordinates)?;
         let texel = match self.format.is_integer() {
             true => self.format.of_integers(colour.map(|word| match kind {
                 kind::INT | kind::UINT => self.format.widen(word),
@@ -284,7 +333,7 @@ impl Texels {
             })),
             false => self.format.of_floats(colour.map(|word| float(word, kind))),
         };
-        for (to, byte) in self.bytes([x, y, z]).iter().zip(texel) {
+        for (to, byte) in self.now.get(bytes).unwrap_or_default().iter().zip(texel) {
             to.store(byte, Ordering::Relaxed);
         }
         Ok(())
@@ -383,15 +432,22 @@ mod tests {
     }
 
     #[test]
-    fn handles_are_arguments_or_literals() {
-        let value = ArgValue::Sampler { addressing: Addressing::Clamp, filter: Filter::Linear, normalized: true };
-        let argument = Image::new(&value).unwrap();
-        // SAFETY: the argument lives.
-        let of = |handle: *const c_void| unsafe { Sampler::of(handle) };
-        let clamp = Sampler { addressing: Addressing::Clamp, filter: Filter::Linear, normalized: true };
-        assert_eq!(of((&raw const argument).cast()), Some(clamp));
-        assert_eq!(of(std::ptr::without_provenance(0x25)), Some(clamp));
-        assert_eq!(of(std::ptr::null()), None);
+    fn texels_that_are_read_are_told() {
+        let texels = image(ImageShape::D2 { width: 3, height: 2 }, "RG", "UNORM_INT8", (0..12).collect());
+        let sampler = Sampler { addressing: Addressing::Clamp, filter: Filter::Linear, normalized: false };
+        let mut seen = Vec::new();
+        let at = [0.25_f32, 1.0, 0.0, 0.0].map(f32::to_bits);
+        let kind = kind::FLOAT | kind::FLOAT_COORDINATES;
+        assert!(texels.read_and_tell(Some(sampler), at, kind, &mut |bytes| seen.push(bytes)).is_ok());
+        assert_eq!(seen, [0..2, 6..8]);
+        assert_eq!(texels.texel([2, 1, 9, 9]), Ok(10..12));
+    }
+
+    #[test]
+    fn arguments_of_other_kinds_are_refused() {
         assert!(Image::new(&ArgValue::Local(4)).is_err());
+        let format = ImageFormat { channel_order: "R".into(), channel_type: "FLOAT".into() };
+        let shape = ImageShape::D1 { width: 2 };
+        assert!(Image::new(&ArgValue::Image { shape, format, texels: Arc::new(vec![0; 7]) }).is_err());
     }
 }

@@ -10,6 +10,7 @@ use inkwell::targets::TargetMachine;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::Code;
+use crate::instrument::accesses::{self, AccessOptions};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
@@ -17,7 +18,8 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
-use crate::lower::spirv;
+use crate::lower::host::table::HostTable;
+use crate::lower::{host, spirv};
 
 /// One kernel of a loaded file, in canonical form.
 pub struct Assay<'c> {
@@ -115,7 +117,31 @@ impl<'c> File<'c> {
     }
 }
 
-impl Assay<'_> {
+impl<'c> Assay<'c> {
+    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
+    /// buffer is its last argument.
+    ///
+    /// # Errors
+    /// As of [`prepare`](host::prepare::prepare) and [`weave`](accesses::weave).
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+        let module = host::prepare::prepare(module, &self.entry)?;
+        let options = AccessOptions { races, interface: &self.interface, probe };
+        let table = accesses::weave(&module, &self.entry, &options)?;
+        Ok((module, table))
+    }
+
+    /// The text of the kernel with hooks, with coverage probes if `slots` are given.
+    ///
+    /// # Errors
+    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
+    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
+        let module = self.module.clone();
+        if let Some(slots) = slots {
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        }
+        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
+    }
+
     fn code(&self, module: &Module<'_>) -> Result<Code> {
         spirv::prepare(module, &self.entry, &self.machine)?;
         let spirv = spirv::emit(module, &self.machine)?;

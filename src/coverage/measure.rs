@@ -116,6 +116,7 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
         Fault::Rejected { error, explanation } => {
             ("rejected", format!("was refused by the driver: {error}: {explanation}"))
         }
+        Fault::Checked { what, .. } => ("faulted", format!("did what no kernel may: {what}")),
     }
 }
 

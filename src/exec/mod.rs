@@ -2,6 +2,7 @@
 //!
 //! Must never know: mutants, coverage.
 
+mod difference;
 pub mod discover;
 mod memory;
 pub mod opencl;
@@ -19,6 +20,7 @@ use crate::suite::launch::Launch;
 
 pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
+pub use simulator::Simulator;
 
 /// A loaded program of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +42,7 @@ pub struct RunOptions {
 }
 
 /// What a completed launch did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     /// By argument position: what every writable buffer and image held afterwards.
     pub outputs: Vec<(u32, Vec<u8>)>,
@@ -61,6 +63,14 @@ pub enum Fault {
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
+    /// The simulator stopped something that no kernel may do (an access out of bounds, barriers that diverge, a division by zero, a
+    /// loop that does not end). The rest went on as far as it could.
+    Checked {
+        /// One sentence: what, which variable, index and size, where in the source, which work-item.
+        what: String,
+        /// What the launch left, as far as it came.
+        observation: Box<Observation>,
+    },
 }
 
 /// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with

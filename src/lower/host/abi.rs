@@ -136,6 +136,9 @@ pub mod placeholder {
     pub const IMAGE_WRITE: &str = "__kassay_at_image_write";
     /// `i64 (ptr image, i32 what)`.
     pub const IMAGE_QUERY: &str = "__kassay_at_image_query";
+
+    /// All of them.
+    pub const ALL: [&str; 8] = [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY];
 }
 
 /// Kinds of texels and coordinates, added up: a component's kind, and whether coordinates are floats (else integers). Coordinates are

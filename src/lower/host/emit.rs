@@ -101,7 +101,8 @@ pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>>
 fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
     // SAFETY: the module is alive. Positions are kept in the table of sites; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
-    for f in ir::functions(module) {
+    // What weaving says of hooks holds.
+    for f in ir::functions(module).into_iter().filter(|f| !abi::hook::ALL.contains(&f.name().as_str())) {
         plain::function(f);
     }
     for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {

@@ -67,9 +67,11 @@ impl<'c> Prepared<'c> {
             (name, _) => file.choose(name.as_deref())?,
         };
         let sources = build::sources_of(&suite.kernel);
-        let assay = file.assay_at(level, &entry, &loaded, &sources)?;
+        let mut assay = file.assay_at(level, &entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
         let tests = suite.resolve(&assay.interface, seed)?;
+        // Work-items are interrupted where code tells of its accesses.
+        assay.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Prepared { assay, loaded, tests, starting, seed, kernel: suite.kernel })
     }
 }

@@ -10,6 +10,7 @@ use inkwell::targets::TargetMachine;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Target};
+use crate::instrument::accesses::AccessOptions;
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::host::{self, HostOptions};
 use crate::instrument::layout::Slots;
@@ -18,6 +19,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
+use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
 /// One kernel of a loaded file, in canonical form.
@@ -28,6 +30,8 @@ pub struct Assay<'c> {
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
+    /// How code for the simulator is made.
+    pub host: HostOptions,
 }
 
 /// Parses a loaded file once; kernels are taken from clones.
@@ -112,7 +116,14 @@ impl<'c> File<'c> {
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
         let ast = loaded.ast.as_ref().filter(|_| level == Level::Raw);
         let sites = Sites::read(&module, entry, from_spirv, ast, sources);
-        Ok(Assay { module, machine: spirv::machine()?, entry: entry.to_owned(), interface, sites })
+        Ok(Assay {
+            module,
+            machine: spirv::machine()?,
+            entry: entry.to_owned(),
+            interface,
+            sites,
+            host: HostOptions::default(),
+        })
     }
 }
 
@@ -126,7 +137,7 @@ impl<'c> Assay<'c> {
                 let build_options = spirv::build_options(&module);
                 Ok(Code::spirv(spirv, &self.entry, build_options))
             }
-            Target::Host => host::code(module, &self.entry, &self.interface, &HostOptions::default()),
+            Target::Host => host::code(module, &self.entry, &self.interface, &self.host),
         }
     }
 
@@ -162,24 +173,25 @@ impl<'c> Assay<'c> {
         Ok(module.print_to_string().to_string())
     }
 
-    /// The kernel as code for the simulator, for more than running tests.
+    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
+    /// buffer is its last argument.
     ///
     /// # Errors
-    /// As of [`host::code`].
-    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
-        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    /// As of [`host::hooked`].
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+        host::hooked(module, &self.entry, &AccessOptions { races, interface: &self.interface, probe })
     }
 
     /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
     ///
     /// # Errors
-    /// As of [`host::hooked`] and [`Assay::instrumented`].
+    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
             CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
         }
-        Ok(host::hooked(module, &self.entry, &self.interface, races)?.0.print_to_string().to_string())
+        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }
 
     /// What the kernel computes with a precision that is the device's choice.

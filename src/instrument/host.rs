@@ -29,7 +29,10 @@ pub struct HostOptions {
 /// # Errors
 /// As of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit).
 pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Code> {
-    let (module, table) = hooked(module, entry, interface, options.races)?;
+    // SAFETY: alive.
+    let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
+    let probe = given as usize > interface.args.len();
+    let (module, table) = hooked(module, entry, &AccessOptions { races: options.races, interface, probe })?;
     let object = emit::emit(&module, entry, options.effort)?;
     Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })))
 }
@@ -38,16 +41,8 @@ pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &Ho
 ///
 /// # Errors
 /// As of [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
-pub fn hooked<'c>(
-    module: Module<'c>,
-    entry: &str,
-    interface: &Interface,
-    races: bool,
-) -> Result<(Module<'c>, HostTable)> {
-    // SAFETY: alive.
-    let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
-    let probe = given as usize > interface.args.len();
+pub fn hooked<'c>(module: Module<'c>, entry: &str, options: &AccessOptions<'_>) -> Result<(Module<'c>, HostTable)> {
     let module = prepare::prepare(module, entry)?;
-    let table = accesses::weave(&module, entry, &AccessOptions { races, interface, probe })?;
+    let table = accesses::weave(&module, entry, options)?;
     Ok((module, table))
 }

@@ -136,7 +136,7 @@ impl<'a, 'c> Forge<'a, 'c> {
             Effort::Optimised => host::Effort::Full,
             Effort::Quick => host::Effort::Quick,
         };
-        let options = HostOptions { races: false, effort };
+        let options = HostOptions { effort, ..self.assay.host };
         match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
             Ok(code) => Ok(Ok(code)),
             Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),

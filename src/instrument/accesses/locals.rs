@@ -24,7 +24,8 @@ pub fn replace(e: &Emitter<'_, '_>, objects: &mut Objects) -> Result<()> {
     let mut moved: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
     for (object, variable, offset) in &locals {
         let base = e.local_base();
-        let place = e.prepare((*variable, *offset), || {
+        // Apart from keys of values that may get the variable's address when it is gone.
+        let place = e.prepare((*variable, *offset | 1 << 62), || {
             let place = e.place(base, *offset);
             e.cast_like(place, *variable)
         });

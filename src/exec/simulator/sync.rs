@@ -74,7 +74,8 @@ unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: O
     // SAFETY: as of `meet`.
     unsafe {
         let source = (&(*(*lane).program).barriers)[site as usize].source as usize;
-        if (*(*lane).course).ignored.get(source).copied().unwrap_or(false) {
+        let course = &*(*lane).course;
+        if course.ignored.get(source).copied().unwrap_or(false) {
             return;
         }
         let (shadow, slot) = (&mut *(*lane).shadow, (*slot).number);

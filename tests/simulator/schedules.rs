@@ -22,7 +22,8 @@ const NUMBERS: &str = "KERNEL {
 }";
 
 fn numbers_table() -> HostTable {
-    let table = with_access(table(&["out", "next"]), Mode::Atomic, Some(1), Space::Global);
+    let table = HostTable { races: true, ..table(&["out", "next"]) };
+    let table = with_access(table, Mode::Atomic, Some(1), Space::Global);
     with_barrier(with_access(table, Mode::Write, Some(0), Space::Global), "barrier", false)
 }
 

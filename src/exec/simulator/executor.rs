@@ -128,8 +128,8 @@ impl Simulator {
         for lane in &mut self.lanes {
             lane.forget_slots();
         }
-        self.prepared = None;
-        self.prepared = Some(Box::new(Prepared::new(program, launch, probe_words)?));
+        let memory = self.prepared.take().map(|p| p.into_memory()).unwrap_or_default();
+        self.prepared = Some(Box::new(Prepared::new(program, launch, probe_words, memory)?));
         Ok(())
     }
 
@@ -241,7 +241,7 @@ fn course(
 ) -> Result<Course> {
     let schedule = &options.schedule;
     let permutation = |what: &str, list: &[u32], wanted: u64| {
-        let mut seen = vec![false; if list.is_empty() { 0 } else { list.len() }];
+        let mut seen = vec![false; list.len()];
         let fits = list.is_empty() || list.len() as u64 == wanted;
         let complete = list.iter().all(|n| seen.get_mut(*n as usize).is_some_and(|s| !std::mem::replace(s, true)));
         if fits && complete {
@@ -250,6 +250,9 @@ fn course(
         Err(Error::caller(format!("the schedule's {what} is no permutation of the numbers below {wanted}"))
             .mend("give each number once, or leave it out"))
     };
+    if !schedule.preemptions.is_empty() && !table.races {
+        return Err(Error::internal("a schedule interrupts work-items, but the kernel was not woven for that"));
+    }
     permutation("`map`", &schedule.map, prepared.groups)?;
     permutation("`item_order`", &schedule.item_order, prepared.items())?;
     let mut ignored = Vec::new();

@@ -23,6 +23,9 @@ pub const MOST_PRINTED: usize = 64 << 20;
 /// Stacks of more bytes than this together are given back after a launch.
 const KEPT_STACKS: u64 = 256 << 20;
 
+/// Of so many slots local memory is kept.
+const KEPT_LOCALS: usize = 8;
+
 /// How a launch is run, for all its lanes.
 pub struct Course {
     pub deadline: Instant,
@@ -79,6 +82,8 @@ pub struct Lane {
     pub slots: Vec<Box<Slot>>,
     /// Which launch the slots are for.
     slots_for: *const Prepared,
+    /// Local memory of earlier slots.
+    spare: Vec<Reserved>,
     pub active: Vec<u32>,
     pub free: Vec<u32>,
     pub fibers: Vec<Fiber>,
@@ -120,6 +125,7 @@ impl Lane {
             broken: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
+            spare: Vec::new(),
             active: Vec::new(),
             free: Vec::new(),
             fibers: Vec::new(),
@@ -163,7 +169,8 @@ impl Lane {
 
     /// Forgets everything that belongs to a launch. To be called before one's memory is given back.
     pub fn forget_slots(&mut self) {
-        self.slots.clear();
+        self.spare.extend(self.slots.drain(..).map(|slot| slot.into_memory()));
+        self.spare.truncate(KEPT_LOCALS);
         self.free.clear();
         self.active.clear();
         self.slots_for = std::ptr::null();
@@ -185,7 +192,7 @@ impl Lane {
         // SAFETY: `begin` set the pointer to the launch that this lane runs.
         let prepared = unsafe { &*self.prepared };
         let number = self.slots.len() as u32;
-        let mut slot = Slot::new(prepared, number)?;
+        let mut slot = Slot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
         slot.context.sink = self.sink;
         self.slots.push(slot);
         Ok(number)

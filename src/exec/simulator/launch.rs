@@ -66,7 +66,7 @@ pub struct Prepared {
     /// What `arguments` points to.
     _words: Vec<u64>,
     probe: *mut u8,
-    _memory: Reserved,
+    memory: Reserved,
 }
 
 // SAFETY: the pointers lead to memory that this owns, and to the program's.
@@ -97,12 +97,15 @@ impl Prepared {
             && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same(a, b))
     }
 
+    /// `memory`: of an earlier launch, to be used again.
+    ///
     /// # Errors
     /// A rejection if the launch does not suit the kernel or the limits; `Environment` if there is no memory.
     pub fn new(
         program: &Arc<Program>,
         launch: &Launch,
         probe_words: Option<u64>,
+        mut memory: Reserved,
     ) -> std::result::Result<Prepared, Refusal> {
         let table = program.table();
         if launch.args.len() != table.arguments as usize {
@@ -115,7 +118,6 @@ impl Prepared {
         let mut places = Places::new();
         let starts: Vec<u64> = launch.args.iter().map(|arg| places.place(bytes_of(arg))).collect();
         let probe_start = places.place(probe_words.unwrap_or(0).saturating_mul(4));
-        let mut memory = Reserved::default();
         let base = memory.reserve(places.bytes())?;
         let at = |start: u64| base.wrapping_add(usize::try_from(start).unwrap_or(0));
         let probe = at(probe_start);
@@ -137,7 +139,7 @@ impl Prepared {
             pictures: Vec::new(),
             _words: vec![0; count],
             probe,
-            _memory: memory,
+            memory,
         };
         for (position, (arg, start)) in (0..).zip(launch.args.iter().zip(starts)) {
             prepared.argument(position, arg, at(start))?;
@@ -151,6 +153,12 @@ impl Prepared {
             prepared.word(count - 1, probe as u64);
         }
         Ok(prepared)
+    }
+
+    /// What the next launch can use again.
+    pub fn into_memory(mut self) -> Reserved {
+        self.memory.relax();
+        self.memory
     }
 
     fn word(&mut self, index: usize, value: u64) {

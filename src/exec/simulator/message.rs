@@ -117,8 +117,12 @@ fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
     format!("barrier-divergence: in group {}, {}", ids(divergence.group_id), parts.join(", "))
 }
 
-/// `out[7]`, or bytes where the offset is in the middle of an element.
+/// ``` `out[7]` ```, or bytes where the offset is in the middle of an element.
 fn place(object: &Object, offset: i64) -> String {
+    if matches!(object.storage, Storage::Private { .. } | Storage::Constant { .. }) {
+        // Where such variables begin is not known.
+        return format!("an element outside `{}`", object.name);
+    }
     let element = i64::from(object.element.max(1));
     if offset.rem_euclid(element) == 0 {
         format!("`{}[{}]`", object.name, offset.div_euclid(element))

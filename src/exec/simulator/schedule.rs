@@ -69,6 +69,17 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
 /// # Safety
 /// `lane` has begun a run, and nobody else uses it.
 pub unsafe fn run(lane: *mut Lane) -> Result<()> {
+    // SAFETY: as promised.
+    unsafe {
+        let done = run_all(lane);
+        if done.is_err() {
+            give_up(lane);
+        }
+        done
+    }
+}
+
+unsafe fn run_all(lane: *mut Lane) -> Result<()> {
     // SAFETY: as promised; no reference outlives a statement that runs a fiber.
     unsafe {
         let prepared = &*(*lane).prepared;

@@ -122,11 +122,11 @@ pub struct Slot {
 unsafe impl Send for Slot {}
 
 impl Slot {
-    /// A slot for groups of `prepared`.
+    /// A slot for groups of `prepared`. `local`: memory of an earlier slot, to be used again.
     ///
     /// # Errors
     /// `Environment` if there is no memory.
-    pub fn new(prepared: &Prepared, number: u32) -> Result<Box<Slot>> {
+    pub fn new(prepared: &Prepared, number: u32, local: Reserved) -> Result<Box<Slot>> {
         let sizes = prepared.context.enqueued_local_size;
         let count = sizes.iter().product::<u64>();
         let mut slot = Box::new(Slot {
@@ -135,7 +135,7 @@ impl Slot {
             regions: prepared.regions.clone(),
             arguments: prepared.arguments.clone(),
             words: vec![0; prepared.arguments.len()],
-            local: Reserved::default(),
+            local,
             clear: Vec::new(),
             items: (0..count).map(|_| blank()).collect(),
             count: 0,
@@ -165,6 +165,12 @@ impl Slot {
             item.slot_number = number;
         }
         Ok(slot)
+    }
+
+    /// What the next slot can use again.
+    pub fn into_memory(mut self) -> Reserved {
+        self.local.relax();
+        self.local
     }
 
     fn place_locals(&mut self, prepared: &Prepared) -> Result<()> {

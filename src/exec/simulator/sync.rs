@@ -6,7 +6,7 @@ use super::lane::Lane;
 use super::observation::FaultKind;
 use super::shadow::{Place, Strided};
 use super::slot::{Item, MOST_EXCHANGED, Meeting, Slot, State};
-use crate::lower::host::abi::SUB_GROUP;
+use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
 
 /// Stops the running item, whose state says why.
 ///
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: 
     // SAFETY: code calls this with its own item.
     unsafe {
         let sub_group = (&(*(*(*item).lane).program).barriers)[site as usize].sub_group;
-        meet(item, (site, iteration), sub_group, Effect::Barrier { flags, scope });
+        meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
     }
 }
 

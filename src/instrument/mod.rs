@@ -5,8 +5,10 @@
 //!
 //! Must never know: how code is run.
 
+pub mod accesses;
 pub mod coverage;
 pub mod guard;
+pub mod host;
 pub mod ids;
 pub mod implication;
 pub mod layout;

@@ -76,12 +76,70 @@ fn step(language: Language, sites: &[Site], [kind, a, b, c, d, e]: [u8; 6], grou
     }
 }
 
+/// Steps that belong together: an item writes and tells so by an atomic; others meddle with the atomic; an item reads it and what was
+/// written.
+fn message(sites: &[Site], [a, b, c, d, e]: [u8; 5], groups: u32) -> Vec<Step> {
+    let pick = |x: u8, n: usize| usize::from(x) % n;
+    let who = |x: u8| (u32::from(x) % groups, ITEMS[pick(x / 4, ITEMS.len())]);
+    let (from, to, third) = (who(a), who(b), who(a ^ b));
+    let of = |mode: Mode, stores: Option<bool>, nth: u8| {
+        let fits = |site: &&Site| site.mode == mode && site.cells == 1 && stores.is_none_or(|s| s == site.stores);
+        let found: Vec<u32> = (0..).zip(&sites[..sites.len() - 2]).filter(|(_, s)| fits(s)).map(|(n, _)| n).collect();
+        found[pick(nth, found.len())]
+    };
+    let object = u32::from(c) % 3;
+    let access = |(group, item): (u32, u32), site: u32, object: u32, cell: u64| Step::Access {
+        group,
+        item,
+        site,
+        object,
+        cell,
+        value: item as u8 % 2,
+    };
+    let fence = |(group, item): (u32, u32), x: u8| {
+        let (flags, scope) = (1 + u32::from(x) % 3, [2, 2, 1, 4][pick(x / 3, 4)]);
+        Step::Fence { group, item, flags, order: [4, 3, 2, 5][pick(x / 12, 4)], scope }
+    };
+    let mut steps = vec![access(from, of(Mode::Write, None, 0), u32::from(d) % 3, 0)];
+    if c & 64 != 0 {
+        steps.push(fence(from, e));
+    }
+    steps.push(access(from, of(Mode::Atomic, None, d / 3), object, 1));
+    match c / 4 % 8 {
+        0 => steps.push(access(from, of(Mode::Atomic, Some(true), e), object, 1)),
+        1 => steps.push(access(third, of(Mode::Atomic, Some(false), e), object, 1)),
+        2 => steps.push(access(third, of(Mode::Atomic, Some(true), e), object, 1)),
+        3 => steps.push(access(third, of(Mode::Write, None, e), object, 1)),
+        4 => {
+            steps.push(access(third, of(Mode::Atomic, Some(false), e / 4), object, 1));
+            steps.push(access(from, of(Mode::Atomic, Some(true), e), object, 1));
+        }
+        5 => steps.push(Step::Barrier { group: from.0, flags: 1 + u32::from(e) % 3, scope: 1 + u32::from(e) / 3 % 2 }),
+        _ => {}
+    }
+    let reader = if e & 1 == 0 { (Mode::AtomicRead, None) } else { (Mode::Atomic, Some(false)) };
+    steps.push(access(to, of(reader.0, reader.1, e / 2), object, 1));
+    if c & 128 != 0 {
+        steps.push(fence(to, d / 9));
+    }
+    if b & 128 != 0 {
+        steps.push(Step::Barrier { group: to.0, flags: 1 + u32::from(d) % 3, scope: 1 + u32::from(d) / 3 % 2 });
+    }
+    let last = if b & 64 == 0 { to } else { (to.0, third.1) };
+    steps.push(access(last, of(Mode::Read, None, 0), u32::from(d) % 3, 0));
+    steps
+}
+
 fn programs(language: Language) -> impl Strategy<Value = Program> {
     let granules = prop::array::uniform3(prop_oneof![Just(1_u32), Just(2), Just(4), Just(16)]);
-    let steps = prop::collection::vec(any::<[u8; 6]>(), 2..40);
+    let steps = prop::collection::vec(any::<[u8; 6]>(), 2..if language.synchronises { 16 } else { 40 });
     (1..=3_u32, any::<bool>(), granules, steps).prop_map(move |(groups, interleaved, granules, steps)| {
         let sites = sites(language);
-        let mut steps: Vec<Step> = steps.into_iter().map(|raw| step(language, &sites, raw, groups)).collect();
+        let expand = |raw: [u8; 6]| match raw {
+            [kind, rest @ ..] if language.synchronises && kind % 16 >= 12 => message(&sites, rest, groups),
+            raw => vec![step(language, &sites, raw, groups)],
+        };
+        let mut steps: Vec<Step> = steps.into_iter().flat_map(expand).collect();
         if !interleaved {
             steps.sort_by_key(Step::group);
         }

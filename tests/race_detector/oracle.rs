@@ -178,8 +178,7 @@ impl Builder<'_> {
                     let granule = u64::from(self.program.objects[object as usize].1);
                     let range = (cell * granule, (cell + cells) * granule);
                     self.flights.entry(group).or_default().push(self.events.len());
-                    let event =
-                        Event { node, step: index, group, item: None, site, object, range, value: None };
+                    let event = Event { node, step: index, group, item: None, site, object, range, value: None };
                     self.events.push(event);
                     if site == write {
                         self.overwrite((group, u32::MAX), object, cell..cell + cells);
@@ -235,16 +234,7 @@ impl Builder<'_> {
         let node = self.graph.node(me.0, me.1);
         let range = (cell * u64::from(granule), (cell + known.cells) * u64::from(granule));
         let value = (known.mode == Mode::Write).then_some(value);
-        self.events.push(Event {
-            node,
-            step: index,
-            group: me.0,
-            item: Some(me.1),
-            site,
-            object,
-            range,
-            value,
-        });
+        self.events.push(Event { node, step: index, group: me.0, item: Some(me.1), site, object, range, value });
         match known.mode {
             Mode::Read => {}
             Mode::Write => self.overwrite(me, object, cell..cell + known.cells),

@@ -104,6 +104,12 @@ fn reach(ordering: Option<Ordering>, local: bool) -> Scope {
 /// A release or acquire that an atomic or a fence makes: its node, scope, memory flags.
 type Half = (usize, Scope, u32);
 
+/// Group (if local), object, cell.
+type Location = (Option<u32>, u32, u64);
+
+/// A group and an item of it.
+type Who = (u32, u32);
+
 /// A write in an atomic's modification order.
 #[derive(Clone)]
 struct Write {
@@ -122,12 +128,11 @@ struct Builder<'a> {
     program: &'a Program,
     graph: Graph,
     events: Vec<Event>,
-    /// By location: group (if local), object, cell.
-    writes: BTreeMap<(Option<u32>, u32, u64), Vec<Write>>,
+    writes: BTreeMap<Location, Vec<Write>>,
     /// Fences and wide barriers, by item: releases so far.
     released: BTreeMap<(u32, u32), Vec<Half>>,
     /// What atomic reads of the item could acquire: the release and its item.
-    read: BTreeMap<(u32, u32), Vec<(Half, (u32, u32))>>,
+    read: BTreeMap<Who, Vec<(Half, Who)>>,
     flights: BTreeMap<u32, Vec<usize>>,
     /// By group: the last barrier's node, by memory.
     barriers: BTreeMap<(usize, u32), usize>,
@@ -206,7 +211,7 @@ impl Builder<'_> {
         }
     }
 
-    fn location(&self, group: u32, object: u32, cell: u64) -> (Option<u32>, u32, u64) {
+    fn location(&self, group: u32, object: u32, cell: u64) -> Location {
         (self.program.objects[object as usize].0.then_some(group), object, cell)
     }
 
@@ -372,7 +377,7 @@ pub fn uninitialised(program: &Program) -> BTreeSet<usize> {
 
 /// Distinct cells, items by cell (at most two count), and the widest range of an object.
 pub fn footprint(program: &Program) -> (u64, u64, u64) {
-    let mut cells: BTreeMap<(Option<u32>, u32, u64), BTreeSet<(u32, u32)>> = BTreeMap::new();
+    let mut cells: BTreeMap<Location, BTreeSet<Who>> = BTreeMap::new();
     let mut ranges: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     let mut visit = |by: (u32, u32), object: u32, touched: std::ops::Range<u64>| {
         let owner = program.objects[object as usize].0.then_some(by.0);

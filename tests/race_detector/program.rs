@@ -172,7 +172,6 @@ impl Program {
         let mut memories: Vec<Vec<Vec<u8>>> = (0..self.groups).map(|_| memory()).collect();
         let mut uninitialised = BTreeSet::new();
         let mut running: BTreeSet<u32> = BTreeSet::new();
-        let mut number = 0;
         for (index, step) in self.steps.iter().enumerate() {
             let group = step.group();
             if !running.contains(&group) {
@@ -183,10 +182,9 @@ impl Program {
                 shadow.begin_group(self.slot(group), u64::from(group)).unwrap();
                 running.insert(group);
             }
-            if !self.step(shadow, step, &mut memories, number) {
+            if !self.step(shadow, step, &mut memories, index as u64) {
                 uninitialised.insert(index);
             }
-            number += 1;
         }
         running.iter().for_each(|group| shadow.end_group(self.slot(*group)));
         uninitialised

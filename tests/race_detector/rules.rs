@@ -89,8 +89,12 @@ impl Run<'_> {
     }
 }
 
-/// Runs two groups of `LANE` items at slots 0 and 1: `program` is called once they have begun.
 fn conflicts(program: impl Fn(&mut Run<'_>)) -> Vec<Conflict> {
+    recorded(program).conflicts()
+}
+
+/// Runs two groups of `LANE` items at slots 0 and 1, both passes: `program` is called once they have begun.
+fn recorded(program: impl Fn(&mut Run<'_>)) -> Shadow {
     let table = table();
     let mut shadow = Shadow::new(&table);
     let areas: Vec<Area> = (0..3).map(|object| Area::of(&table, object, 4 * 4096)).collect();
@@ -102,7 +106,7 @@ fn conflicts(program: impl Fn(&mut Run<'_>)) -> Vec<Conflict> {
         program(&mut run);
         (0..2).for_each(|slot| shadow.end_group(slot));
     }
-    shadow.conflicts()
+    shadow
 }
 
 fn pairs(conflicts: &[Conflict]) -> Vec<(u32, u32, bool)> {
@@ -182,6 +186,26 @@ fn release_and_acquire_pass_a_message_on() {
     assert_eq!(message(RELEASE, ACQUIRE, 0), []);
     assert_eq!(message(STORE, ACQUIRE, 1), [(READ, WRITE, true)]);
     assert_eq!(message(RELEASE, LOAD, 1), [(READ, WRITE, true)]);
+}
+
+#[test]
+fn what_leans_on_atomics_is_known() {
+    let with = |site: u32, tell: bool, to: u32| {
+        let mut shadow = recorded(|run| {
+            run.at((0, 0), WRITE, GLOBAL, 0);
+            if tell {
+                run.at((0, 0), RELEASE, FLAG, 0);
+                run.at((to, 1), ACQUIRE, FLAG, 0);
+            }
+            run.shadow.barrier(0, GLOBAL_FENCE, WORK_GROUP);
+            run.at((to, 1), site, GLOBAL, 0);
+        });
+        shadow.leans_on_atomics()
+    };
+    assert!(with(READ, true, 1));
+    // In order by the barrier, or not at all.
+    assert!(!with(READ, true, 0));
+    assert!(!with(READ, false, 1));
 }
 
 #[test]

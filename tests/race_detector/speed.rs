@@ -97,12 +97,15 @@ fn lookup(shadow: &mut Shadow, groups: u64) -> u64 {
     64 * groups * ITEMS
 }
 
+/// Runs that many groups; gives how many accesses they made.
+type Kernel = fn(&mut Shadow, u64) -> u64;
+
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
     for atomics in [false, true] {
         let mut shadow = Shadow::new(&table(atomics));
-        let programs: [(&str, fn(&mut Shadow, u64) -> u64, u64); 4] =
+        let programs: [(&str, Kernel, u64); 4] =
             [("add", add, 4096), ("tile", tile, 128), ("own", own, 256), ("lookup", lookup, 512)];
         for (name, program, groups) in programs {
             let areas = [4 << 20, 4 << 20, 4 << 20, 1024]

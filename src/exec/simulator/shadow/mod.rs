@@ -72,8 +72,13 @@ impl Shadow {
         let sub_groups = table.barriers.iter().any(|b| b.sub_group);
         let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
         let sites = sites::sites(table);
-        let narrow = sites::has_narrow_scopes(table);
-        let code = Seen { edges, narrow, fences: false, restores: sites.iter().any(Site::restores) };
+        let code = Seen {
+            edges,
+            narrow: sites::has_narrower_scopes(table, Scope::Device),
+            fences: false,
+            restores: sites.iter().any(Site::restores),
+            sub_groups: sites::has_narrower_scopes(table, Scope::WorkGroup),
+        };
         Shadow {
             sites,
             groups: Groups::new(),

@@ -147,6 +147,8 @@ pub struct Seen {
     pub fences: bool,
     /// Atomic stores that do not release all.
     pub restores: bool,
+    /// Atomics of scopes narrower than the group, so that not all items of a group are alike to them.
+    pub sub_groups: bool,
 }
 
 /// The order of a launch.
@@ -170,6 +172,11 @@ impl Order {
     /// Whether anything but barriers orders.
     pub fn has_edges(&self) -> bool {
         self.seen.edges
+    }
+
+    /// Whether all items of a group are alike to every atomic.
+    pub fn has_group_scopes(&self) -> bool {
+        !self.seen.sub_groups
     }
 
     pub fn begin_group(&mut self, slot: &Slot) {

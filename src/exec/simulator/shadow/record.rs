@@ -160,8 +160,9 @@ impl Record {
         let begin = self.entries.partition_point(|e| e.key() < now.key());
         let end = begin + self.entries[begin..].partition_point(|e| e.key() == now.key());
         if scene.order.has_edges() {
-            // Sub-groups' atomics conflict with some items of a group only.
-            let stands_for_all = scene.site(now.site).is_some_and(|s| !is_atomic(s.mode) || wide(s));
+            // Sub-groups' atomics conflict with atomics of some items of a group only.
+            let stands_for_all =
+                scene.order.has_group_scopes() || scene.site(now.site).is_some_and(|s| !is_atomic(s.mode));
             let mut kept = Vec::with_capacity(end - begin + 1);
             for past in &self.entries[begin..end] {
                 let same = past.moment.item == now.moment.item && past.moment.interval != COPY;

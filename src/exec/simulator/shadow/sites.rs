@@ -52,9 +52,9 @@ pub fn sites(table: &HostTable) -> Vec<Site> {
     table.accesses.iter().map(Site::of).collect()
 }
 
-/// Whether some atomic's scope is narrower than the device.
-pub fn has_narrow_scopes(table: &HostTable) -> bool {
-    table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < Scope::Device)
+/// Whether some atomic's scope is narrower than that.
+pub fn has_narrower_scopes(table: &HostTable, scope: Scope) -> bool {
+    table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < scope)
 }
 
 /// Whether some access is atomic.

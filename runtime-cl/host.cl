@@ -11,3 +11,5 @@
 #include "host_images.cl"
 
 #include "host_half.cl"
+
+#include "host_numbers.cl"

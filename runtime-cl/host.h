@@ -58,4 +58,20 @@ void __kassay_at_wait(void);
 #define FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
 #define FOR_SCALARS(M) FOR_INTEGERS(M) M(half) M(float) M(double)
 
+/* M(N, ...) with every suffix of a vector type. */
+#define VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
+#define WIDTHS(M, ...) M(, __VA_ARGS__) VECTORS(M, __VA_ARGS__)
+
+/* M(space, ...) for every address space that can be written to. */
+#define WRITABLE(M, ...)                                                                                               \
+    M(__private, __VA_ARGS__) M(__global, __VA_ARGS__) M(__local, __VA_ARGS__) M(__generic, __VA_ARGS__)
+
+/* F(0), F(1) … for a vector's components. */
+#define EACH_2(F) (F(0), F(1))
+#define EACH_3(F) (F(0), F(1), F(2))
+#define EACH_4(F) (F(0), F(1), F(2), F(3))
+#define EACH_8(F) (F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7))
+#define EACH_16(F)                                                                                                     \
+    (F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(a), F(b), F(c), F(d), F(e), F(f))
+
 #endif

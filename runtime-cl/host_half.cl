@@ -3,14 +3,6 @@
 
 #include "host.h"
 
-/* M(N, ...) with every suffix of a vector type. */
-#define VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
-#define WIDTHS(M, ...) M(, __VA_ARGS__) VECTORS(M, __VA_ARGS__)
-
-/* M(space, ...) for every address space that can be written to. */
-#define WRITABLE(M, ...)                                                                                               \
-    M(__private, __VA_ARGS__) M(__global, __VA_ARGS__) M(__local, __VA_ARGS__) M(__generic, __VA_ARGS__)
-
 #define WIDE(N, X) __builtin_convertvector(X, float##N)
 #define NARROW(N, X) __builtin_convertvector(X, half##N)
 
@@ -147,14 +139,6 @@ BUILTIN half select(half x, half y, ushort c) { return c ? y : x; }
     BUILTIN half##N select(half##N x, half##N y, short##N c) { return c ? y : x; }                                     \
     BUILTIN half##N select(half##N x, half##N y, ushort##N c) { return __builtin_astype(c, short##N) ? y : x; }
 VECTORS(SELECT, )
-
-/* Of a scalar, then component by component. */
-#define EACH_2(F) (F(0), F(1))
-#define EACH_3(F) (F(0), F(1), F(2))
-#define EACH_4(F) (F(0), F(1), F(2), F(3))
-#define EACH_8(F) (F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7))
-#define EACH_16(F)                                                                                                     \
-    (F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(a), F(b), F(c), F(d), F(e), F(f))
 
 BUILTIN half nextafter(half x, half y) {
     if (x != x) {

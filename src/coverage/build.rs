@@ -9,9 +9,10 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::Code;
-use crate::instrument::accesses::{self, AccessOptions};
+use crate::exec::{Code, Target};
+use crate::instrument::accesses::AccessOptions;
 use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::host::{self, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -19,7 +20,7 @@ use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
 use crate::lower::host::table::HostTable;
-use crate::lower::{host, spirv};
+use crate::lower::spirv;
 
 /// One kernel of a loaded file, in canonical form.
 pub struct Assay<'c> {
@@ -29,6 +30,8 @@ pub struct Assay<'c> {
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
+    /// How code for the simulator is made.
+    pub host: HostOptions,
 }
 
 /// Parses a loaded file once; kernels are taken from clones.
@@ -113,59 +116,48 @@ impl<'c> File<'c> {
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
         let ast = loaded.ast.as_ref().filter(|_| level == Level::Raw);
         let sites = Sites::read(&module, entry, from_spirv, ast, sources);
-        Ok(Assay { module, machine: spirv::machine()?, entry: entry.to_owned(), interface, sites })
+        Ok(Assay {
+            module,
+            machine: spirv::machine()?,
+            entry: entry.to_owned(),
+            interface,
+            sites,
+            host: HostOptions::default(),
+        })
     }
 }
 
 impl<'c> Assay<'c> {
-    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
-    /// buffer is its last argument.
-    ///
-    /// # Errors
-    /// As of [`prepare`](host::prepare::prepare) and [`weave`](accesses::weave).
-    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
-        let module = host::prepare::prepare(module, &self.entry)?;
-        let options = AccessOptions { races, interface: &self.interface, probe };
-        let table = accesses::weave(&module, &self.entry, &options)?;
-        Ok((module, table))
-    }
-
-    /// The text of the kernel with hooks, with coverage probes if `slots` are given.
-    ///
-    /// # Errors
-    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
-    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
-        let module = self.module.clone();
-        if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+    /// A (woven) clone of the kernel as code for a device or the simulator.
+    fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
+        match target {
+            Target::SpirV => {
+                spirv::prepare(&module, &self.entry, &self.machine)?;
+                let spirv = spirv::emit(&module, &self.machine)?;
+                let build_options = spirv::build_options(&module);
+                Ok(Code::spirv(spirv, &self.entry, build_options))
+            }
+            Target::Host => host::code(module, &self.entry, &self.interface, &self.host),
         }
-        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
-    }
-
-    fn code(&self, module: &Module<'_>) -> Result<Code> {
-        spirv::prepare(module, &self.entry, &self.machine)?;
-        let spirv = spirv::emit(module, &self.machine)?;
-        let build_options = spirv::build_options(module);
-        Ok(Code::spirv(spirv, &self.entry, build_options))
     }
 
     /// The kernel as it is.
     ///
     /// # Errors
     /// `Internal` if it cannot be lowered.
-    pub fn plain(&self) -> Result<Code> {
-        self.code(&self.module.clone())
+    pub fn plain(&self, target: Target) -> Result<Code> {
+        self.code(self.module.clone(), target)
     }
 
     /// The kernel with coverage probes.
     ///
     /// # Errors
     /// `Internal` if it cannot be woven or lowered.
-    pub fn instrumented(&self, slots: Slots) -> Result<(Code, CoveragePlan)> {
+    pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
-        Ok((self.code(&module)?, plan))
+        Ok((self.code(module, target)?, plan))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
@@ -179,6 +171,27 @@ impl<'c> Assay<'c> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
+    /// buffer is its last argument.
+    ///
+    /// # Errors
+    /// As of [`host::hooked`].
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+        host::hooked(module, &self.entry, &AccessOptions { races, interface: &self.interface, probe })
+    }
+
+    /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
+    ///
+    /// # Errors
+    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
+    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
+        let module = self.module.clone();
+        if let Some(slots) = slots {
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        }
+        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }
 
     /// What the kernel computes with a precision that is the device's choice.

@@ -4,12 +4,14 @@
 
 mod difference;
 pub mod discover;
+mod formats;
 mod memory;
 pub mod opencl;
 mod protocol;
 mod records;
 mod request;
 pub mod simulator;
+mod start;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +20,10 @@ use crate::error::Result;
 pub use crate::lower::code::{Code, HostCode, SpirvCode, Target};
 use crate::suite::launch::Launch;
 
-pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
+pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
+pub use start::{Lanes, Started};
 
 /// A loaded program of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -179,6 +182,16 @@ pub struct DeviceInfo {
 /// Something that runs launches. Each executor is one lane: one call at a time. It survives whatever a kernel does.
 pub trait Executor: Send {
     fn device(&self) -> &DeviceInfo;
+
+    /// The form of code that it takes.
+    fn target(&self) -> Target {
+        Target::SpirV
+    }
+
+    /// Whether it takes sweeps with a [`Batch`]: where a launch by itself costs little, there is nothing to gain by them.
+    fn batches(&self) -> bool {
+        false
+    }
 
     /// Loads and builds `code`.
     ///

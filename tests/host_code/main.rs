@@ -2,5 +2,6 @@
 
 mod families;
 mod ids;
+mod math;
 mod support;
 mod testdata;

@@ -327,7 +327,8 @@ impl Loaded {
             let name = CString::new(abi::ENTRY).unwrap();
             let mut address = 0;
             succeeded(LLVMOrcLLJITLookup(jit, &mut address, name.as_ptr()));
-            Loaded { jit, entry: std::mem::transmute::<usize, _>(address as usize) }
+            type Entry = unsafe extern "C" fn(*const ItemContext, *const *const c_void);
+            Loaded { jit, entry: std::mem::transmute::<usize, Entry>(address as usize) }
         }
     }
 }

@@ -42,7 +42,7 @@ fn ids_and_sizes_are_those_of_the_range_also_in_ragged_groups() {
     }";
     let code = code(IDS, with_access(table(&["out"]), Mode::Write, Some(0), Space::Global));
     let range = NdRange { dims: 2, global: [5, 3, 1], local: Some([2, 2, 1]), offset: [10, 20, 0] };
-    let launch = Launch { range, args: vec![ints(vec![0; 15])] };
+    let launch = Launch::new(range, vec![ints(vec![0; 15])]);
     let simulation = simulate(&code, &launch, &SimulationOptions::default());
     let expected = |i: i32| {
         let (x, y) = (i % 5, i / 5);

@@ -96,7 +96,7 @@ pub fn ints(values: impl IntoIterator<Item = i32>) -> ArgValue {
 
 pub fn launch(global: u64, local: u64, args: Vec<ArgValue>) -> Launch {
     let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
-    Launch { range, args }
+    Launch::new(range, args)
 }
 
 pub const LIMIT: Duration = Duration::from_secs(20);

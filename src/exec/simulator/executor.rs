@@ -14,7 +14,7 @@ use super::{message, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
-    SweepOutcome, Swept, difference,
+    SweepOutcome, Swept, Target, difference,
 };
 use crate::suite::launch::Launch;
 
@@ -304,13 +304,17 @@ pub fn device() -> DeviceInfo {
         max_allocation: memory / 2,
         fp16: true,
         fp64: true,
-        images: false,
+        images: true,
     }
 }
 
 impl Executor for Simulator {
     fn device(&self) -> &DeviceInfo {
         &self.device
+    }
+
+    fn target(&self) -> Target {
+        Target::Host
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
@@ -348,7 +352,11 @@ impl Executor for Simulator {
                 return Ok(Err(Fault::Rejected { error: error.into(), explanation }));
             }
         }
-        let simulation = SimulationOptions { probe_words: options.probe_words, ..SimulationOptions::default() };
+        let simulation = SimulationOptions {
+            schedule: launch.schedule.clone(),
+            probe_words: options.probe_words,
+            ..SimulationOptions::default()
+        };
         let (mut kernel_times, mut printf) = (Vec::new(), String::new());
         let end = Instant::now() + options.timeout;
         let mut what = None;
@@ -418,7 +426,11 @@ impl Simulator {
             }
             head[index] = *value;
         }
-        let options = SimulationOptions { probe_words: Some(sweep.probe_words), ..SimulationOptions::default() };
+        let options = SimulationOptions {
+            schedule: sweep.launch.schedule.clone(),
+            probe_words: Some(sweep.probe_words),
+            ..SimulationOptions::default()
+        };
         let mut runs: Vec<Run> = Vec::new();
         for _ in 0..sweep.repeats.max(1) {
             let seen = self.once(program, &options, sweep.timeout, &head)?;

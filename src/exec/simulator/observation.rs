@@ -95,6 +95,8 @@ pub struct SimulatorFault {
     /// Of accesses: the object, if the pointer belongs to one (or lies next to it), and where in it, in bytes; negative: before it.
     pub object: Option<u32>,
     pub offset: i64,
+    /// Of images instead: the texel's numbers by dimension, layers behind the others.
+    pub texel: Option<[i64; 3]>,
     /// How often, in all.
     pub count: u64,
 }

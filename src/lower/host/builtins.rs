@@ -18,7 +18,7 @@ use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::mangling::name_in_libclc;
 use super::prepare::run;
-use super::{annotate, emit, handles, plain};
+use super::{annotate, emit, handles, plain, tables};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
 use crate::kernel::canonical;
@@ -255,6 +255,7 @@ fn together<'c>(
     for name in wanted.keys() {
         if let Some(f) = ir::function(&module, name) {
             let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
+            tables::confine(&module, f);
             annotate::builtin(&module, f, base);
         }
     }

@@ -107,6 +107,7 @@ fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachin
     }
     for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
         plain::instruction(inst);
+        plain::steady(inst);
     }
     wrapper::add(module, entry)?;
     crate::kernel::canonical::verify(module, "wrapping the kernel for this host")?;

@@ -14,4 +14,5 @@ mod plain;
 pub mod prepare;
 pub mod support;
 pub mod table;
+mod tables;
 mod wrapper;

@@ -102,6 +102,34 @@ fn indices(params: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
     [LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex].into_iter().chain(1..=params)
 }
 
+/// Gives an instruction whose result is poison for some operands (a float out of an integer's range, a shift by too much, a component
+/// that a vector has not) some value there, which stays the same wherever it is used.
+pub fn steady(inst: Inst) {
+    use LLVMOpcode::*;
+    let operands = inst.operands();
+    // SAFETY: alive.
+    let varies = |i: usize| unsafe { LLVMIsAConstant(operands[i]).is_null() };
+    let may_be_poison = match inst.opcode() {
+        LLVMFPToSI | LLVMFPToUI => true,
+        LLVMShl | LLVMLShr | LLVMAShr | LLVMExtractElement => varies(1),
+        LLVMInsertElement => varies(2),
+        _ => false,
+    };
+    if !may_be_poison {
+        return;
+    }
+    // SAFETY: alive; the new instruction stands behind the old one, whose uses it takes over but for its own.
+    unsafe {
+        let next = LLVMGetNextInstruction(inst.0);
+        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(inst.0)));
+        LLVMPositionBuilderBefore(builder, next);
+        let frozen = LLVMBuildFreeze(builder, inst.0, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        LLVMReplaceAllUsesWith(inst.0, frozen);
+        LLVMSetOperand(frozen, 0, inst.0);
+    }
+}
+
 /// Takes flags that make poison, and all metadata, from an instruction.
 pub fn instruction(inst: Inst) {
     use LLVMOpcode::*;

@@ -9,14 +9,11 @@ use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::operators::Subject;
 use kassay::mutation::selection::Selection;
 
-use crate::support::{each_loaded, has_image};
+use crate::support::each_loaded;
 
 #[test]
 fn all_kernels_verify_with_mutants() {
     each_loaded(|assay, loaded, sources| {
-        if has_image(assay) {
-            return;
-        }
         let subject = Subject {
             module: assay.module(),
             entry: &assay.entry,
@@ -40,9 +37,6 @@ fn all_kernels_verify_with_mutants() {
 #[test]
 fn all_kernels_verify_with_guards() {
     each_loaded(|assay, _, _| {
-        if has_image(assay) {
-            return;
-        }
         let layout = GuardLayout { args: assay.interface.args.len() as u32 };
         let module = assay.module.clone();
         guard::inline_and_promote(&module, &assay.entry, &assay.machine).unwrap();

@@ -309,3 +309,19 @@ fn prints_say_what_they_are_given() {
         assert!(seen.observation.printf.ends_with("\nend"));
     });
 }
+
+#[test]
+fn components_written_apart_stay_what_they_should() {
+    let source = "kernel void k(global int4 *a, global int3 *b, int2 v, int i) {
+        a[0].y = 1;
+        a[0].xw = v;
+        a[0][i] += 5;
+        b[0].z = 2;
+        b[0].s01 = v.yx;
+    }";
+    let v = ArgValue::Value([7i32, 8].iter().flat_map(|n| n.to_le_bytes()).collect());
+    each(source, "CL2.0", [1, 1], &[ints([0; 4]), ints([9; 4]), v, value(2)], |_, seen| {
+        assert!(seen.faults.is_empty(), "{:?}", seen.faults);
+        assert_eq!((output(seen, 0), output(seen, 1)), (vec![7, 1, 5, 8], vec![8, 7, 2, 9]));
+    });
+}

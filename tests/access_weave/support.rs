@@ -9,7 +9,6 @@ use kassay::coverage::build::{Assay, File, sources_of};
 use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay::exec::{HostCode, Simulator};
 use kassay::kernel::compile::{Loaded, load};
-use kassay::kernel::interface::ArgKind;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::lower::host::emit::{Effort, emit};
@@ -40,10 +39,6 @@ pub fn each_loaded(mut visit: impl FnMut(&Assay<'_>, &Loaded, &Sources)) {
             visit(&file.assay(entry, &loaded, &sources).unwrap(), &loaded, &sources);
         }
     }
-}
-
-pub fn has_image(assay: &Assay<'_>) -> bool {
-    assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_)))
 }
 
 /// The table of the kernel `k` in `source`, which becomes code.

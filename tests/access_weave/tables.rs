@@ -235,3 +235,64 @@ fn prints_are_packed() {
         ]
     );
 }
+
+#[test]
+fn texels_and_copies_are_accesses() {
+    let source = "kernel void k(read_only image2d_t from, write_only image2d_t to, sampler_t s, global short2 *g, local short2 *l) {
+        float4 texel = read_imagef(from, s, (float2)(0.5f, 0.5f));
+        write_imagef(to, (int2)(0, 0), texel * get_image_width(from));
+        event_t done = async_work_group_copy(l, g, 4, 0);
+        wait_group_events(1, &done);
+        g[0] = (short2)(work_group_reduce_add(1));
+    }";
+    let table = table(source, "CL2.0", true);
+    assert_eq!(
+        accesses(&table),
+        [
+            "Write 4 of g at k:6:14",
+            "Read 16 of from at k:2:24 read_imagef",
+            "Write 16 of to at k:3:9 write_imagef",
+            "Write 4 of l at k:4:24 async_work_group_copy",
+            "Read 4 of g at k:4:24 async_work_group_copy",
+        ]
+    );
+    let barriers: Vec<_> =
+        table.barriers.iter().map(|b| (frames(&table, b.path), b.builtin.as_str(), b.sub_group, b.source)).collect();
+    assert_eq!(
+        barriers,
+        [
+            ("k:4:24".to_owned(), "async_work_group_copy", false, 0),
+            ("k:5:9".to_owned(), "wait_group_events", false, 1),
+            ("k:6:25".to_owned(), "work_group_reduce_add", false, 2),
+        ]
+    );
+    assert_eq!(table.granule[3..], [4, 4]);
+}
+
+#[test]
+fn components_of_vectors_are_written_one_by_one() {
+    let source = "kernel void k(global float4 *a, global int3 *b, global uchar2 *c, float2 v, int i) {
+        a[i].y = 1;
+        a[i].xw = v;
+        b[i].z = 2;
+        c[i][i & 1] = 3;
+        c[i].x += 4;
+        a[i].xyzw = a[i].wzyx;
+    }";
+    let table = table(source, "CL2.0", true);
+    assert_eq!(
+        accesses(&table),
+        [
+            "Write 4 of a at k:2:16",
+            "Write 4 of a at k:3:17",
+            "Write 4 of a at k:3:17",
+            "Write 4 of b at k:4:16",
+            "Write 1 of c at k:5:21",
+            "Read 2 of c at k:6:16",
+            "Write 1 of c at k:6:16",
+            "Read 16 of a at k:7:21",
+            "Write 16 of a at k:7:19",
+        ]
+    );
+    assert_eq!(table.granule[..3], [4, 4, 1]);
+}

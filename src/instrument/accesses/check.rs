@@ -56,7 +56,7 @@ pub fn checked(
         _ => &[],
     };
     let hooked = e.races && (possible.is_empty() || possible.iter().any(|o| objects.is_shared(*o)));
-    let in_line = |o: &&u32| !(want.writes && objects.is_read_only(**o)) && !(e.races && objects.is_shared(**o));
+    let needs_hook = |o: u32| want.writes && objects.is_read_only(o) || e.races && objects.is_shared(o);
     let call = || {
         let site = e.number(want.site);
         let plain = e.plain(pointer);
@@ -69,7 +69,7 @@ pub fn checked(
     };
     e.before(at);
     let tests: Vec<LLVMValueRef> =
-        possible.iter().filter(in_line).map(|o| is_within(e, objects, at, pointer, *o, want)).collect();
+        possible.iter().filter(|o| !needs_hook(**o)).map(|o| is_within(e, objects, at, pointer, *o, want)).collect();
     // SAFETY: alive; tests are booleans; the phi stands at the head of the block that both ways lead to.
     unsafe {
         let Some(fits) = tests.into_iter().reduce(|a, b| LLVMBuildOr(e.builder, a, b, c"".as_ptr())) else {

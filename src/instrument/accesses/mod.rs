@@ -6,6 +6,7 @@
 
 mod blocks;
 mod check;
+mod components;
 mod division;
 mod emit;
 mod find;
@@ -23,6 +24,7 @@ mod values;
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
+use llvm_sys::target::LLVMGetModuleDataLayout;
 
 use self::emit::Emitter;
 use self::objects::Objects;
@@ -60,6 +62,8 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     }
     let kernel = item::append(module, kernel)?;
     blocks::gather_variables(kernel);
+    // SAFETY: alive.
+    components::separate(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, kernel);
 
     let mut objects = Objects::find(module, kernel, options.interface)?;
     let mut sites = Sites::new(module, entry, &mut objects, options);

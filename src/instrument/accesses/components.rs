@@ -1,0 +1,169 @@
+//! Writes to components of vectors in memory (`v.x = 1`), which clang makes of a read and a write of the whole vector: each component is a
+//! memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so only what is written may conflict.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use llvm_sys::prelude::*;
+use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
+
+use super::orders::is_atomic;
+use super::values::{instructions, is_vector, users};
+use crate::kernel::ir::{Function, Inst, as_instruction};
+
+/// A store of what was loaded from the same place, with some components exchanged.
+struct Merge {
+    store: Inst,
+    /// What goes, each before what it uses.
+    gone: Vec<Inst>,
+    /// Index and value.
+    parts: Vec<Part>,
+}
+
+enum Part {
+    Scalar(LLVMValueRef, LLVMValueRef),
+    /// A component of another vector.
+    Of(u32, LLVMValueRef, u32),
+}
+
+/// Lets such stores write only the components that they exchange.
+pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
+    for store in instructions(kernel).into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMStore) {
+        match find(store) {
+            Some(merge) => rewrite(layout, &merge),
+            None => drop_unused_read(store),
+        }
+    }
+}
+
+/// Drops the read of the whole vector that stands, unused, before a write of all of its components (`v.xyzw = w`).
+fn drop_unused_read(store: Inst) {
+    let before = store.block().instructions().into_iter().take_while(|i| *i != store);
+    // SAFETY: alive; each question is asked of the opcodes that have an answer; nothing uses what is erased.
+    unsafe {
+        let unused = before.into_iter().find(|i| {
+            i.opcode() == LLVMOpcode::LLVMLoad
+                && LLVMGetVolatile(i.0) == 0
+                && LLVMGetOperand(i.0, 0) == LLVMGetOperand(store.0, 1)
+                && is_vector(LLVMTypeOf(i.0))
+                && LLVMGetFirstUse(i.0).is_null()
+                && LLVMInstructionGetDebugLoc(i.0) == LLVMInstructionGetDebugLoc(store.0)
+        });
+        if let Some(load) = unused {
+            LLVMInstructionEraseFromParent(load.0);
+        }
+    }
+}
+
+fn find(store: Inst) -> Option<Merge> {
+    // SAFETY: alive; each question is asked of the opcodes that have an answer.
+    unsafe {
+        if LLVMGetVolatile(store.0) != 0 || is_atomic(store.0) {
+            return None;
+        }
+        let mut gone = Vec::new();
+        let mut only = |value: LLVMValueRef| {
+            let inst = as_instruction(value).filter(|i| users(i.0).len() == 1 && i.block() == store.block())?;
+            gone.push(inst);
+            Some(inst)
+        };
+        // Vectors of three are read and written as vectors of four.
+        let mut merge = only(LLVMGetOperand(store.0, 0))?;
+        if is_identity(merge) {
+            merge = only(LLVMGetOperand(merge.0, 0))?;
+        }
+        let parts = parts(merge)?;
+        let mut load = only(LLVMGetOperand(merge.0, 0))?;
+        if is_identity(load) {
+            load = only(LLVMGetOperand(load.0, 0))?;
+        }
+        let is_same = load.opcode() == LLVMOpcode::LLVMLoad
+            && LLVMGetVolatile(load.0) == 0
+            && !is_atomic(load.0)
+            && LLVMGetOperand(load.0, 0) == LLVMGetOperand(store.0, 1)
+            && LLVMTypeOf(load.0) == LLVMTypeOf(LLVMGetOperand(store.0, 0));
+        let between = store.block().instructions().into_iter().skip_while(|i| *i != load).take_while(|i| *i != store);
+        let is_quiet = |i: Inst| {
+            use LLVMOpcode::*;
+            !matches!(i.opcode(), LLVMStore | LLVMCall | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMFence)
+        };
+        let quiet = between.into_iter().all(is_quiet);
+        (is_same && quiet).then_some(Merge { store, gone, parts })
+    }
+}
+
+/// Whether a shuffle leaves components where they are.
+unsafe fn is_identity(inst: Inst) -> bool {
+    // SAFETY: alive; the mask is asked of shuffles only.
+    unsafe {
+        let undefined = LLVMGetUndefMaskElem();
+        inst.opcode() == LLVMOpcode::LLVMShuffleVector
+            && (0..LLVMGetNumMaskElements(inst.0)).all(|i| {
+                let from = LLVMGetMaskValue(inst.0, i);
+                from == i as i32 || from == undefined
+            })
+    }
+}
+
+/// What an instruction exchanges in its first operand.
+unsafe fn parts(merge: Inst) -> Option<Vec<Part>> {
+    // SAFETY: alive; operands and masks are those of the opcode.
+    unsafe {
+        match merge.opcode() {
+            LLVMOpcode::LLVMInsertElement => {
+                Some(vec![Part::Scalar(LLVMGetOperand(merge.0, 2), LLVMGetOperand(merge.0, 1))])
+            }
+            LLVMOpcode::LLVMShuffleVector => {
+                let lanes = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(merge.0, 0)));
+                if LLVMGetNumMaskElements(merge.0) != lanes {
+                    return None;
+                }
+                let mut all = Vec::new();
+                for lane in 0..lanes {
+                    let from = u32::try_from(LLVMGetMaskValue(merge.0, lane)).ok()?;
+                    if from >= lanes {
+                        all.push(Part::Of(lane, LLVMGetOperand(merge.0, 1), from - lanes));
+                    } else if from != lane {
+                        return None;
+                    }
+                }
+                Some(all)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn rewrite(layout: LLVMTargetDataRef, merge: &Merge) {
+    let store = merge.store;
+    // SAFETY: alive; what goes has no other uses than by what went before it. The builder is disposed of.
+    unsafe {
+        let vector = LLVMTypeOf(LLVMGetOperand(store.0, 0));
+        let context = LLVMGetTypeContext(vector);
+        let (element, int) = (LLVMGetElementType(vector), LLVMInt32TypeInContext(context));
+        let (pointer, align) = (LLVMGetOperand(store.0, 1), LLVMGetAlignment(store.0));
+        let align = u64::from(align).min(LLVMStoreSizeOfType(layout, element)).max(1) as u32;
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderBefore(builder, store.0);
+        LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(store.0));
+        for part in &merge.parts {
+            let (mut index, value) = match part {
+                Part::Scalar(index, value) => (*index, *value),
+                Part::Of(lane, vector, from) => {
+                    let from = LLVMConstInt(int, u64::from(*from), 0);
+                    let value = LLVMBuildExtractElement(builder, *vector, from, c"".as_ptr());
+                    (LLVMConstInt(int, u64::from(*lane), 0), value)
+                }
+            };
+            let place = LLVMBuildGEP2(builder, element, pointer, &mut index, 1, c"".as_ptr());
+            let new = LLVMBuildStore(builder, value, place);
+            LLVMSetAlignment(new, align);
+            LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(store.0));
+        }
+        LLVMDisposeBuilder(builder);
+        LLVMInstructionEraseFromParent(store.0);
+        for inst in &merge.gone {
+            LLVMInstructionEraseFromParent(inst.0);
+        }
+    }
+}

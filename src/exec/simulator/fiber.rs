@@ -122,7 +122,12 @@ impl Fiber {
     ///
     /// # Errors
     /// `Environment` if the system gives no stack.
-    pub fn new(number: usize, private_bytes: u64, entry: Entry, next: unsafe fn(*mut Item) -> *mut Item) -> Result<Fiber> {
+    pub fn new(
+        number: usize,
+        private_bytes: u64,
+        entry: Entry,
+        next: unsafe fn(*mut Item) -> *mut Item,
+    ) -> Result<Fiber> {
         let stack = Shifted::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .mend("use smaller work-groups or private arrays, or free some memory")

@@ -151,7 +151,11 @@ impl Simulator {
         let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
         let context = &prepared.context;
         let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
-        let areas: Vec<Area> = (0..table.objects.len() as u32).map(|o| Area::of(table, o, prepared.bytes(o))).collect();
+        let area = |object| match prepared.texel_bytes(object) {
+            Some(texel) => Area::image(prepared.bytes(object), texel),
+            None => Area::of(table, object, prepared.bytes(object)),
+        };
+        let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
         shadow.begin(grid, &areas, Pass::Find { footprint: false })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
         if shadow.suspects() {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use corosensei::stack::{DefaultStack, Stack};
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
 use super::slot::Item;
@@ -13,6 +13,10 @@ use crate::error::{Error, Result};
 
 /// Room for hooks and for what code spills, in bytes, besides private variables.
 const MARGIN: u64 = 192 << 10;
+
+/// Of the processor's caches, and how many of them make a page.
+const LINE: usize = 64;
+const LINES: usize = 64;
 
 /// The signature of compiled kernels; see [`crate::lower::host::abi`].
 pub type Entry = unsafe extern "C" fn(*mut Item, *const *const u8);
@@ -44,10 +48,40 @@ impl Task {
     }
 }
 
+/// A stack that begins a little below its end, each one elsewhere: what items use most would otherwise lie at the same place of every
+/// page, and drive each other from the processor's first cache.
+struct Shifted {
+    stack: DefaultStack,
+    base: StackPointer,
+}
+
+impl Shifted {
+    /// `number`: of the fiber.
+    fn new(bytes: usize, number: usize) -> std::io::Result<Shifted> {
+        let stack = DefaultStack::new(bytes + LINES * LINE)?;
+        // An odd factor goes through all lines; neighbours are far apart.
+        let shift = number.wrapping_mul(7) % LINES * LINE;
+        let base = StackPointer::new(stack.base().get() - shift).unwrap_or(stack.base());
+        Ok(Shifted { stack, base })
+    }
+}
+
+// SAFETY: the end of the stack inside is aligned to a page, and so is the shift to a line; the guard page is that of the stack
+// inside, and what was taken away in front of it was added before.
+unsafe impl Stack for Shifted {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.stack.limit()
+    }
+}
+
 /// A stack with the item that runs on it.
 pub struct Fiber {
     /// Always there, but while its stack changes hands.
-    coroutine: Option<Coroutine<(), (), (), DefaultStack>>,
+    coroutine: Option<Coroutine<(), (), (), Shifted>>,
     task: Box<Task>,
 }
 
@@ -64,7 +98,7 @@ pub enum Back {
     Suspended,
 }
 
-fn start(stack: DefaultStack, task: *mut Task) -> Coroutine<(), (), (), DefaultStack> {
+fn start(stack: Shifted, task: *mut Task) -> Coroutine<(), (), (), Shifted> {
     Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
         // SAFETY: the fiber that owns the task owns this stack too, and resumes it only with an item to run.
         unsafe {
@@ -84,12 +118,17 @@ fn start(stack: DefaultStack, task: *mut Task) -> Coroutine<(), (), (), DefaultS
 }
 
 impl Fiber {
-    /// `private_bytes`: what an item's variables take at most.
+    /// `number`: of the fiber, in its lane; `private_bytes`: what an item's variables take at most.
     ///
     /// # Errors
     /// `Environment` if the system gives no stack.
-    pub fn new(private_bytes: u64, entry: Entry, next: unsafe fn(*mut Item) -> *mut Item) -> Result<Fiber> {
-        let stack = DefaultStack::new(stack_bytes(private_bytes)).map_err(|e| {
+    pub fn new(
+        number: usize,
+        private_bytes: u64,
+        entry: Entry,
+        next: unsafe fn(*mut Item) -> *mut Item,
+    ) -> Result<Fiber> {
+        let stack = Shifted::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .mend("use smaller work-groups or private arrays, or free some memory")
         })?;

@@ -204,7 +204,7 @@ impl Lane {
             return Ok(number);
         }
         let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
-        self.fibers.push(Fiber::new(self.private_bytes, entry, super::schedule::ended)?);
+        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::ended)?);
         Ok(self.fibers.len() as u32 - 1)
     }
 

@@ -253,6 +253,13 @@ impl Prepared {
         picture.map_or(&[], |p| p.image.size())
     }
 
+    /// Bytes of a texel of an argument that is an image.
+    pub fn texel_bytes(&self, position: u32) -> Option<u32> {
+        let image = &self.pictures.iter().find(|p| p.position == position)?.image;
+        let texels = image.size().iter().product::<u64>();
+        u32::try_from(image.place().1.checked_div(texels)?).ok().filter(|_| !image.size().is_empty())
+    }
+
     /// Whether some access may write to the argument at `position`.
     fn is_written(&self, position: u32) -> bool {
         let sites = &self.program.sites;

@@ -298,7 +298,11 @@ impl Slot {
         {
             return Some(index);
         }
-        let from = self.cursor as usize % (self.count.max(1) as usize);
+        let from = if self.cursor < self.count { self.cursor as usize } else { 0 };
+        // Mostly the one whose turn it is.
+        if let Some(index) = self.order.get(from).and_then(|index| can(&self.items, *index)) {
+            return Some(index);
+        }
         let (before, after) = self.order.split_at(from);
         after.iter().chain(before).find_map(|index| can(&self.items, *index))
     }

@@ -1,0 +1,3 @@
+//! Verdicts on synchronisation.
+
+pub mod amplification;

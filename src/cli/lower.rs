@@ -8,6 +8,7 @@ use inkwell::context::Context;
 use super::options::{KernelFlags, check_writable, print};
 use crate::coverage::build::{self, File};
 use crate::error::{Error, Result};
+use crate::exec::Target;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 
@@ -57,7 +58,10 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
             Some(Stage::Canonical) => print(&assay.canonical_text())?,
             Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
-                let code = if args.coverage { assay.instrumented(Slots::Groups)?.0 } else { assay.plain()? };
+                let code = match args.coverage {
+                    true => assay.instrumented(Slots::Groups, Target::SpirV)?.0,
+                    false => assay.plain(Target::SpirV)?,
+                };
                 let Some(code) = code.as_spirv() else { continue };
                 match &args.output {
                     Some(path) => std::fs::write(path, &*code.spirv)

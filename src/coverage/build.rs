@@ -9,7 +9,7 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::Code;
+use crate::exec::{Code, Target};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
@@ -116,30 +116,35 @@ impl<'c> File<'c> {
 }
 
 impl Assay<'_> {
-    fn code(&self, module: &Module<'_>) -> Result<Code> {
-        spirv::prepare(module, &self.entry, &self.machine)?;
-        let spirv = spirv::emit(module, &self.machine)?;
-        let build_options = spirv::build_options(module);
-        Ok(Code::spirv(spirv, &self.entry, build_options))
+    fn code(&self, module: &Module<'_>, target: Target) -> Result<Code> {
+        match target {
+            Target::SpirV => {
+                spirv::prepare(module, &self.entry, &self.machine)?;
+                let spirv = spirv::emit(module, &self.machine)?;
+                let build_options = spirv::build_options(module);
+                Ok(Code::spirv(spirv, &self.entry, build_options))
+            }
+            Target::Host => Err(Error::internal("there is no code for the simulator yet")),
+        }
     }
 
     /// The kernel as it is.
     ///
     /// # Errors
     /// `Internal` if it cannot be lowered.
-    pub fn plain(&self) -> Result<Code> {
-        self.code(&self.module.clone())
+    pub fn plain(&self, target: Target) -> Result<Code> {
+        self.code(&self.module.clone(), target)
     }
 
     /// The kernel with coverage probes.
     ///
     /// # Errors
     /// `Internal` if it cannot be woven or lowered.
-    pub fn instrumented(&self, slots: Slots) -> Result<(Code, CoveragePlan)> {
+    pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
-        Ok((self.code(&module)?, plan))
+        Ok((self.code(&module, target)?, plan))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.

@@ -14,6 +14,7 @@ mod json;
 pub mod launch;
 pub mod layout;
 pub mod npy;
+mod order;
 mod random;
 mod range;
 pub mod resolve;

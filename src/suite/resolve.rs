@@ -10,8 +10,8 @@ use super::de::{self, At};
 use super::document::{Source, Span, suggestion};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
-use super::range;
 use super::schedule::Schedule;
+use super::{order, range};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, Interface};
 
@@ -56,8 +56,6 @@ pub struct Test {
     pub launch: Launch,
     /// In the order of the arguments.
     pub expectations: Vec<Expectation>,
-    /// `None`: the natural one.
-    pub schedule: Option<Schedule>,
     /// What the kernel may write to, in the order of the arguments: every buffer but `__constant` ones, every image but
     /// `read_only` ones.
     pub outputs: Vec<Output>,
@@ -149,9 +147,12 @@ impl Suite {
     }
 
     fn test(&self, test: &TestSpec, interface: &Interface, loader: &mut Loader<'_>) -> Result<Test> {
-        let range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let mut range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let schedule = match &test.entry.schedule {
+            Some(spec) => order::resolve(&self.source, spec, &mut range)?,
+            None => Schedule::default(),
+        };
         let forms = self.assign(test, interface)?;
-        let schedule = self.schedule(test, &range)?;
         let mut args: Vec<ArgValue> = Vec::new();
         let (mut expectations, mut outputs) = (Vec::new(), Vec::new());
         for (arg, (key, form)) in interface.args.iter().zip(forms) {
@@ -166,32 +167,7 @@ impl Suite {
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
-        Ok(Test {
-            name: test.name.clone(),
-            launch: Launch { range, args },
-            expectations,
-            schedule,
-            outputs,
-        })
-    }
-
-    /// The order that the test asks for, if it is not the natural one.
-    fn schedule(&self, test: &TestSpec, range: &NdRange) -> Result<Option<Schedule>> {
-        let Some(At { span, value: spec }) = &test.entry.schedule else { return Ok(None) };
-        let schedule = Schedule {
-            map: spec.map.clone(),
-            item_order: spec.item_order.clone(),
-            preemptions: spec.preemptions.clone(),
-        };
-        // Where the size of work-groups is left open, whoever decides it has to check.
-        if range.local.is_some() {
-            schedule.check(range).map_err(|what| {
-                self.source
-                    .error(span, format!("the schedule of the test \"{}\" does not fit: {what}", test.name))
-                    .mend("take the schedule from a result of the same launch")
-            })?;
-        }
-        Ok((!schedule.is_natural()).then_some(schedule))
+        Ok(Test { name: test.name.clone(), launch: Launch { range, args, schedule }, expectations, outputs })
     }
 
     /// What the test gives for each argument, in the interface's order.

@@ -37,7 +37,6 @@ pub struct WritingTest<'a> {
     /// For people.
     pub description: Option<String>,
     pub launch: &'a Launch,
-    pub schedule: Option<&'a Schedule>,
     pub expectations: &'a [Expectation],
 }
 
@@ -111,8 +110,8 @@ impl Writer<'_> {
         if range.offset != [0; 3] {
             line(out, "offset", sizes(range.offset));
         }
-        if let Some(schedule) = test.schedule.filter(|s| !s.is_natural()) {
-            line(out, "schedule", order(schedule));
+        if !test.launch.schedule.is_natural() {
+            line(out, "schedule", order(&test.launch.schedule));
         }
         if interface.args.len() != test.launch.args.len() {
             return Err(Error::internal(format!(

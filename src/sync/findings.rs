@@ -58,6 +58,13 @@ pub struct Found {
     seen_in: BTreeSet<usize>,
 }
 
+impl Found {
+    /// One that no single input shows.
+    pub fn alone(finding: Finding) -> Found {
+        Found { finding, input: 0, conflict: None, seen_in: BTreeSet::new() }
+    }
+}
+
 /// Findings by what they are: races, then divergences, then faults, each in the order of the source.
 #[derive(Debug, Default)]
 pub struct Findings(BTreeMap<Key, Found>);

@@ -5,8 +5,11 @@
 //! Must never know: how a run is done; it asks for launches and gets observations.
 
 pub mod amplification;
+pub mod checking;
 pub mod families;
 pub mod findings;
+pub mod mapped;
 pub mod outcomes;
+pub mod scheduling;
 pub mod splits;
 pub mod words;

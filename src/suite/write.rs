@@ -48,16 +48,19 @@ const INLINE: usize = 16;
 /// # Errors
 /// `Environment` if the folder or a file in it cannot be written; `Internal` if a launch does not fit the interface.
 pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<PathBuf> {
-    std::fs::create_dir_all(folder).map_err(|e| {
-        Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
-            .mend("name a folder in which files can be made")
-    })?;
+    std::fs::create_dir_all(folder).map_err(|e| no_folder(folder, &e))?;
     let mut writer = Writer { folder, files: BTreeMap::new() };
     let text = writer.suite(suite, interface)?;
     let path = folder.join("suite.toml");
     std::fs::write(&path, text)
         .map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
     Ok(path)
+}
+
+/// Why there is no such folder.
+pub fn no_folder(folder: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot make the folder {}: {error}", folder.display()))
+        .mend("name a folder in which files can be made")
 }
 
 /// The path of `target` as seen from `folder`, both of which have to exist; `target` itself where that cannot be told.

@@ -10,6 +10,7 @@ pub mod families;
 pub mod findings;
 pub mod mapped;
 pub mod outcomes;
+pub mod reproduction;
 pub mod scheduling;
 pub mod splits;
 pub mod words;

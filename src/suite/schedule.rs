@@ -90,7 +90,9 @@ mod tests {
         assert_eq!(check(Schedule { map: vec![3, 0, 2, 1], item_order: vec![1, 0, 3, 2], ..natural.clone() }), Ok(()));
         assert!(check(Schedule { map: vec![0, 1], ..natural.clone() }).is_err_and(|e| e.contains("2 entries")));
         assert!(check(Schedule { map: vec![0, 1, 1, 2], ..natural.clone() }).is_err_and(|e| e.contains("twice")));
-        assert!(check(Schedule { item_order: vec![0, 1, 2, 4], ..natural.clone() }).is_err_and(|e| e.contains("highest")));
+        assert!(
+            check(Schedule { item_order: vec![0, 1, 2, 4], ..natural.clone() }).is_err_and(|e| e.contains("highest"))
+        );
         let preemption = |group, item, to| Preemption { group, item, access: 0, to };
         let with = |p| Schedule { preemptions: vec![p], ..natural.clone() };
         assert_eq!(check(with(preemption(3, 3, Some(0)))), Ok(()));

@@ -52,8 +52,7 @@ pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Resul
     let mut writer = Writer { folder, files: BTreeMap::new() };
     let text = writer.suite(suite, interface)?;
     let path = folder.join("suite.toml");
-    std::fs::write(&path, text)
-        .map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
+    std::fs::write(&path, text).map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
     Ok(path)
 }
 

@@ -109,7 +109,8 @@ impl Run<'_> {
     fn launch(&mut self, launch: &Launch, ignored_barriers: Vec<u32>, races: bool) -> Result<Simulation> {
         self.launches += 1;
         let schedule = launch.schedule.clone();
-        self.sim.simulate(launch, &SimulationOptions { schedule, races, ignored_barriers, fuel: None, probe_words: None })
+        self.sim
+            .simulate(launch, &SimulationOptions { schedule, races, ignored_barriers, fuel: None, probe_words: None })
     }
 
     /// Looks for a schedule after which a race leaves other outputs than it did.
@@ -145,9 +146,8 @@ impl Run<'_> {
         let mut all = Vec::new();
         for (source, site) in sources {
             let known = &reader.table.barriers[site as usize];
-            let reaching: Vec<usize> = (0..cases.len())
-                .filter(|i| explored[*i].simulation.reached.contains(&source))
-                .collect();
+            let reaching: Vec<usize> =
+                (0..cases.len()).filter(|i| explored[*i].simulation.reached.contains(&source)).collect();
             let judged = match () {
                 () if !known.builtin.ends_with("barrier") || known.sub_group => {
                     (None, "it does more than a barrier".to_owned())

@@ -275,8 +275,7 @@ mod tests {
         let range = NdRange { dims: 2, global: [8, 4, 1], local: Some([4, 2, 1]), offset: [1, 0, 0] };
         let access = |global_id, group_id, number| Access { site: 0, mode: Mode::Write, global_id, group_id, number };
         let (a, b) = (access([6, 3, 0], [1, 1, 0], 7), access([7, 2, 0], [1, 1, 0], 2));
-        let race =
-            Conflict { accesses: [a, b], object: 0, offset: 0, inter_group: false, benign: false, count: 1 };
+        let race = Conflict { accesses: [a, b], object: 0, offset: 0, inter_group: false, benign: false, count: 1 };
         let all = directed(&range, &race);
         assert_eq!(all[0].preemptions, [Preemption { group: 3, item: 5, access: 7, to: Some(2) }]);
         assert_eq!(all[1].preemptions, [Preemption { group: 3, item: 2, access: 2, to: Some(5) }]);

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::words;
-use crate::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
 use crate::exec::simulator::observation::{self as seen};
+use crate::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{self, HostTable, SourcePlace, Space, Storage};
 use crate::result::Location;
@@ -150,8 +150,8 @@ impl Reader<'_> {
             })
         });
         let accesses: Vec<Access> = waits.collect();
-        let finished =
-            (divergence.finished > 0).then_some(Items { items: divergence.finished, global_id: divergence.finished_item });
+        let finished = (divergence.finished > 0)
+            .then_some(Items { items: divergence.finished, global_id: divergence.finished_item });
         let branch = (self.split)(divergence);
         let iterations = divergence.waiting.first().is_some_and(|first| {
             divergence.waiting[1..].iter().any(|w| w.barrier == first.barrier && w.iteration != first.iteration)
@@ -177,11 +177,8 @@ impl Reader<'_> {
             FaultKind::Division => FindingKind::Division,
             FaultKind::NonTermination => FindingKind::NonTermination,
         };
-        let ids = |access: Access| Access {
-            global_id: Some(fault.global_id),
-            group_id: Some(fault.group_id),
-            ..access
-        };
+        let ids =
+            |access: Access| Access { global_id: Some(fault.global_id), group_id: Some(fault.group_id), ..access };
         let plain = |sites: &[table::PlainSite]| ids(self.place(sites.get(site).map_or(u32::MAX, |s| s.path)));
         let (access, object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
@@ -221,7 +218,8 @@ impl Reader<'_> {
     }
 
     fn access(&self, access: seen::Access) -> Access {
-        let Access { location, function, called_from, builtin, bytes, mode, .. } = self.accessed(access.site, access.mode);
+        let Access { location, function, called_from, builtin, bytes, mode, .. } =
+            self.accessed(access.site, access.mode);
         Access {
             location,
             function,
@@ -310,13 +308,7 @@ fn key(finding: &Finding) -> Key {
         places.push((Location { file: String::new(), line: 0, column: 0 }, None));
     }
     places.sort();
-    Key {
-        kind: finding.kind,
-        places,
-        scope: finding.scope,
-        memory: finding.memory,
-        variable: finding.variable.clone(),
-    }
+    Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }
 }
 
 /// What was accessed.

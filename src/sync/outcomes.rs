@@ -16,7 +16,10 @@ pub type Outputs = Vec<(u32, Vec<u8>)>;
 pub enum Ended {
     Completed(Outputs),
     /// How, in a word, and why.
-    Failed { status: &'static str, reason: String },
+    Failed {
+        status: &'static str,
+        reason: String,
+    },
 }
 
 /// A difference between two outcomes.

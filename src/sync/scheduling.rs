@@ -56,7 +56,9 @@ fn failed(fault: Fault) -> Ended {
         Fault::Crash { exit_code, .. } => {
             ("crashed", format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
         }
-        Fault::Rejected { error, explanation } => ("rejected", format!("was refused by the device: {error}: {explanation}")),
+        Fault::Rejected { error, explanation } => {
+            ("rejected", format!("was refused by the device: {error}: {explanation}"))
+        }
         Fault::Checked { what, .. } => ("fault", what),
     };
     Ended::Failed { status, reason }
@@ -140,11 +142,8 @@ pub fn renumber(test: &mut Test, of: impl Fn(u64) -> u64) {
 
 /// A recorded schedule, to be run again.
 pub fn recorded(ran: &Ran) -> Planned {
-    let schedule = Schedule {
-        map: ran.map.clone(),
-        item_order: ran.item_order.clone(),
-        preemptions: ran.preemptions.clone(),
-    };
+    let schedule =
+        Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() };
     Planned { family: Family::Recorded, schedule, seed: ran.seed }
 }
 

@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
 
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::{BlockIndex, Cfg, Edge, InstKind, Terminator};
 use crate::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
 use crate::cfg::varying::Varying;
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
 use crate::exec::simulator::observation::Divergence;
 use crate::kernel::ir::DebugLocation;
 use crate::lower::host::table::{HostTable, SourcePlace};
@@ -32,9 +34,17 @@ type Way = Vec<(usize, BlockIndex)>;
 type Candidate = (bool, usize, usize, BlockIndex);
 
 impl<'a> Splits<'a> {
-    /// Reads the canonical form that `sites` come from.
-    pub fn of(module: &Module<'_>, sites: &'a Sites, source: &'a str) -> Splits<'a> {
-        Splits { sites, varying: Varying::of(module, sites), source }
+    /// Reads a kernel's canonical form.
+    ///
+    /// # Errors
+    /// `Internal` if private variables cannot be promoted.
+    pub fn of(assay: &'a Assay<'_>, source: &'a str) -> Result<Splits<'a>> {
+        let promoted = assay.module.clone();
+        // Blocks stay those of the sites.
+        promoted
+            .run_passes("function(sroa<preserve-cfg>)", &assay.machine, PassBuilderOptions::create())
+            .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+        Ok(Splits { sites: &assay.sites, varying: Varying::of(&promoted, &assay.sites), source })
     }
 
     /// The branch or loop that split the group; `None` where the code does not tell (no debug information).
@@ -105,9 +115,11 @@ impl<'a> Splits<'a> {
             // Some have ended: they may have gone another way in any function that leads to the barrier.
             for (level, (function, block)) in here.iter().enumerate().skip(1) {
                 let depth = here.len() - level;
-                all.extend(self.in_function(*function, *block, None).into_iter().map(|(d, b)| {
-                    (!self.varying.branch(*function, b), depth * 10_000 + d, *function, b)
-                }));
+                all.extend(
+                    self.in_function(*function, *block, None)
+                        .into_iter()
+                        .map(|(d, b)| (!self.varying.branch(*function, b), depth * 10_000 + d, *function, b)),
+                );
             }
         }
         all
@@ -136,7 +148,8 @@ impl<'a> Splits<'a> {
         let of = |fact: &(usize, Fact)| match fact {
             (g, Fact::Event(Event::Edge(edge))) => *g == function && edge.block == block,
             (g, Fact::Loop(l, _)) => {
-                *g == function && f.loops.get(*l).is_some_and(|l| l.condition == Some(block) || leaves(&f.cfg, l, block))
+                *g == function
+                    && f.loops.get(*l).is_some_and(|l| l.condition == Some(block) || leaves(&f.cfg, l, block))
             }
             _ => false,
         };

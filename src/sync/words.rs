@@ -53,12 +53,7 @@ pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> S
 }
 
 /// `accesses`: the barriers waited at; `iterations`: one of them in several iterations of its loop.
-pub fn divergence(
-    accesses: &[Access],
-    finished: Option<&Items>,
-    branch: Option<&Branch>,
-    iterations: bool,
-) -> String {
+pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<&Branch>, iterations: bool) -> String {
     let at = |(i, access): (usize, &Access)| {
         let (barrier, n) = (access.builtin.as_deref().unwrap_or("barrier"), access.waiting.unwrap_or(0));
         let verb = match (i, n) {
@@ -78,7 +73,10 @@ pub fn divergence(
         out.push_str(", in different iterations of its loop");
     }
     if let Some(branch) = branch {
-        out.push_str(&format!("; the `{}` in line {} sent them different ways", branch.construct, branch.location.line));
+        out.push_str(&format!(
+            "; the `{}` in line {} sent them different ways",
+            branch.construct, branch.location.line
+        ));
     }
     out
 }
@@ -109,6 +107,10 @@ pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option
 
 /// A barrier that nothing needs.
 pub fn redundant(builtin: &str, inputs: u64) -> String {
-    let inputs = if inputs == 1 { "the one input that reaches it".to_owned() } else { format!("all {inputs} inputs that reach it") };
+    let inputs = if inputs == 1 {
+        "the one input that reaches it".to_owned()
+    } else {
+        format!("all {inputs} inputs that reach it")
+    };
     format!("without this `{builtin}` nothing new is found, in {inputs}")
 }

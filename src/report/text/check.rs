@@ -21,12 +21,7 @@ pub struct CheckView {
 
 /// The verdict, every finding at its lines, amplification, and numbers. `sources` gives the text of a file by its name in the result;
 /// without it the lines are left out.
-pub fn check(
-    result: &CheckResult,
-    view: CheckView,
-    sources: &dyn Fn(&str) -> Option<String>,
-    style: &Style,
-) -> String {
+pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
     let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
     let writer = Writer { result, sources, style };
     for (number, finding) in (1..).zip(&result.findings) {

@@ -2,6 +2,7 @@
 //!
 //! Must never know: mutants, coverage.
 
+mod difference;
 pub mod discover;
 mod memory;
 pub mod opencl;
@@ -20,6 +21,7 @@ use crate::suite::launch::Launch;
 
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
+pub use simulator::Simulator;
 pub use start::{Lanes, Started};
 
 /// A loaded program of one executor.

@@ -20,6 +20,10 @@ pub enum Stage {
     Woven,
     /// The same after inlining and promotion
     Prepared,
+    /// For the simulator: inlined, with checks of bounds (and probes, with --coverage), before it is optimised
+    Host,
+    /// The same, with a call at every access, for races
+    HostRaces,
 }
 
 /// Lower a kernel to SPIR-V 1.2, plain or with coverage probes
@@ -56,6 +60,10 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
         let assay = file.assay(&name, &loaded, &sources)?;
         match args.print {
             Some(Stage::Canonical) => print(&assay.canonical_text())?,
+            Some(stage @ (Stage::Host | Stage::HostRaces)) => {
+                let slots = args.coverage.then_some(Slots::Groups);
+                print(&assay.hooked_text(slots, stage == Stage::HostRaces)?)?;
+            }
             Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
                 let code = match args.coverage {

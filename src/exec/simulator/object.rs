@@ -5,13 +5,13 @@
 //! constructors, so little is left to do: sections, relocations (System V ABI, AMD64 supplement, 4.4) and two kinds of stubs.
 
 use std::collections::HashMap;
-use std::ffi::CString;
 
 use memmap2::MmapMut;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SymbolIndex, elf};
 
 use crate::error::{Error, Result};
+use crate::lower::host::support;
 
 const PAGE: usize = 4096;
 
@@ -38,8 +38,8 @@ enum Kind {
 }
 
 impl Loaded {
-    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; what is not among them is looked for in the libraries of
-    /// this process (mathematics, `memcpy`).
+    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; what is not among them is
+    /// looked for in [`support`].
     ///
     /// # Errors
     /// `Internal`: no ELF object for this host, a symbol nobody has, a relocation that is not known or does not reach.
@@ -164,7 +164,7 @@ impl Load<'_> {
         let mut found = Vec::new();
         for symbol in self.file.symbols().filter(|s| s.is_undefined() && s.index().0 != 0) {
             let name = symbol.name().unwrap_or_default();
-            let address = hooks.get(name).copied().or_else(|| in_process(name));
+            let address = hooks.get(name).copied().or_else(|| support::address(name));
             let address = address
                 .ok_or_else(|| Error::internal(format!("the kernel's code needs `{name}`, which nobody has")))?;
             found.push((symbol.index(), Some(address)));
@@ -272,24 +272,4 @@ impl Load<'_> {
 
 fn broken(what: &str) -> Error {
     Error::internal(format!("the kernel's object file cannot be loaded: {what}"))
-}
-
-/// A function of this process's libraries, of the mathematical one, or of the compiler's.
-fn in_process(name: &str) -> Option<usize> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: the names are C strings; handles of libraries are kept for ever, which the process can afford twice.
-    unsafe {
-        let found = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-        if !found.is_null() {
-            return Some(found as usize);
-        }
-        [c"libm.so.6", c"libgcc_s.so.1"].into_iter().find_map(|library| {
-            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-            if handle.is_null() {
-                return None;
-            }
-            let found = libc::dlsym(handle, name.as_ptr());
-            (!found.is_null()).then_some(found as usize)
-        })
-    }
 }

@@ -147,7 +147,7 @@ unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
         let slot = &mut *(&mut (*lane).slots)[number as usize];
         slot.begin(lane, group, prepared.group_id(group), &course.item_order);
         if (*lane).races {
-            (*(*lane).shadow).begin_group(number, group);
+            (*(*lane).shadow).begin_group(number, group)?;
         }
         if !course.preemptions.is_empty() {
             slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));

@@ -81,7 +81,7 @@ unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: O
         match (effect, sub_group) {
             (Effect::None, _) => {}
             (Effect::Barrier { flags, scope }, None) => shadow.barrier(slot, flags, scope),
-            (Effect::Barrier { flags, scope }, Some(number)) => shadow.sub_group_barrier(slot, number, flags, scope),
+            (Effect::Barrier { flags, .. }, Some(number)) => shadow.sub_group_barrier(slot, number, flags),
             (Effect::Copied, _) => shadow.wait(slot),
         }
     }

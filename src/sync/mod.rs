@@ -1,3 +1,4 @@
 //! Verdicts on synchronisation.
 
 pub mod amplification;
+mod flow;

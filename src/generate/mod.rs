@@ -5,10 +5,23 @@
 //!
 //! Must never know: how a run is instrumented.
 
+mod assign;
+mod contents_of;
+mod demands;
+mod dry_run;
 pub mod evolve;
+mod facts;
+mod fill;
+mod fitting;
+mod geometry;
+mod groups;
 pub mod launches;
+mod lengths;
 pub mod model;
 pub mod program;
 pub mod promoted;
+mod ranges;
 pub mod read;
+mod reading;
 pub mod roles;
+mod symbolic;

@@ -1,6 +1,10 @@
-//! What is known of a kernel's arguments without a suite.
+//! What is known of a kernel without a suite.
 
-use crate::kernel::interface::Interface;
+use std::sync::Arc;
+
+use super::program::{Program, Region};
+use super::symbolic::Poly;
+use crate::kernel::interface::{Interface, Scalar};
 
 /// What an argument is for, as far as the code tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,13 +38,13 @@ pub enum Role {
     Unused,
 }
 
-/// What a buffer's contents are for.
+/// What a buffer's integers are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Contents {
-    /// Values that no address and no loop depends on.
+    /// Values that no address and no loop depends on, or that the code itself keeps in range.
     Data,
-    /// Places in another buffer (or in local or private memory), by argument if it is one; distinct where work-items write there.
-    Places { target: Option<u32>, distinct: bool },
+    /// Places in another region, `scale` elements apart; distinct where they say what to write.
+    Places { target: Region, scale: u64, distinct: bool },
     /// Where parts of another buffer begin: they do not fall.
     Offsets,
     /// Numbers of turns of loops.
@@ -52,8 +56,52 @@ pub struct ArgModel {
     pub role: Role,
     /// Of buffers.
     pub contents: Contents,
-    /// Of buffers: how many elements the kernel's own checks say there are, in terms of the arguments, such as `width * height`.
+    /// Of buffers: numbers of elements that the kernel's own checks keep its accesses below; the buffer has the largest of them.
+    pub(crate) lengths: Vec<Poly>,
+    /// Of buffers: which accesses those checks cover, by instruction.
+    pub(crate) checked: Vec<u32>,
+    /// [`ArgModel::lengths`] in words, such as `width * height`.
     pub length: Option<String>,
+}
+
+/// `extent < coefficient * scalar + rest` has to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Demand {
+    pub extent: Poly,
+    pub coefficient: i128,
+    pub rest: Poly,
+    /// Nothing checks it: a smaller scalar would make rows overlap.
+    pub is_hard: bool,
+}
+
+/// A scalar in a by-value argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScalarModel {
+    /// Position of the argument.
+    pub arg: u32,
+    /// In bytes, in the argument.
+    pub offset: u64,
+    pub scalar: Scalar,
+    /// Such as `n` or `size.s1`.
+    pub name: String,
+    pub role: Role,
+    pub(crate) demands: Vec<Demand>,
+    /// Values that the code compares it with, and their neighbours.
+    pub dictionary: Vec<i128>,
+}
+
+/// What work-group sizes the kernel can have, by dimension.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupRules {
+    /// `reqd_work_group_size`.
+    pub required: Option<[u64; 3]>,
+    pub hint: Option<[u64; 3]>,
+    /// The code counts on exactly this size.
+    pub exactly: [Option<u64>; 3],
+    /// Static local arrays have room for no more.
+    pub at_most: [Option<u64>; 3],
+    /// A loop halves or doubles its way through the work-group.
+    pub power_of_two: bool,
 }
 
 /// A kernel's interface and what follows from its code.
@@ -62,8 +110,12 @@ pub struct KernelModel {
     pub interface: Interface,
     /// By position.
     pub args: Vec<ArgModel>,
+    /// All scalars passed by value.
+    pub scalars: Vec<ScalarModel>,
+    pub groups: GroupRules,
     /// How many dimensions the kernel asks ids of: 1 to 3.
     pub dims: u32,
     /// What is assumed of every launch, as sentences.
     pub preconditions: Vec<String>,
+    pub(crate) program: Arc<Program>,
 }

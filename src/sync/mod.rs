@@ -8,6 +8,7 @@ pub mod amplification;
 pub mod checking;
 pub mod families;
 pub mod findings;
+mod flow;
 pub mod mapped;
 pub mod outcomes;
 pub mod reproduction;

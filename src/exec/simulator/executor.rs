@@ -46,6 +46,7 @@ struct Seen {
     conflicts: Vec<Conflict>,
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
+    reached: Vec<u32>,
     printf: String,
     completed: bool,
     time: Duration,
@@ -110,6 +111,7 @@ impl Simulator {
             conflicts: seen.conflicts,
             divergences: seen.divergences,
             faults: seen.faults,
+            reached: seen.reached,
             completed: seen.completed,
         })
     }
@@ -202,6 +204,7 @@ fn passage(
         for lane in others {
             first.faults.absorb(&mut lane.faults);
             first.divergences.append(&mut lane.divergences);
+            first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
             first.incomplete |= lane.incomplete;
             first.broken = first.broken.take().or_else(|| lane.broken.take());
             lane.relax();
@@ -211,6 +214,10 @@ fn passage(
         }
         seen.faults = first.faults.take();
         seen.divergences = std::mem::take(&mut first.divergences);
+        let barriers = prepared.program.barriers.iter().zip(&first.reached);
+        seen.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
+        seen.reached.sort_unstable();
+        seen.reached.dedup();
         seen.completed = !first.incomplete;
         seen.printf = printed(&first.printed);
         if let Some(what) = first.broken.take() {

@@ -39,6 +39,7 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
     unsafe {
         let (slot, lane) = ((*item).slot, (*item).lane);
         (*item).at = at;
+        (&mut (*lane).reached)[at.0 as usize] = true;
         let number = (*item).index / SUB_GROUP as u32;
         let members = if sub_group { (*slot).sub_group(number) } else { 0..(*slot).count };
         let arrivals =
@@ -74,7 +75,8 @@ unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: O
     // SAFETY: as of `meet`.
     unsafe {
         let source = (&(*(*lane).program).barriers)[site as usize].source as usize;
-        if (*(*lane).course).ignored.get(source).copied().unwrap_or(false) {
+        let course = &*(*lane).course;
+        if course.ignored.get(source).copied().unwrap_or(false) {
             return;
         }
         let (shadow, slot) = (&mut *(*lane).shadow, (*slot).number);

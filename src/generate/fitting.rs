@@ -251,7 +251,7 @@ impl<'m> Workshop<'m> {
             };
             args.push(value);
         }
-        Ok(Launch { range: plan.geometry.range.clone(), args })
+        Ok(Launch { range: plan.geometry.range.clone(), args, schedule: Default::default() })
     }
 
     fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> ArgValue {

@@ -109,8 +109,8 @@ impl Run<'_> {
     fn launch(&mut self, launch: &Launch, ignored_barriers: Vec<u32>, races: bool) -> Result<Simulation> {
         self.launches += 1;
         let schedule = launch.schedule.clone();
-        self.sim
-            .simulate(launch, &SimulationOptions { schedule, races, ignored_barriers, fuel: None, probe_words: None })
+        let options = SimulationOptions { schedule, races, ignored_barriers, ..SimulationOptions::default() };
+        self.sim.simulate(launch, &options)
     }
 
     /// Looks for a schedule after which a race leaves other outputs than it did.

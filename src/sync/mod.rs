@@ -9,6 +9,8 @@ pub mod checking;
 pub mod families;
 pub mod findings;
 mod flow;
+pub mod holding;
+pub mod inputs;
 pub mod mapped;
 pub mod outcomes;
 pub mod reproduction;

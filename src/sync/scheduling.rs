@@ -6,19 +6,20 @@ use super::families::{Family, Planned};
 use super::mapped;
 use super::outcomes::{Ended, Outcomes};
 use crate::error::Result;
-use crate::exec::{Executor, Fault, ProgramId, RunOptions};
+use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
+use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
 use crate::instrument::layout::GuardLayout;
 use crate::result::schedule::{Difference, Ran, Summary, Test, Verdict};
 use crate::suite::Output;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
-/// An executor with the kernel.
-pub struct Lane {
-    pub executor: Box<dyn Executor>,
-    pub program: ProgramId,
-    /// Of kernels that read their ids through a map; `None`: the executor keeps to schedules by itself.
-    pub layout: Option<GuardLayout>,
+/// What runs tests, with the kernel loaded.
+pub enum Lane {
+    /// A device, with a kernel that reads its ids through a map.
+    Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
+    /// The simulator, with code in which accesses are watched: it can be interrupted there.
+    Simulator { simulator: Box<Simulator>, program: ProgramId },
 }
 
 /// How each schedule is run.
@@ -30,22 +31,66 @@ pub struct ScheduleOptions {
 }
 
 impl Lane {
+    /// Whether it keeps to orders of items and interruptions too.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Lane::Simulator { .. })
+    }
+
+    /// Accesses of a launch that race, if this lane can tell.
+    ///
+    /// # Errors
+    /// Of the environment; `Caller` if the launch is too large for the simulator.
+    pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
+        match self {
+            Lane::Mapped { .. } => Ok(Vec::new()),
+            Lane::Simulator { simulator, program } => {
+                let schedule = launch.schedule.clone();
+                let options = SimulationOptions { schedule, races: true, ..SimulationOptions::default() };
+                Ok(simulator.simulate(*program, launch, &options, timeout, &[])?.conflicts)
+            }
+        }
+    }
+
     fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
-        let mut options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
-        let done = match self.layout {
-            None => self.executor.run(self.program, launch, &options)?,
-            Some(layout) => {
-                let probe = mapped::probe(layout, launch)?;
-                options.probe_words = Some(probe.len() as u64);
+        match self {
+            Lane::Mapped { executor, program, layout } => {
+                let probe = mapped::probe(*layout, launch)?;
+                let probe_words = Some(probe.len() as u64);
+                let options = RunOptions { timeout, repeats: 1, probe_words, outputs: true };
                 // What the map says, the device need not know.
                 let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
-                self.executor.run_with_probe(self.program, &launch, &options, &probe)?
+                Ok(match executor.run_with_probe(*program, &launch, &options, &probe)? {
+                    Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
+                    Err(fault) => (failed(fault), None),
+                })
             }
-        };
-        Ok(match done {
-            Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
-            Err(fault) => (failed(fault), None),
-        })
+            Lane::Simulator { simulator, program } => {
+                let schedule = launch.schedule.clone();
+                let options = SimulationOptions { schedule, ..SimulationOptions::default() };
+                let seen = simulator.simulate(*program, launch, &options, timeout, &[])?;
+                let time = seen.observation.kernel_times.last().copied();
+                Ok((simulated(seen), time))
+            }
+        }
+    }
+}
+
+fn simulated(seen: Simulation) -> Ended {
+    let telling = |kind: FaultKind| match kind {
+        FaultKind::OutOfBounds => Some("an access out of bounds"),
+        FaultKind::Null => Some("an access through a null pointer"),
+        FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
+        FaultKind::Misaligned => Some("a misaligned access"),
+        FaultKind::Division => Some("a division that traps"),
+        FaultKind::NonTermination => Some("a loop that does not end"),
+        FaultKind::Uninitialised => None,
+    };
+    let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
+    match seen.faults.iter().find_map(|f| telling(f.kind)) {
+        _ if !seen.divergences.is_empty() => ended("divergence", "work-items wait at a barrier that others never reach"),
+        Some(what) => ended("fault", what),
+        None if !seen.completed => ended("timeout", "the launch did not come to its end in time"),
+        None => Ended::Completed(seen.observation.outputs),
     }
 }
 

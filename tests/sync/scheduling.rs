@@ -26,7 +26,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     let started = Lanes::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
     let program = executor.load(&mapped.code)?;
-    let mut lane = Lane { executor, program, layout: Some(mapped.layout) };
+    let mut lane = Lane::Mapped { executor, program, layout: mapped.layout };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
     let launch = Launch { range: range.clone(), args: vec![buffer(), buffer()], schedule: Schedule::default() };
     let output = |position: u32, label: &str| Output {

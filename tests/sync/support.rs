@@ -107,6 +107,7 @@ pub fn simulation() -> Simulation {
         divergences: Vec::new(),
         faults: Vec::new(),
         reached: Vec::new(),
+        footprint: None,
         completed: true,
     }
 }

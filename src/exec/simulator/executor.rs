@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::lane::{Course, Lane, MOST_PRINTED};
 use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
-use super::observation::{Conflict, Divergence, FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::program::Program;
 use super::shadow::{Area, Grid, Pass, Shadow};
 use super::{message, schedule};
@@ -47,6 +47,7 @@ struct Seen {
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
     reached: Vec<u32>,
+    footprint: Option<Footprint>,
     printf: String,
     completed: bool,
     time: Duration,
@@ -112,6 +113,7 @@ impl Simulator {
             divergences: seen.divergences,
             faults: seen.faults,
             reached: seen.reached,
+            footprint: seen.footprint,
             completed: seen.completed,
         })
     }
@@ -154,8 +156,9 @@ impl Simulator {
         let context = &prepared.context;
         let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(|o| Area::of(table, o, prepared.bytes(o))).collect();
-        shadow.begin(grid, &areas, Pass::Find { footprint: false })?;
+        shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+        seen.footprint = options.footprint.then(|| shadow.footprint());
         if shadow.suspects() {
             shadow.begin(grid, &areas, Pass::Record)?;
             course.next = AtomicU64::new(0);

@@ -21,4 +21,4 @@ pub mod shadow;
 mod slot;
 mod sync;
 
-pub use executor::Simulator;
+pub use executor::{Simulator, device};

@@ -17,6 +17,8 @@ pub struct SimulationOptions {
     pub fuel: Option<u64>,
     /// Words of the probe buffer; `None`: the kernel has none.
     pub probe_words: Option<u64>,
+    /// Also measure the footprint; goes with `races`.
+    pub footprint: bool,
 }
 
 /// One access of one work-item.
@@ -108,6 +110,8 @@ pub struct Simulation {
     pub faults: Vec<SimulatorFault>,
     /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) at which some work-item arrived, ascending.
     pub reached: Vec<u32>,
+    /// If it was asked for.
+    pub footprint: Option<Footprint>,
     /// Whether every work-item came to its end.
     pub completed: bool,
 }

@@ -11,6 +11,7 @@ pub mod dominance;
 pub mod dot;
 pub mod folded;
 pub mod graph;
+pub mod interleaving;
 pub mod lines;
 pub mod loops;
 pub mod pointers;

@@ -288,6 +288,13 @@ impl Shadow {
         self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid)).unwrap_or_default()
     }
 
+    /// After [`Pass::Record`]: whether some accesses are in order only because of what atomics happened to read, so that another
+    /// schedule may have conflicts there. (Without suspects nothing leans on atomics.)
+    pub fn leans_on_atomics(&mut self) -> bool {
+        self.settle();
+        self.recorder.as_ref().is_some_and(|recorder| recorder.leans_on_atomics())
+    }
+
     /// After [`Pass::Find`] with `footprint`.
     pub fn footprint(&self) -> Footprint {
         self.feet.as_ref().map(Feet::total).unwrap_or_default()
@@ -312,5 +319,81 @@ impl Shadow {
     fn clear(&mut self) {
         self.finder.clear();
         self.feet.iter_mut().for_each(Feet::clear);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::host::table::{AccessSite, Object, Space, Storage};
+
+    const READ: u32 = 0;
+    const WRITE: u32 = 1;
+
+    fn shadow() -> Shadow {
+        let access = |mode| AccessSite {
+            path: 0,
+            mode,
+            space: Space::Global,
+            object: None,
+            bytes: 4,
+            align: 4,
+            ordering: None,
+            builtin: None,
+        };
+        let object = |space| Object { name: String::new(), space, storage: Storage::Argument(0), element: 4 };
+        Shadow::new(&HostTable {
+            objects: [Space::Global, Space::Local].map(object).to_vec(),
+            accesses: [Mode::Read, Mode::Write].map(access).to_vec(),
+            granule: vec![4; 2],
+            ..HostTable::default()
+        })
+    }
+
+    fn begin(shadow: &mut Shadow) {
+        let grid = Grid { global: [8, 1, 1], local: [4, 1, 1], offset: [0; 3] };
+        let areas = [Memory::Global, Memory::Local].map(|memory| Area { memory, bytes: 64, granule: 4 });
+        shadow.begin(grid, &areas, Pass::Find { footprint: true }).unwrap();
+    }
+
+    fn at(shadow: &mut Shadow, slot: u32, item: u32, site: u32, object: u32) -> bool {
+        // SAFETY: the first pass does not look there.
+        unsafe { shadow.access(Who { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling()) }
+    }
+
+    #[test]
+    fn launches_leave_nothing_behind_also_when_stamps_begin_anew() {
+        for next in [1 << 20, (1 << 31) - 1, u32::MAX - 9] {
+            let mut shadow = shadow();
+            shadow.groups.skip_to(next);
+            for _ in 0..20 {
+                begin(&mut shadow);
+                shadow.begin_group(0, 0).unwrap();
+                assert!(!at(&mut shadow, 0, 0, READ, 1), "the last launch wrote it");
+                at(&mut shadow, 0, 0, WRITE, 0);
+                at(&mut shadow, 0, 0, WRITE, 1);
+                assert!(!shadow.suspects());
+                assert_eq!(shadow.footprint().addresses, 2);
+                shadow.end_group(0);
+            }
+        }
+    }
+
+    #[test]
+    fn when_stamps_begin_anew_within_a_launch_nothing_is_made_up() {
+        let mut shadow = shadow();
+        begin(&mut shadow);
+        shadow.groups.skip_to(u32::MAX - 3);
+        (0..2).for_each(|slot| shadow.begin_group(slot, u64::from(slot)).unwrap());
+        at(&mut shadow, 0, 0, WRITE, 0);
+        at(&mut shadow, 0, 0, WRITE, 1);
+        for _ in 0..8 {
+            shadow.barrier(0, 3, 1);
+            assert!(at(&mut shadow, 0, 1, READ, 0) && at(&mut shadow, 0, 1, READ, 1));
+        }
+        assert!(!shadow.suspects());
+        // What comes afterwards is seen.
+        at(&mut shadow, 1, 0, WRITE, 0);
+        assert!(shadow.suspects());
     }
 }

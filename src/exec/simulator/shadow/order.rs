@@ -6,6 +6,7 @@
 //! acquire synchronise if each one's scope includes the other's item; in local memory every scope includes the group.
 //! A compare-and-exchange that fails counts as one that succeeds.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::clocks::Clock;
@@ -155,6 +156,10 @@ pub struct Order {
     items: HashMap<u32, Item>,
     groups: HashMap<u32, Group>,
     messages: HashMap<Location, Message>,
+    /// Whether some item has acquired what another one released.
+    acquired: bool,
+    /// Whether, after that, something was in order that no barrier of a group orders.
+    leaned: Cell<bool>,
 }
 
 impl Order {
@@ -225,8 +230,17 @@ impl Order {
         let own = self.items.get(&now.item).map(|item| &item.known);
         let Some(known) = own.or_else(|| self.groups.get(&now.group).map(|g| &g.known)) else { return false };
         let known = &known[memory as usize];
-        (past.group != now.group && known.groups.get(past.group) > past.interval)
-            || known.items.get(past.item) >= past.clock
+        let before = (past.group != now.group && known.groups.get(past.group) > past.interval)
+            || known.items.get(past.item) >= past.clock;
+        if before && self.acquired && past.interval != COPY {
+            self.leaned.set(true);
+        }
+        before
+    }
+
+    /// Whether accesses are in order only because of what atomics read in this schedule.
+    pub fn leans_on_atomics(&self) -> bool {
+        self.leaned.get()
     }
 
     /// Whether two atomics of these sites are atomic to each other.
@@ -243,6 +257,7 @@ impl Order {
             join(&mut group.known, &item.known, flags);
             let me = Someone::of(*number, slot.stride);
             for release in item.read.iter().filter(|r| includes(r.scope, r.by, me) && includes(scope, r.by, me)) {
+                self.acquired = true;
                 join(&mut group.known, &release.known, flags);
             }
         }
@@ -279,6 +294,7 @@ impl Order {
         let narrow = self.seen.narrow;
         let me = Someone::of(slot.first + item, slot.stride);
         if acquires {
+            self.acquired = true;
             let item = self.item(slot, item);
             let read = std::mem::take(&mut item.read);
             for release in read.iter().filter(|r| includes(r.scope, r.by, me) && includes(scope, r.by, me)) {
@@ -297,6 +313,7 @@ impl Order {
         let Some(message) = self.messages.get(&location).filter(|m| !m.releases.is_empty()) else { return };
         let releases = message.releases.clone();
         let seen = self.seen;
+        self.acquired |= ordering.is_some_and(|o| o.acquire);
         let me = Someone::of(slot.first + item, slot.stride);
         let item = self.item(slot, item);
         for release in &releases {

@@ -165,6 +165,10 @@ impl Recorder {
         self.findings.conflicts(grid, &self.sites)
     }
 
+    pub fn leans_on_atomics(&self) -> bool {
+        self.order.leans_on_atomics()
+    }
+
     /// Numbers as in `opencl-c-base.h`.
     pub fn fence(&mut self, groups: &Groups, who: Who, flags: u32, order: u32, scope: u32) {
         if let Some(slot) = groups.slot(who.slot) {

@@ -1,0 +1,225 @@
+//! Programs of accesses, barriers, atomics and fences, as a schedule ran them; and what the detector says of them.
+
+use std::collections::BTreeSet;
+
+use kassay::exec::simulator::observation::{Conflict, Footprint};
+use kassay::exec::simulator::shadow::{Area, Grid, Pass, Place, Shadow, Strided, Who};
+use kassay::lower::host::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
+
+/// Items of a group; programs only use some of them, in two sub-groups.
+pub const ITEMS: u32 = 18;
+pub const CELLS: u64 = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    pub mode: Mode,
+    /// In cells.
+    pub cells: u64,
+    pub ordering: Option<Ordering>,
+    pub stores: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Access {
+        group: u32,
+        item: u32,
+        site: u32,
+        object: u32,
+        cell: u64,
+        value: u8,
+    },
+    Barrier {
+        group: u32,
+        flags: u32,
+        scope: u32,
+    },
+    SubGroupBarrier {
+        group: u32,
+        sub_group: u32,
+        flags: u32,
+    },
+    Fence {
+        group: u32,
+        item: u32,
+        flags: u32,
+        order: u32,
+        scope: u32,
+    },
+    /// From a cell of the first object to one of the second.
+    Copy {
+        group: u32,
+        destination: (u32, u64),
+        source: (u32, u64),
+        cells: u64,
+    },
+    Wait {
+        group: u32,
+    },
+}
+
+impl Step {
+    pub fn group(&self) -> u32 {
+        match *self {
+            Step::Access { group, .. }
+            | Step::Barrier { group, .. }
+            | Step::SubGroupBarrier { group, .. }
+            | Step::Fence { group, .. }
+            | Step::Copy { group, .. }
+            | Step::Wait { group } => group,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub groups: u32,
+    /// Whether groups run at once, each with its own local memory, or one after the other.
+    pub interleaved: bool,
+    /// By object: whether it is local, and the bytes of a cell.
+    pub objects: Vec<(bool, u32)>,
+    /// The last two are a copy's.
+    pub sites: Vec<Site>,
+    pub steps: Vec<Step>,
+}
+
+/// What came of a program.
+#[derive(Debug)]
+pub struct Outcome {
+    pub suspects: bool,
+    pub conflicts: Vec<Conflict>,
+    /// By step: whether local memory was read that nobody had written.
+    pub uninitialised: BTreeSet<usize>,
+    pub footprint: Footprint,
+}
+
+impl Program {
+    pub fn copy_sites(&self) -> (u32, u32) {
+        let last = self.sites.len() as u32 - 1;
+        (last - 1, last)
+    }
+
+    pub fn bytes(&self, object: u32) -> u64 {
+        CELLS * u64::from(self.objects[object as usize].1)
+    }
+
+    pub fn table(&self) -> HostTable {
+        let object = |(local, bytes): &(bool, u32)| Object {
+            name: String::new(),
+            space: if *local { Space::Local } else { Space::Global },
+            storage: Storage::Argument(0),
+            element: *bytes,
+        };
+        // Objects differ in their cells; spans are used for every access, so the sites' bytes do not matter.
+        let access = |site: &Site| AccessSite {
+            path: 0,
+            mode: site.mode,
+            space: Space::Generic,
+            object: None,
+            bytes: 1,
+            align: 1,
+            ordering: site.ordering,
+            builtin: site.stores.then(|| "atomic_store_explicit".to_owned()),
+        };
+        let sub_groups = self.steps.iter().any(|s| matches!(s, Step::SubGroupBarrier { .. }));
+        let barrier = BarrierSite { path: 0, builtin: "barrier".to_owned(), sub_group: sub_groups, source: 0 };
+        HostTable {
+            objects: self.objects.iter().map(object).collect(),
+            accesses: self.sites.iter().map(access).collect(),
+            barriers: vec![barrier],
+            granule: self.objects.iter().map(|(_, bytes)| *bytes).collect(),
+            races: true,
+            ..HostTable::default()
+        }
+    }
+
+    fn strided(&self, (object, cell): (u32, u64), cells: u64) -> Strided {
+        let granule = u64::from(self.objects[object as usize].1);
+        Strided { place: Place { object, offset: cell * granule }, count: cells, element: granule, stride: 1 }
+    }
+
+    fn slot(&self, group: u32) -> u32 {
+        if self.interleaved { group } else { 0 }
+    }
+
+    /// Runs it, both passes; `shadow` may have served other launches of the same table.
+    pub fn run(&self, shadow: &mut Shadow) -> Outcome {
+        let mut outcome = Outcome {
+            suspects: false,
+            conflicts: Vec::new(),
+            uninitialised: BTreeSet::new(),
+            footprint: Footprint::default(),
+        };
+        outcome.uninitialised = self.pass(shadow, Pass::Find { footprint: true });
+        outcome.suspects = shadow.suspects();
+        outcome.footprint = shadow.footprint();
+        if outcome.suspects {
+            self.pass(shadow, Pass::Record);
+            outcome.conflicts = shadow.conflicts();
+        }
+        outcome
+    }
+
+    fn pass(&self, shadow: &mut Shadow, pass: Pass) -> BTreeSet<usize> {
+        let table = self.table();
+        let areas: Vec<Area> =
+            (0..self.objects.len() as u32).map(|object| Area::of(&table, object, self.bytes(object))).collect();
+        let global = [u64::from(self.groups * ITEMS), 1, 1];
+        shadow.begin(Grid { global, local: [u64::from(ITEMS), 1, 1], offset: [0; 3] }, &areas, pass).unwrap();
+        // By slot and object.
+        let memory =
+            || self.objects.iter().map(|(_, bytes)| vec![0_u8; (u64::from(*bytes) * CELLS) as usize]).collect();
+        let mut memories: Vec<Vec<Vec<u8>>> = (0..self.groups).map(|_| memory()).collect();
+        let mut uninitialised = BTreeSet::new();
+        let mut running: BTreeSet<u32> = BTreeSet::new();
+        for (index, step) in self.steps.iter().enumerate() {
+            let group = step.group();
+            if !running.contains(&group) {
+                if !self.interleaved {
+                    running.iter().for_each(|_| shadow.end_group(0));
+                    running.clear();
+                }
+                shadow.begin_group(self.slot(group), u64::from(group)).unwrap();
+                running.insert(group);
+            }
+            if !self.step(shadow, step, &mut memories, index as u64) {
+                uninitialised.insert(index);
+            }
+        }
+        running.iter().for_each(|group| shadow.end_group(self.slot(*group)));
+        uninitialised
+    }
+
+    fn step(&self, shadow: &mut Shadow, step: &Step, memories: &mut [Vec<Vec<u8>>], number: u64) -> bool {
+        match *step {
+            Step::Access { group, item, site, object, cell, value } => {
+                let who = Who { slot: self.slot(group), item, number };
+                let (local, granule) = self.objects[object as usize];
+                let owner = if local { group as usize } else { 0 };
+                let offset = cell * u64::from(granule);
+                let bytes = self.sites[site as usize].cells * u64::from(granule);
+                let place = Place { object, offset };
+                let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
+                // SAFETY: the memory stays until the pass is over.
+                let fine = unsafe { shadow.span(who, site, place, bytes, target.as_ptr()) };
+                if self.sites[site as usize].mode == Mode::Write {
+                    target.fill(value);
+                }
+                return fine;
+            }
+            Step::Barrier { group, flags, scope } => shadow.barrier(self.slot(group), flags, scope),
+            Step::SubGroupBarrier { group, sub_group, flags } => {
+                shadow.sub_group_barrier(self.slot(group), sub_group, flags);
+            }
+            Step::Fence { group, item, flags, order, scope } => {
+                shadow.fence(Who { slot: self.slot(group), item, number }, flags, order, scope);
+            }
+            Step::Copy { group, destination, source, cells } => {
+                let sides = [destination, source].map(|side| self.strided(side, cells));
+                return shadow.async_copy(self.slot(group), self.copy_sites().0, sides[0], sides[1]);
+            }
+            Step::Wait { group } => shadow.wait(self.slot(group)),
+        }
+        true
+    }
+}

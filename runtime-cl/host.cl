@@ -7,3 +7,7 @@
 #include "host_collective.cl"
 
 #include "host_atomics.cl"
+
+#include "host_images.cl"
+
+#include "host_half.cl"

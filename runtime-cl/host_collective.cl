@@ -155,6 +155,42 @@ FOR_SCALARS(BROADCASTS)
         return index >= 0 ? values[index].of[1] : index >= -count ? values[index + count].of[0] : before;              \
     }
 
+/* Clusters of a power of two items, and rotation (cl_khr_subgroup_clustered_reduce, cl_khr_subgroup_rotate). */
+
+#define CLUSTERED(T, NAME, OP)                                                                                         \
+    BUILTIN T sub_group_clustered_reduce_##NAME(T x, uint size) {                                                      \
+        __private const T *values = EXCHANGE(T, x, SUB_GROUPED);                                                       \
+        uint first = sub_group_rank() & ~(size - 1), count = sub_group_count();                                        \
+        uint last = first + size < count ? first + size : count;                                                       \
+        FOLD(T, OP, first + 1, last, values[first])                                                                    \
+    }
+#define ROTATED(T)                                                                                                     \
+    CLUSTERED(T, add, ADD)                                                                                             \
+    CLUSTERED(T, mul, MUL)                                                                                             \
+    CLUSTERED(T, min, MIN)                                                                                             \
+    CLUSTERED(T, max, MAX)                                                                                             \
+    BUILTIN T sub_group_rotate(T x, int by) {                                                                          \
+        __private const T *values = EXCHANGE(T, x, SUB_GROUPED);                                                       \
+        long count = sub_group_count(), from = ((long)sub_group_rank() + by) % count;                                  \
+        return values[from < 0 ? from + count : from];                                                                 \
+    }                                                                                                                  \
+    BUILTIN T sub_group_clustered_rotate(T x, int by, uint size) {                                                     \
+        __private const T *values = EXCHANGE(T, x, SUB_GROUPED);                                                       \
+        uint first = sub_group_rank() & ~(size - 1);                                                                   \
+        PICK(T, first + ((sub_group_rank() + (uint)by) & (size - 1)), sub_group_count())                               \
+    }                                                                                                                  \
+    BUILTIN T sub_group_broadcast_first(T x) {                                                                         \
+        __private const T *values = EXCHANGE(T, x, SUB_GROUPED);                                                       \
+        return values[0];                                                                                              \
+    }
+FOR_SCALARS(ROTATED)
+
+#define CLUSTERED_BITS(T) CLUSTERED(T, and, AND) CLUSTERED(T, or, OR) CLUSTERED(T, xor, XOR)
+FOR_INTEGERS(CLUSTERED_BITS)
+CLUSTERED(int, logical_and, LOGICAL_AND)
+CLUSTERED(int, logical_or, LOGICAL_OR)
+CLUSTERED(int, logical_xor, LOGICAL_XOR)
+
 #define ALL_SHUFFLES(T) SHUFFLES(T) SHUFFLES(T##2) SHUFFLES(T##3) SHUFFLES(T##4) SHUFFLES(T##8) SHUFFLES(T##16)
 
 FOR_SCALARS(ALL_SHUFFLES)

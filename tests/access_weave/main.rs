@@ -1,6 +1,8 @@
 //! Kernels with the simulator's hooks: they verify, become code, and their tables say what the sources do.
 
+mod mutants;
 mod support;
+mod tables;
 
 use kassay::instrument::layout::Slots;
 use kassay::lower::host::emit::{Effort, emit};

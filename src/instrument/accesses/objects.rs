@@ -11,7 +11,7 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use super::values;
 use crate::cfg::pointers::{Pointers, Root};
 use crate::error::{Error, Result};
-use crate::instrument::guard::pointers::size_of;
+use crate::instrument::guard::pointers::{opcode, size_of};
 use crate::kernel::frames;
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
 use crate::kernel::ir::Function;
@@ -213,7 +213,7 @@ impl Objects {
         let Ok(from) = u64::try_from(distance) else { return false };
         // SAFETY: alive; sizes are asked of variables.
         unsafe {
-            let (ty, variable_align) = match crate::instrument::guard::pointers::opcode(base) {
+            let (ty, variable_align) = match opcode(base) {
                 Some(LLVMOpcode::LLVMAlloca) if values::constant(LLVMGetOperand(base, 0)) == Some(1) => {
                     (LLVMGetAllocatedType(base), u64::from(LLVMGetAlignment(base)))
                 }
@@ -233,6 +233,11 @@ impl Objects {
             let fits = from.checked_add(bytes).is_some_and(|end| end <= size);
             fits && from % align.max(1) == 0 && align <= variable_align.max(1)
         }
+    }
+
+    /// Whether a pointer is computed from a private variable, without detours.
+    pub fn is_variable(&self, pointer: LLVMValueRef) -> bool {
+        opcode(values::steps(self.layout, pointer).0) == Some(LLVMOpcode::LLVMAlloca)
     }
 
     /// The kind of memory that a pointer is for, as the source has it.

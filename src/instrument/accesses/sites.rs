@@ -92,12 +92,15 @@ impl<'a> Sites<'a> {
         shape: Shape,
         length: Option<u64>,
     ) -> Option<(u32, Origin)> {
+        let certain = length.is_some_and(|bytes| self.objects.is_certain(pointer, bytes, u64::from(shape.align)));
+        if certain && self.objects.is_variable(pointer) {
+            return None;
+        }
         let origin = self.objects.origin(pointer);
         if origin == Origin::Own || frames::note(inst, self.trusted).is_some() {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
-        let certain = length.is_some_and(|bytes| self.objects.is_certain(pointer, bytes, u64::from(shape.align)));
         let shared = match &origin {
             Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
             _ => true,

@@ -1,6 +1,7 @@
 //! Kernels with the simulator's hooks: they verify, become code, and their tables say what the sources do.
 
 mod mutants;
+mod runs;
 mod support;
 mod tables;
 

@@ -1,15 +1,20 @@
 //! Kernels of `testdata` and of the tests. Not a test.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{Assay, File, sources_of};
+use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
+use kassay::exec::{HostCode, Simulator};
 use kassay::kernel::compile::{Loaded, load};
 use kassay::kernel::interface::ArgKind;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::lower::host::table::HostTable;
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
 
 /// All kernels of all fixtures.
@@ -43,17 +48,57 @@ pub fn has_image(assay: &Assay<'_>) -> bool {
 
 /// The table of the kernel `k` in `source`, which becomes code.
 pub fn table(source: &str, cl_std: &str, races: bool) -> HostTable {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
-    let loaded = load(&path, &options, true).unwrap();
-    let context = Context::create();
-    let assay = File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources_of(&path)).unwrap();
-    let (module, table) = assay.hooked(assay.module.clone(), false, races).unwrap();
-    if std::env::var("KASSAY_SHOW_HOOKED").is_ok() {
-        println!("{}", module.print_to_string().to_string());
+    Hooked::new(source, cl_std, races).table.clone()
+}
+
+/// Code with hooks.
+pub struct Hooked {
+    pub table: HostTable,
+    code: Arc<HostCode>,
+}
+
+impl Hooked {
+    /// Of the kernel `k` in `source`.
+    pub fn new(source: &str, cl_std: &str, races: bool) -> Hooked {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.cl");
+        std::fs::write(&path, source).unwrap();
+        let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
+        let loaded = load(&path, &options, true).unwrap();
+        let context = Context::create();
+        let assay = File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources_of(&path)).unwrap();
+        let (module, table) = assay.hooked(assay.module.clone(), false, races).unwrap();
+        let object = emit(&module, "k", Effort::Full).unwrap();
+        let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
+        Hooked { table, code }
     }
-    emit(&module, "k", Effort::Full).unwrap();
-    table
+
+    /// Runs it once with so many items, and so many of them in a group.
+    pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
+        let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] };
+        let launch = Launch { range, args: args.to_vec() };
+        let mut simulator = Simulator::new(1).unwrap();
+        let program = simulator.load_host(&self.code).unwrap();
+        let options =
+            SimulationOptions { races: self.table.races, fuel: Some(100_000), ..SimulationOptions::default() };
+        simulator.simulate(program, &launch, &options, Duration::from_secs(20), &[]).unwrap()
+    }
+}
+
+pub fn buffer(bytes: &[u8]) -> ArgValue {
+    ArgValue::Buffer(Arc::new(bytes.to_vec()))
+}
+
+pub fn ints(values: impl IntoIterator<Item = i32>) -> ArgValue {
+    buffer(&values.into_iter().flat_map(i32::to_le_bytes).collect::<Vec<u8>>())
+}
+
+pub fn value(number: i32) -> ArgValue {
+    ArgValue::Value(number.to_le_bytes().to_vec())
+}
+
+/// The output at `position`, as ints.
+pub fn output(seen: &Simulation, position: u32) -> Vec<i32> {
+    let (_, bytes) = seen.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
+    bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }

@@ -7,7 +7,7 @@ use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntUGT, LLVMIntULE, LLVMIntULT};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::emit::Emitter;
+use super::emit::{Emitter, Prepared};
 use super::find::Access;
 use super::objects::{Objects, Origin};
 use crate::kernel::ir::Inst;
@@ -98,7 +98,7 @@ fn is_within(
     let size = known.map_or_else(|| e.extent_bytes(object), |bytes| e.wide(bytes));
     let limit = match (want.length, known) {
         (Length::Fixed(bytes), Some(size)) => e.wide((size + 1).saturating_sub(bytes)),
-        (Length::Fixed(bytes), None) => places(e, size, bytes),
+        (Length::Fixed(bytes), None) => places(e, object, size, bytes),
         (Length::Dynamic(_), _) => size,
     };
     e.before(at);
@@ -127,9 +127,8 @@ fn is_within(
 }
 
 /// At how many places in `size` bytes an access of `bytes` fits; computed once, at the entry.
-fn places(e: &Emitter<'_, '_>, size: LLVMValueRef, bytes: u64) -> LLVMValueRef {
-    // Apart from what else is prepared from the size.
-    e.prepare((size, bytes | 1 << 63), || {
+fn places(e: &Emitter<'_, '_>, object: u32, size: LLVMValueRef, bytes: u64) -> LLVMValueRef {
+    e.prepare(Prepared::Places(object, bytes), || {
         let less = e.wide(bytes - 1);
         // SAFETY: alive; all are `i64`.
         unsafe {

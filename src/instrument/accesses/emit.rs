@@ -38,7 +38,21 @@ pub struct Emitter<'a, 'c> {
     /// The first instruction of the source: what the entry prepares stands before it, and nothing splits the block in between.
     prepared: LLVMValueRef,
     group: LLVMValueRef,
-    known: RefCell<HashMap<(usize, u64), LLVMValueRef>>,
+    known: RefCell<HashMap<Prepared, LLVMValueRef>>,
+}
+
+/// What the entry computes, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Prepared {
+    /// Where static local variables begin.
+    LocalBase,
+    Extents,
+    /// The place of a static local variable, by object.
+    Local(u32),
+    /// The bytes of an object.
+    Bytes(u32),
+    /// At how many places in an object an access of so many bytes fits.
+    Places(u32, u64),
 }
 
 impl Drop for Emitter<'_, '_> {
@@ -126,8 +140,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// Builds something at the entry, once for each key.
-    pub fn prepare(&self, key: (LLVMValueRef, u64), make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
-        let key = (key.0 as usize, key.1);
+    pub fn prepare(&self, key: Prepared, make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
         if let Some(value) = self.known.borrow().get(&key) {
             return *value;
         }
@@ -196,16 +209,16 @@ impl<'a, 'c> Emitter<'a, 'c> {
     /// Where the group's static local variables begin.
     pub fn local_base(&self) -> LLVMValueRef {
         let offset = std::mem::offset_of!(GroupContext, local_base) as u64;
-        self.prepare((self.group, u64::MAX), || self.fixed(self.pointer, self.group, offset, c"kassay.local"))
+        self.prepare(Prepared::LocalBase, || self.fixed(self.pointer, self.group, offset, c"kassay.local"))
     }
 
     /// The bytes of an object that the launch gives.
     pub fn extent_bytes(&self, object: u32) -> LLVMValueRef {
         let offset = std::mem::offset_of!(GroupContext, extents) as u64;
-        let extents = self
-            .prepare((self.group, u64::MAX - 1), || self.fixed(self.pointer, self.group, offset, c"kassay.extents"));
+        let extents =
+            self.prepare(Prepared::Extents, || self.fixed(self.pointer, self.group, offset, c"kassay.extents"));
         let at = u64::from(object) * size_of::<Extent>() as u64 + std::mem::offset_of!(Extent, bytes) as u64;
-        self.prepare((extents, u64::from(object)), || self.fixed(self.long, extents, at, c"kassay.bytes"))
+        self.prepare(Prepared::Bytes(object), || self.fixed(self.long, extents, at, c"kassay.bytes"))
     }
 
     pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {

@@ -6,7 +6,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::emit::Emitter;
+use super::emit::{Emitter, Prepared};
 use super::objects::Objects;
 use super::values::{instructions, users};
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ pub fn replace(e: &Emitter<'_, '_>, objects: &mut Objects) -> Result<()> {
     let mut moved: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
     for (object, variable, offset) in &locals {
         let base = e.local_base();
-        let place = e.prepare((*variable, *offset), || {
+        let place = e.prepare(Prepared::Local(*object), || {
             let place = e.place(base, *offset);
             e.cast_like(place, *variable)
         });

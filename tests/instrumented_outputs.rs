@@ -6,8 +6,10 @@
 //! is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of `testdata` depends on the
 //! order in which work-items run.
 
+mod output_support;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use inkwell::context::Context;
@@ -20,67 +22,12 @@ use kassay::kernel::compile;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
-use kassay::suite::compare;
-use kassay::suite::layout::{self, Leaf};
+use kassay::suite::layout;
 use kassay::suite::resolve::{Suite, Test};
 
+use output_support::{distance, expected, suites};
+
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
-/// A float's position on the line of all floats of its type, so that neighbours differ by one.
-fn ordinal(scalar: Scalar, bytes: &[u8]) -> i128 {
-    let bits = bytes.iter().rev().fold(0i128, |n, b| n << 8 | i128::from(*b));
-    let sign = 1i128 << (8 * scalar.size() - 1);
-    if bits & sign == 0 { bits } else { -(bits & (sign - 1)) }
-}
-
-/// The largest distance of two outputs in ULP; an error tells of what has to be equal and is not.
-fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String> {
-    if a.len() != b.len() {
-        return Err(format!("{} and {} bytes", a.len(), b.len()));
-    }
-    let size = ty.size() as usize;
-    let leaves = layout::leaves(ty);
-    let mut largest = 0;
-    for (index, (x, y)) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
-        for Leaf { offset, scalar, path } in &leaves {
-            let at = *offset as usize..(*offset + scalar.size()) as usize;
-            let (x, y) = (&x[at.clone()], &y[at]);
-            if x == y {
-                continue;
-            }
-            let nan = |v: &[u8]| matches!(layout::decode(*scalar, v), layout::Number::Float(f) if f.is_nan());
-            let apart = match (scalar.is_float(), nan(x), nan(y)) {
-                (true, false, false) => ordinal(*scalar, x).abs_diff(ordinal(*scalar, y)) as u64,
-                (true, true, true) if bound > 0 => 0,
-                _ => u64::MAX,
-            };
-            if apart > bound {
-                let (x, y) = (layout::text(*scalar, x), layout::text(*scalar, y));
-                return Err(format!("[{index}]{path}: {x} became {y}, {bound} ULP allowed"));
-            }
-            largest = largest.max(apart);
-        }
-    }
-    Ok(largest)
-}
-
-fn suites() -> Done<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let folder = folder?.path();
-        if folder.is_dir() {
-            for file in std::fs::read_dir(folder)? {
-                let file = file?.path();
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if name.starts_with("suite") && name.ends_with(".toml") {
-                    found.push(file);
-                }
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
-}
 
 /// A suite's kernel on a device: as it is, and with probes of both kinds.
 struct Bench {
@@ -154,16 +101,6 @@ fn once(probe_words: Option<u64>) -> RunOptions {
 
 fn completed(result: RunResult) -> Result<Observation, String> {
     result.map_err(|fault| format!("{fault:?}"))
-}
-
-fn expected(test: &Test, seen: &Observation, which: &str, wrong: &mut Vec<String>) {
-    for e in &test.expectations {
-        let actual = seen.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);
-        let found = compare::compare(&e.bytes, actual, Some(&e.ty), e.tolerance);
-        if !found.passed() {
-            wrong.push(format!("{which}: argument {} is not what the suite expects: {:?}", e.position, found.first));
-        }
-    }
 }
 
 #[test]

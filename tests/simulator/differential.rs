@@ -1,0 +1,138 @@
+//! Every test of `testdata` gives on the simulator what it gives on an OpenCL device, and no check fires.
+//!
+//! Equal bit for bit, but for floats of kernels with operations whose precision OpenCL leaves to the device: these agree within twice
+//! the error that is allowed to one of them, or within a small part where such results are computed with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, Assay, File};
+use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
+use kassay::exec::{DeviceRequest, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, WorkerOptions};
+use kassay::kernel::compile;
+use kassay::kernel::interface::ArgKind;
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::precision::Precision;
+use kassay::lower::host::emit::{Effort, emit};
+use kassay::suite::compare::{self, Tolerance};
+use kassay::suite::resolve::Suite;
+
+use super::output_support::{distance, expected, suites};
+
+/// Suites whose barriers diverge, which devices may not notice.
+const DIVERGENT: [&str; 1] = ["divergent_exit"];
+
+/// What errors of single operations may grow to.
+const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
+
+type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn host_code(assay: &Assay<'_>, races: bool, effort: Effort) -> Done<Arc<HostCode>> {
+    let (module, table) = assay.hooked(assay.module.clone(), false, races)?;
+    let object = emit(&module, &assay.entry, effort)?;
+    Ok(Arc::new(HostCode { object, entry: assay.entry.clone(), table }))
+}
+
+/// What is wrong with a suite.
+fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> Done<(Vec<String>, usize)> {
+    let suite = Suite::load(path)?;
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let loaded = compile::load(&suite.kernel, &options, true)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let entry = file.choose(suite.entry.as_deref())?;
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    if assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_) | ArgKind::Sampler)) {
+        return Ok((Vec::new(), 0));
+    }
+    let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+    let bound = Precision::of(&assay.canonical_text()).bound();
+    let plain = device.load(&assay.plain()?)?;
+    let programs = [(false, Effort::Full), (true, Effort::Full), (false, Effort::Quick)];
+    let mut loaded = Vec::new();
+    for (races, effort) in programs {
+        loaded.push((races, simulator.load_host(&host_code(&assay, races, effort)?)?));
+    }
+    let (mut wrong, mut compared, mut diverged) = (Vec::new(), 0, 0);
+    for test in &mut tests {
+        let range = &mut test.launch.range;
+        range.local = Some(range.local_or_default(assay.interface.required_local, device.device().max_work_group_size));
+        let once = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
+        let reference = device.run(plain, &test.launch, &once)?.map_err(|fault| format!("{fault:?}"))?;
+        for (races, program) in &loaded {
+            let options = SimulationOptions { races: *races, ..SimulationOptions::default() };
+            let start = Instant::now();
+            let seen = simulator.simulate(*program, &test.launch, &options, Duration::from_secs(60), &[])?;
+            let took = start.elapsed();
+            if took > Duration::from_secs(2) {
+                println!("{}: {}: {took:?} with races {races}", path.display(), test.name);
+            }
+            let mut complain = |what: String| wrong.push(format!("{}, races {races}: {what}", test.name));
+            if DIVERGENT.iter().any(|d| path.iter().any(|part| part == *d)) {
+                if seen.completed != seen.divergences.is_empty() || !seen.faults.is_empty() {
+                    complain(format!("completed: {}, but {:?}", seen.completed, seen.divergences));
+                }
+                diverged += usize::from(!seen.completed);
+                continue;
+            }
+            if !seen.completed || !seen.divergences.is_empty() {
+                complain(format!("not completed: {:?}", seen.divergences));
+            }
+            for fault in seen.faults.iter().filter(|f| f.kind != FaultKind::Uninitialised) {
+                complain(format!("{fault:?}"));
+            }
+            if seen.observation.printf != reference.printf && test.launch.range.items() == 1 {
+                complain(format!("printed {:?}, not {:?}", seen.observation.printf, reference.printf));
+            }
+            let mut unexpected = Vec::new();
+            expected(test, &seen.observation, "simulated", &mut unexpected);
+            unexpected.into_iter().for_each(&mut complain);
+            for output in &test.outputs {
+                let of = |outputs: &[(u32, Vec<u8>)]| {
+                    outputs.iter().find(|(p, _)| *p == output.position).map(|(_, bytes)| bytes.clone())
+                };
+                let (a, b) = (of(&reference.outputs), of(&seen.observation.outputs));
+                let (Some(a), Some(b)) = (a, b) else {
+                    complain(format!("{} is not there", output.label));
+                    continue;
+                };
+                compared += 1;
+                let grown = || bound > 0 && compare::compare(&a, &b, Some(&output.ty), GROWN).passed();
+                if let Err(how) = distance(&output.ty, &a, &b, bound)
+                    && !grown()
+                {
+                    complain(format!("{}{how}", output.label));
+                }
+            }
+        }
+    }
+    if diverged == 0 && DIVERGENT.iter().any(|d| path.iter().any(|part| part == *d)) {
+        wrong.push("no divergence was seen".to_owned());
+    }
+    device.unload(plain);
+    loaded.iter().for_each(|(_, program)| simulator.unload(*program));
+    Ok((wrong, compared))
+}
+
+#[test]
+fn suites_give_what_they_give_on_a_device() -> Done {
+    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    let mut device = OpenClExecutor::start(DeviceRequest::Any, options)?;
+    let mut simulator = Simulator::new(2)?;
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    for path in suites()? {
+        let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&path).display().to_string();
+        match check(&path, &mut device, &mut simulator) {
+            Ok((found, outputs)) => {
+                wrong.extend(found.iter().map(|w| format!("{name}: {w}")));
+                compared += outputs;
+            }
+            Err(e) => wrong.push(format!("{name}: {e}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared >= 300, "{compared}");
+    Ok(())
+}

@@ -123,6 +123,39 @@ fn suites_are_refused_with_the_place_and_the_mend() -> Done {
         ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "mend: "]),
         ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "mend: "]),
         ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "mend: "]),
+        (
+            "[4]",
+            "[4]\nlocal = [2]\nschedule = { map = [1, 0, 2] }",
+            &[
+                "suite.toml:6:20: `map` has 3 entries, but the launch has 2 work-groups",
+                "mend: name each of 0 to 1 once",
+            ],
+        ),
+        (
+            "[4]",
+            "[4]\nlocal = [2]\nschedule = { map = [1, 2] }",
+            &["suite.toml:6:24: there is no number 2: the launch has 2 work-groups", "mend: "],
+        ),
+        (
+            "[4]",
+            "[4]\nlocal = [2]\nschedule = { item_order = [1, 1] }",
+            &["suite.toml:6:31: `item_order` names 1 twice", "mend: "],
+        ),
+        (
+            "[4]",
+            "[4]\nschedule = { item_order = [3, 2, 1, 0], preemptions = [{ group = 0, item = 4, access = 0 }] }",
+            &["suite.toml:5:", "there is no number 4: the launch has 4 work-items in a group", "mend: "],
+        ),
+        (
+            "[4]",
+            "[4]\nschedule = { preemptions = [{ group = 0, item = 1, access = 2, to = 1 }] }",
+            &["suite.toml:5:", "cannot be the one that runs next", "mend: name another"],
+        ),
+        (
+            "[4]",
+            "[4]\nschedule = { preemptions = [{ group = 0, item = 1, when = 2 }] }",
+            &["suite.toml:5:", "unknown key `when`", "mend: "],
+        ),
     ];
     let bench = Bench::new()?;
     for (from, to, parts) in rows {
@@ -198,7 +231,13 @@ fn what_the_environment_lacks_is_told() -> Done {
     std::fs::create_dir(bench.path("nothing"))?;
     let empty = bench.path("nothing");
     let without = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", &empty).output()?);
-    without(&run)?.refused(3, &["there is no OpenCL device", "mend: unset OCL_ICD_VENDORS", "scripts/quickstart"])?;
+    for command in ["run", "cover", "mutate"] {
+        let alone = without(&[command, "suite.toml", "--operators", "SDL"][..if command == "mutate" { 4 } else { 2 }])?;
+        assert_eq!(alone.code, Some(0), "{command}: {}", alone.err);
+        assert!(alone.err.contains("note: there is no OpenCL device: the simulator runs"), "{command}: {}", alone.err);
+    }
+    let explicit = without(&["run", "suite.toml", "--device", "opencl"])?;
+    explicit.refused(3, &["there is no OpenCL device", "mend: unset OCL_ICD_VENDORS", "scripts/quickstart"])?;
     let named = without(&["run", "suite.toml", "--device", "Voodoo"])?;
     named.refused(3, &["no device `Voodoo`, nor any other", "mend: unset OCL_ICD_VENDORS"])?;
     let devices = without(&["devices"])?;
@@ -208,7 +247,7 @@ fn what_the_environment_lacks_is_told() -> Done {
     let device = |name| bench.run(&["cover", "suite.toml", "--device", name]);
     device("Voodoo")?.refused(3, &["there is no device `Voodoo`", "opencl:0.0", "mend: name one of these"])?;
     device("opencl:7.0")?.refused(3, &["there is no device `opencl:7.0`", "mend: "])?;
-    device("sim")?.refused(3, &["the simulator is not built yet", "mend: "])?;
+    assert_eq!(device("sim")?.code, Some(0));
 
     let compiler = bench.command(&run).env("PATH", "/nonexistent").output()?;
     let fallback = Path::new("/usr/lib/llvm-22/bin/clang").exists();
@@ -228,7 +267,9 @@ fn a_driver_that_aborts_takes_only_its_worker() -> Done {
     std::fs::create_dir(bench.path("vendors"))?;
     bench.put("vendors/die.icd", format!("{}\n", library.display()))?;
     let with = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", bench.path("vendors")).output()?);
-    with(&["run", "suite.toml"])?.refused(3, &["the OpenCL runtime died while it started (signal 6", "mend: "])?;
+    let explicit = with(&["run", "suite.toml", "--device", "opencl"])?;
+    explicit.refused(3, &["the OpenCL runtime died while it started (signal 6", "mend: "])?;
+    with(&["run", "suite.toml"])?.refused(0, &["note: the OpenCL runtime died", "the simulator runs"])?;
     let devices = with(&["devices"])?;
     assert_eq!(devices.code, Some(3));
     assert!(devices.out.contains("libdie.so"), "the driver at fault is not named: {}", devices.out);

@@ -1,7 +1,6 @@
 //! `kassay check`: races, barrier divergence, memory faults, redundant barriers.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -12,7 +11,7 @@ use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::exec::{DeviceRequest, ProgramId, Simulator};
+use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
 use crate::generate::evolve::{self, Search};
 use crate::generate::launches::{self, GeneratedLaunch, Request};
 use crate::generate::roles;
@@ -69,7 +68,6 @@ struct Opened<'c> {
     seed: u64,
     path: PathBuf,
     options: KernelOptions,
-    notes: Vec<String>,
 }
 
 /// The simulator with the kernel.
@@ -100,7 +98,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", opened.loaded.warnings);
     }
-    let code = Arc::new(opened.assay.watched()?);
+    let Code::Host(code) = opened.assay.watched()? else {
+        return Err(Error::internal("code for the simulator was asked for"));
+    };
     let mut simulator = Simulator::new(args.execution.jobs as usize)?;
     let program = simulator.load_host(&code)?;
     let mut watched = Watched { simulator, program, timeout: session::limit(&args.execution) };
@@ -116,7 +116,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let split = |divergence: &_| splits.branch(&code.table, divergence);
     let reader =
         Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
-    let mut checked = checking::check(&mut watched, &reader, &opened.cases, CheckOptions::default())?;
+    let atomics_read = holding::atomics_read(&opened.assay, &code.table);
+    let options = CheckOptions { atomics_read, ..CheckOptions::default() };
+    let mut checked = checking::check(&mut watched, &reader, &opened.cases, options)?;
     if let Some(folder) = &args.reproduce {
         let options = opened.options.as_arguments();
         let kernel = reproduction::Kernel {
@@ -128,8 +130,8 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         reproduction::write(folder, kernel, &mut checked.found, &opened.cases)?;
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
-    let flows = holding::flows(&opened.assay, &code.table, &findings)?;
-    let (holds_for, holds_for_because) = checking::holds_for(&flows, &checked.inputs);
+    let flows = holding::flows(&opened.assay, &findings)?;
+    let (holds_for, holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
     let amplification = if args.no_amplify { None } else { Some(amplify(&opened.assay)?) };
     let result = CheckResult {
         schema: CheckResult::SCHEMA.into(),
@@ -147,7 +149,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         inputs: checked.inputs,
         barriers: checked.barriers,
         amplification,
-        notes: opened.notes,
+        notes: Vec::new(),
     };
     let sources = build::sources_of(&opened.path);
     let view = CheckView { verbose: args.output.verbose };
@@ -177,11 +179,11 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> 
     let seed = args.execution.seed.or(suite.seed).unwrap_or(0);
     let tests = suite.resolve(&assay.interface, seed)?;
     let cases = tests.into_iter().map(|test| {
-        let outputs = test.outputs;
-        Case { name: test.name, origin: "suite", launch: decided(test.launch, &assay), outputs, fitness: None }
+        let (outputs, launch) = (test.outputs, decided(test.launch, &assay));
+        Case { name: test.name, origin: "suite", launch, outputs, fitness: None, preconditions: Vec::new() }
     });
     let cases = cases.collect();
-    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options, notes: Vec::new() })
+    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options })
 }
 
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> {
@@ -194,20 +196,14 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>>
     let model = roles::infer(&assay)?;
     let request = Request { range: range(args)?, seed };
     let made = launches::launches(&model, &request)?;
-    let mut notes: Vec<String> = Vec::new();
-    for precondition in made.iter().flat_map(|g| &g.preconditions) {
-        let told = format!("assumed of the inputs: {precondition}");
-        if !notes.contains(&told) {
-            notes.push(told);
-        }
-    }
     let cases = made.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
-    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options, notes })
+    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options })
 }
 
 fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
     let outputs = inputs::outputs(&assay.interface);
-    Case { name: made.name, origin, launch: decided(made.launch, assay), outputs, fitness }
+    let (launch, preconditions) = (decided(made.launch, assay), made.preconditions);
+    Case { name: made.name, origin, launch, outputs, fitness, preconditions }
 }
 
 /// With the work-group size that suite and kernel leave open.

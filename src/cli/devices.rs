@@ -4,14 +4,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::options::OutputFlags;
+use super::session;
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors, folder_of};
-use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
-use crate::result::Device;
+use crate::exec::{DeviceInfo, DeviceRequest, WorkerOptions, probe_devices, simulator};
 use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
 
-/// Exit code where nothing can run a kernel (`contract.md`, exit codes: the environment).
-const NOTHING_RUNS: u8 = 3;
+/// Exit code where only the simulator can run a kernel (`contract.md`, exit codes: the environment).
+const NO_DEVICE: u8 = 3;
 
 const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime for the CPU without root";
 
@@ -46,30 +46,30 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         missing.extend(culprits(&vendors));
     }
     missing.extend(lacking(&vendors, &devices, missing.is_empty()));
+    let simulator = simulator::device();
     let first = devices.iter().find(|d| !d.il_versions.is_empty());
+    let code = if first.is_some() { 0 } else { NO_DEVICE };
+    let first = first.unwrap_or(&simulator);
     let result = DevicesResult {
         schema: "kassay.devices/1".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         kernel: None,
         source: None,
-        device: first.map(|d| Device {
-            name: d.name.clone(),
-            driver: d.driver.clone(),
-            kind: d.kind.clone(),
-            il_versions: d.il_versions.clone(),
-        }),
+        device: Some(session::device(first)),
         seed: 0,
         elapsed_s: start.elapsed().as_secs_f64(),
-        devices: devices.iter().map(found).collect(),
+        devices: devices.iter().chain([&simulator]).map(found).collect(),
         drivers: vendors.icds.iter().map(driver).collect(),
         missing,
     };
     args.output.deliver(&result, |_| text(&result, &vendors))?;
-    Ok(if result.device.is_some() { 0 } else { NOTHING_RUNS })
+    Ok(code)
 }
 
 fn found(device: &DeviceInfo) -> Found {
-    let code = if !device.il_versions.is_empty() {
+    let code = if device.kind == simulator::KIND {
+        CodePath::Host
+    } else if !device.il_versions.is_empty() {
         CodePath::Spirv
     } else if device.platform.contains("NVIDIA") {
         CodePath::PtxLater
@@ -77,7 +77,7 @@ fn found(device: &DeviceInfo) -> Found {
         CodePath::None
     };
     Found {
-        id: device.index.map_or_else(|| device.kind.clone(), |(p, d)| format!("opencl:{p}.{d}")),
+        id: device.index.map_or_else(|| DeviceRequest::Simulator.to_string(), |(p, d)| format!("opencl:{p}.{d}")),
         name: device.name.clone(),
         platform: device.platform.clone(),
         driver: device.driver.clone(),
@@ -156,8 +156,11 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
     };
     line("devices".into());
     for device in &result.devices {
-        line(format!("  {:<11} {} ({}), {} {}", device.id, device.name, device.kind, device.platform, device.driver));
+        let title =
+            format!("  {:<11} {} ({}), {} {}", device.id, device.name, device.kind, device.platform, device.driver);
+        line(title.trim_end().to_owned());
         line(match device.code {
+            CodePath::Host => "              takes every kernel, compiled for this host; checks each access; runs where no device does".into(),
             CodePath::Spirv => format!("              takes {}", device.il_versions.join(" ")),
             CodePath::PtxLater => "              takes no SPIR-V; PTX through binaries: later".into(),
             CodePath::None => "              takes no SPIR-V: of no use here".into(),
@@ -171,7 +174,6 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
             features(device)
         ));
     }
-    line("  sim         the simulator: later".into());
     line("drivers".into());
     for driver in &result.drivers {
         let absent = if driver.present == Some(false) { " (not there)" } else { "" };

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -151,10 +150,10 @@ fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Resu
         return Ok((lanes.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
     drop(executors);
-    let code = Arc::new(assay.watched()?);
+    let code = assay.watched()?;
     let lane = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load_host(&code)?;
+        let program = simulator.load(&code)?;
         Ok(Lane::Simulator { simulator, program })
     };
     let lanes: Vec<Lane> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;

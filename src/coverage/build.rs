@@ -1,7 +1,6 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -10,18 +9,19 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Code, HostCode, Target};
+use crate::exec::{Code, Target};
 use crate::instrument::accesses::{self, AccessOptions};
 use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::host::{self, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
-use crate::lower::host::emit::Effort;
+use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
-use crate::lower::{host, spirv};
+use crate::lower::spirv;
 
 /// One kernel of a loaded file, in canonical form.
 pub struct Assay<'c> {
@@ -124,9 +124,9 @@ impl<'c> Assay<'c> {
     /// buffer is its last argument.
     ///
     /// # Errors
-    /// As of [`prepare`](host::prepare::prepare) and [`weave`](accesses::weave).
+    /// As of [`prepare`](crate::lower::host::prepare::prepare) and [`weave`](accesses::weave).
     pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
-        let module = host::prepare::prepare(module, &self.entry)?;
+        let module = prepare::prepare(module, &self.entry)?;
         let options = AccessOptions { races, interface: &self.interface, probe };
         let table = accesses::weave(&module, &self.entry, &options)?;
         Ok((module, table))
@@ -147,18 +147,14 @@ impl<'c> Assay<'c> {
     /// The kernel for the simulator, with every access watched.
     ///
     /// # Errors
-    /// As of [`Assay::hooked`]; `Internal` if it cannot be compiled.
-    pub fn watched(&self) -> Result<HostCode> {
-        self.host(self.module.clone(), false, true)
+    /// As of [`host::code`].
+    pub fn watched(&self) -> Result<Code> {
+        let options = HostOptions { races: true, ..HostOptions::default() };
+        host::code(self.module.clone(), &self.entry, &self.interface, &options)
     }
 
-    fn host(&self, module: Module<'c>, probe: bool, races: bool) -> Result<HostCode> {
-        let (module, table) = self.hooked(module, probe, races)?;
-        let object = host::emit::emit(&module, &self.entry, Effort::Full)?;
-        Ok(HostCode { object, entry: self.entry.clone(), table })
-    }
-
-    fn code(&self, module: Module<'c>, target: Target, probe: bool) -> Result<Code> {
+    /// A (woven) clone of the kernel as code for a device or the simulator.
+    fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
         match target {
             Target::SpirV => {
                 spirv::prepare(&module, &self.entry, &self.machine)?;
@@ -166,7 +162,7 @@ impl<'c> Assay<'c> {
                 let build_options = spirv::build_options(&module);
                 Ok(Code::spirv(spirv, &self.entry, build_options))
             }
-            Target::Host => Ok(Code::Host(Arc::new(self.host(module, probe, false)?))),
+            Target::Host => host::code(module, &self.entry, &self.interface, &HostOptions::default()),
         }
     }
 
@@ -175,7 +171,7 @@ impl<'c> Assay<'c> {
     /// # Errors
     /// `Internal` if it cannot be lowered.
     pub fn plain(&self, target: Target) -> Result<Code> {
-        self.code(self.module.clone(), target, false)
+        self.code(self.module.clone(), target)
     }
 
     /// The kernel with coverage probes.
@@ -186,7 +182,7 @@ impl<'c> Assay<'c> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
-        Ok((self.code(module, target, true)?, plan))
+        Ok((self.code(module, target)?, plan))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
@@ -200,6 +196,26 @@ impl<'c> Assay<'c> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// The kernel as code for the simulator, for more than running tests.
+    ///
+    /// # Errors
+    /// As of [`host::code`].
+    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
+        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    }
+
+    /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
+    ///
+    /// # Errors
+    /// As of [`host::hooked`] and [`Assay::instrumented`].
+    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
+        let module = self.module.clone();
+        if let Some(slots) = slots {
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        }
+        Ok(host::hooked(module, &self.entry, &self.interface, races)?.0.print_to_string().to_string())
     }
 
     /// What the kernel computes with a precision that is the device's choice.

@@ -137,7 +137,7 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
 const FAULTED: &str = "faulted";
 
 fn did(what: &str) -> String {
-    format!("did what it must not: {what}")
+    format!("did what no kernel may: {what}")
 }
 
 /// How far floats of the two versions may be apart where the suite allows less, for kernels with operations whose

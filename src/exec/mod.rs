@@ -4,6 +4,7 @@
 
 mod difference;
 pub mod discover;
+mod formats;
 mod memory;
 pub mod opencl;
 mod protocol;
@@ -65,8 +66,14 @@ pub enum Fault {
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
-    /// The simulator found the kernel doing what it must not: what, in words with its place, and what the launch did up to there.
-    Checked { what: String, observation: Box<Observation> },
+    /// The simulator stopped something that no kernel may do (an access out of bounds, barriers that diverge, a division by zero, a
+    /// loop that does not end). The rest went on as far as it could.
+    Checked {
+        /// One sentence: what, which variable, index and size, where in the source, which work-item.
+        what: String,
+        /// What the launch left, as far as it came.
+        observation: Box<Observation>,
+    },
 }
 
 /// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with

@@ -2,12 +2,14 @@
 
 use super::discover::Vendors;
 use super::opencl::{OpenClExecutor, Starting, WorkerOptions};
+use super::simulator::Simulator;
 use super::{DeviceRequest, Executor, Target};
 use crate::error::{Error, Result};
 
 /// Executors of one device that are starting, while the caller does other things.
 #[derive(Debug)]
 pub struct Lanes {
+    count: usize,
     starting: Device,
 }
 
@@ -43,7 +45,7 @@ impl Lanes {
         // Where no driver is installed nothing needs to be tried.
         if or_simulator && options.vendors.is_none() && Vendors::discover().icds.is_empty() {
             let instead = Some("there is no OpenCL device".to_owned());
-            return Ok(Lanes { starting: Device::Simulator { instead } });
+            return Ok(Lanes { count, starting: Device::Simulator { instead } });
         }
         let starting = match request {
             DeviceRequest::Simulator => Device::Simulator { instead: None },
@@ -52,7 +54,7 @@ impl Lanes {
                 Device::Opencl { lanes: (0..count).map(lane).collect::<Result<_>>()?, or_simulator }
             }
         };
-        Ok(Lanes { starting })
+        Ok(Lanes { count, starting })
     }
 
     /// The form of code that they will take, as far as that is known before they are ready.
@@ -79,8 +81,13 @@ impl Lanes {
                 }
             }
         };
-        let why = instead.map(|why| format!("{why}, and ")).unwrap_or_default();
-        Err(Error::environment(format!("{why}the simulator is not built yet"))
-            .mend("use an OpenCL device; `kassay devices` lists them"))
+        // Each lane has its share of the processors; work-groups are spread over them where their order does not matter.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = (processors / self.count).max(1);
+        let lane = |_| Simulator::new(threads).map(|e| Box::new(e) as Box<dyn Executor>);
+        let executors = (0..self.count).map(lane).collect::<Result<_>>()?;
+        let note =
+            instead.map(|why| format!("{why}: the simulator runs the kernel (`kassay devices` tells what is missing)"));
+        Ok(Started { executors, note })
     }
 }

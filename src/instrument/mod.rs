@@ -8,6 +8,7 @@
 pub mod accesses;
 pub mod coverage;
 pub mod guard;
+pub mod host;
 pub mod ids;
 pub mod implication;
 pub mod layout;

@@ -8,6 +8,7 @@ use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Target};
 use crate::instrument::guard::{self, Guards};
+use crate::instrument::host::{self, HostOptions};
 use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
@@ -63,7 +64,7 @@ impl<'a, 'c> Forge<'a, 'c> {
     ) -> Result<Refusable<Woven>> {
         let module = self.assay.module.clone();
         schemata::weave(&module, &self.assay.sites, mutants, pairs)?;
-        self.finish(&module, effort, batched)
+        self.finish(module, effort, batched)
     }
 
     /// These edits in force, unconditionally; none: the original, guarded.
@@ -73,7 +74,7 @@ impl<'a, 'c> Forge<'a, 'c> {
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
         let module = self.assay.module.clone();
         alone::apply_all(&module, &self.assay.sites, edits)?;
-        self.finish(&module, effort, false)
+        self.finish(module, effort, false)
     }
 
     /// A local variable of `bytes` bytes made private, unless (the first inner error) something in the kernel forbids it.
@@ -86,7 +87,7 @@ impl<'a, 'c> Forge<'a, 'c> {
         if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
-        self.finish(&module, effort, false).map(Ok)
+        self.finish(module, effort, false).map(Ok)
     }
 
     /// The original with probes that tell which mutants are reached, and which would compute something else.
@@ -96,33 +97,33 @@ impl<'a, 'c> Forge<'a, 'c> {
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
         let module = self.assay.module.clone();
         let layout = infection::weave(&module, &self.assay.sites, mutants)?;
-        let code = self.lower(&module, Effort::Quick)?.map_err(Error::internal)?;
+        let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
         Ok((code, layout))
     }
 
-    fn finish(&self, module: &Module<'_>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
+    fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.assay.entry;
-        initialise(module);
-        guard::inline_and_promote(module, entry, &self.assay.machine)?;
-        let guards = guard::weave(module, entry, self.layout, &self.assay.machine)?;
+        initialise(&module);
+        guard::inline_and_promote(&module, entry, &self.assay.machine)?;
+        let guards = guard::weave(&module, entry, self.layout, &self.assay.machine)?;
         match batched {
-            true => ids::batched(module, entry, self.layout, &self.assay.machine)?,
-            false => ids::plain(module, self.layout)?,
+            true => ids::batched(&module, entry, self.layout, &self.assay.machine)?,
+            false => ids::plain(&module, self.layout)?,
         }
         Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))
     }
 
-    fn lower(&self, module: &Module<'_>, effort: Effort) -> Result<Refusable<Code>> {
+    fn lower(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
         if self.target == Target::Host {
             return self.lower_for_host(module, effort);
         }
-        spirv::prepare(module, &self.assay.entry, &self.assay.machine)?;
-        let code = match spirv::emit(module, &self.assay.machine) {
+        spirv::prepare(&module, &self.assay.entry, &self.assay.machine)?;
+        let code = match spirv::emit(&module, &self.assay.machine) {
             Ok(code) => code,
             Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
             Err(e) => return Err(e),
         };
-        let mut build_options = spirv::build_options(module);
+        let mut build_options = spirv::build_options(&module);
         if effort == Effort::Quick {
             build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
         }
@@ -130,9 +131,17 @@ impl<'a, 'c> Forge<'a, 'c> {
     }
 
     /// The module is guarded already; what the simulator checks besides costs little.
-    fn lower_for_host(&self, module: &Module<'_>, effort: Effort) -> Result<Refusable<Code>> {
-        let _ = (module, effort);
-        Err(Error::internal("there is no code for the simulator yet"))
+    fn lower_for_host(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
+        let effort = match effort {
+            Effort::Optimised => host::Effort::Full,
+            Effort::Quick => host::Effort::Quick,
+        };
+        let options = HostOptions { races: false, effort };
+        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+            Ok(code) => Ok(Ok(code)),
+            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
+            Err(e) => Err(e),
+        }
     }
 }
 

@@ -251,6 +251,9 @@ pub struct Input {
     /// The schedule it ran under; empty: the natural one.
     #[serde(default, skip_serializing_if = "Schedule::is_natural")]
     pub schedule: Schedule,
+    /// What was assumed in making it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<String>,
     /// Distinct accessed addresses by the threads that access them (SIMULEE 3.1), with `--evolve`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,

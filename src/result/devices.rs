@@ -11,7 +11,7 @@ pub struct DevicesResult {
     /// Always null, as is `source`: no kernel is asked about.
     pub kernel: Option<String>,
     pub source: Option<String>,
-    /// What is used without `--device`; null if nothing can be.
+    /// What is used without `--device`.
     pub device: Option<super::Device>,
     /// Always 0.
     pub seed: u64,
@@ -24,7 +24,7 @@ pub struct DevicesResult {
 /// A device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// What `--device` takes: `opencl:P.D`.
+    /// What `--device` takes: `opencl:P.D` or `sim`.
     pub id: String,
     pub name: String,
     pub platform: String,
@@ -51,6 +51,8 @@ pub struct Found {
 pub enum CodePath {
     /// SPIR-V through its IL loader.
     Spirv,
+    /// As LLVM IR, compiled for the host: the simulator.
+    Host,
     /// PTX through program binaries, which kassay does not make yet.
     PtxLater,
     /// In no way that kassay could use.

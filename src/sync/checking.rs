@@ -34,6 +34,8 @@ pub struct Case {
     pub outputs: Vec<Output>,
     /// SIMULEE's, of those that were searched for.
     pub fitness: Option<f64>,
+    /// What was assumed in making it.
+    pub preconditions: Vec<String>,
 }
 
 /// What to look for.
@@ -41,13 +43,15 @@ pub struct Case {
 pub struct CheckOptions {
     /// Try each barrier whether it is needed.
     pub redundant: bool,
+    /// What atomics read decides something: barriers may matter to that without any two accesses conflicting.
+    pub atomics_read: bool,
     /// Of so many races at most, look for schedules after which outputs differ.
     pub witnesses: usize,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        CheckOptions { redundant: true, witnesses: 20 }
+        CheckOptions { redundant: true, atomics_read: false, witnesses: 20 }
     }
 }
 
@@ -59,6 +63,8 @@ pub struct Checked {
     pub found: Vec<Found>,
     pub inputs: Vec<Input>,
     pub barriers: Vec<Barrier>,
+    /// Inputs in which accesses are in order only because of what atomics happened to read.
+    pub leaning: Vec<String>,
     pub launches: u64,
 }
 
@@ -83,10 +89,13 @@ pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], option
     for found in found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses) {
         run.witness(found, &cases[found.input], &explored[found.input])?;
     }
-    let barriers = run.barriers(reader, cases, &explored, options.redundant)?;
+    let barriers = run.barriers(reader, cases, &explored, options)?;
     let launches = run.launches;
+    let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
+    let leaning = leans.map(|(case, _)| case.name.clone()).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
-    Ok(Checked { verdict, found, inputs, barriers: barriers.into_iter().map(|(_, b)| b).collect(), launches })
+    let barriers = barriers.into_iter().map(|(_, b)| b).collect();
+    Ok(Checked { verdict, found, inputs, barriers, leaning, launches })
 }
 
 fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
@@ -137,7 +146,7 @@ impl Run<'_> {
         reader: &Reader<'_>,
         cases: &[Case],
         explored: &[Explored],
-        try_them: bool,
+        options: CheckOptions,
     ) -> Result<Vec<(u32, Barrier)>> {
         let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
         for (site, barrier) in (0_u32..).zip(&reader.table.barriers) {
@@ -156,15 +165,16 @@ impl Run<'_> {
                 () if reaching.iter().any(|i| !explored[*i].simulation.completed) => {
                     (None, "not every input that reaches it comes to its end".to_owned())
                 }
-                () if !try_them => (None, "not tried".to_owned()),
+                () if !options.redundant => (None, "not tried".to_owned()),
                 () => {
                     let new = self.without(reader, cases, explored, source, &reaching)?;
                     let reason = match new {
+                        0 if options.atomics_read => "what atomics read may depend on it".to_owned(),
                         0 => "nothing new is found without it".to_owned(),
                         1 => "without it there is 1 finding more".to_owned(),
                         n => format!("without it there are {n} findings more"),
                     };
-                    (Some(new == 0), reason)
+                    ((new > 0 || !options.atomics_read).then_some(new == 0), reason)
                 }
             };
             let place = reader.place(known.path);
@@ -225,6 +235,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         findings: explored.keys.len() as u64,
         schedule: case.launch.schedule.clone(),
         fitness: case.fitness,
+        preconditions: case.preconditions.clone(),
     }
 }
 
@@ -271,10 +282,17 @@ pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], lau
     }
 }
 
-/// What a verdict stands for, as far as the simulator's own observations tell: any interleaving of an input only if no value that
-/// depends on the interleaving can decide what is accessed. `flows`: what static taint says of that, a sentence each.
-pub fn holds_for(flows: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
+/// What a verdict stands for: all interleavings of the inputs only if no value that depends on the interleaving can decide what is
+/// accessed. `flows`: what taint says of that, a sentence each; `leaning`: as of [`Checked`].
+pub fn holds_for(flows: &[String], leaning: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
     let mut because = flows.to_vec();
+    if let Some(name) = leaning.first() {
+        because.push(format!(
+            "in {} of {} inputs (such as \"{name}\") accesses are in order only because of what atomics happened to read",
+            leaning.len(),
+            inputs.len()
+        ));
+    }
     let incomplete = inputs.iter().filter(|i| !i.completed).count();
     if incomplete > 0 {
         because.push(format!("{incomplete} of {} inputs did not come to their end", inputs.len()));

@@ -84,7 +84,13 @@ impl Plan<'_> {
     /// Different schedules, the one to compare with first: the test's own, or the natural one.
     pub fn schedules(&self) -> Vec<Planned> {
         let mut all: Vec<Planned> = Vec::new();
-        let mut add = |planned: Planned| {
+        let mut add = |mut planned: Planned| {
+            // Lists in ascending order are what their absence means.
+            for list in [&mut planned.schedule.map, &mut planned.schedule.item_order] {
+                if list.is_sorted() {
+                    list.clear();
+                }
+            }
             if all.len() < self.count && all.iter().all(|p| p.schedule != planned.schedule) {
                 all.push(planned);
             }

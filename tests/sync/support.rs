@@ -107,6 +107,7 @@ pub fn simulation() -> Simulation {
         divergences: Vec::new(),
         faults: Vec::new(),
         reached: Vec::new(),
+        leans_on_atomics: false,
         footprint: None,
         completed: true,
     }

@@ -1,7 +1,6 @@
 //! Launches that cannot fit on a device, told before anything is allocated.
 
-use super::formats;
-use crate::exec::{DeviceInfo, Fault, RunOptions};
+use crate::exec::{DeviceInfo, Fault, RunOptions, formats};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Why `launch` cannot run on `device`, with the figures; `None`: nothing is known against it.

@@ -2,7 +2,6 @@
 
 mod errors;
 mod executor;
-mod formats;
 mod limits;
 mod order;
 mod process;

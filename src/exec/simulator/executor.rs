@@ -14,7 +14,7 @@ use super::{message, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
-    SweepOutcome, Swept, difference,
+    SweepOutcome, Swept, Target, difference,
 };
 use crate::suite::launch::Launch;
 
@@ -48,6 +48,7 @@ struct Seen {
     faults: Vec<SimulatorFault>,
     reached: Vec<u32>,
     footprint: Option<Footprint>,
+    leans_on_atomics: bool,
     printf: String,
     completed: bool,
     time: Duration,
@@ -114,6 +115,7 @@ impl Simulator {
             faults: seen.faults,
             reached: seen.reached,
             footprint: seen.footprint,
+            leans_on_atomics: seen.leans_on_atomics,
             completed: seen.completed,
         })
     }
@@ -165,6 +167,7 @@ impl Simulator {
             course.deadline = Instant::now() + timeout;
             passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
             seen.conflicts = shadow.conflicts();
+            seen.leans_on_atomics = shadow.leans_on_atomics();
         }
         Ok(seen)
     }
@@ -311,13 +314,17 @@ pub fn device() -> DeviceInfo {
         max_allocation: memory / 2,
         fp16: true,
         fp64: true,
-        images: false,
+        images: true,
     }
 }
 
 impl Executor for Simulator {
     fn device(&self) -> &DeviceInfo {
         &self.device
+    }
+
+    fn target(&self) -> Target {
+        Target::Host
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
@@ -355,7 +362,11 @@ impl Executor for Simulator {
                 return Ok(Err(Fault::Rejected { error: error.into(), explanation }));
             }
         }
-        let simulation = SimulationOptions { probe_words: options.probe_words, ..SimulationOptions::default() };
+        let simulation = SimulationOptions {
+            schedule: launch.schedule.clone(),
+            probe_words: options.probe_words,
+            ..SimulationOptions::default()
+        };
         let (mut kernel_times, mut printf) = (Vec::new(), String::new());
         let end = Instant::now() + options.timeout;
         let mut what = None;
@@ -425,7 +436,11 @@ impl Simulator {
             }
             head[index] = *value;
         }
-        let options = SimulationOptions { probe_words: Some(sweep.probe_words), ..SimulationOptions::default() };
+        let options = SimulationOptions {
+            schedule: sweep.launch.schedule.clone(),
+            probe_words: Some(sweep.probe_words),
+            ..SimulationOptions::default()
+        };
         let mut runs: Vec<Run> = Vec::new();
         for _ in 0..sweep.repeats.max(1) {
             let seen = self.once(program, &options, sweep.timeout, &head)?;

@@ -22,6 +22,27 @@ impl Faults {
     /// # Safety
     /// `item` is one of a live slot that has a group.
     pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, kind, site, object, Err(offset)) };
+    }
+
+    /// Notes that `item` accessed a texel beside an image.
+    ///
+    /// # Safety
+    /// As of [`Faults::note`].
+    pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Ok(texel)) };
+    }
+
+    unsafe fn add(
+        &mut self,
+        item: *const Item,
+        kind: FaultKind,
+        site: u32,
+        object: Option<u32>,
+        place: Result<[i64; 3], i64>,
+    ) {
         if let Some(known) = self.index.get(&(kind, site)) {
             self.list[*known].count += 1;
             return;
@@ -29,7 +50,8 @@ impl Faults {
         // SAFETY: as promised.
         let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
-        self.list.push(SimulatorFault { kind, site, global_id, group_id, object, offset, count: 1 });
+        let (texel, offset) = (place.ok(), place.err().unwrap_or(0));
+        self.list.push(SimulatorFault { kind, site, global_id, group_id, object, offset, texel, count: 1 });
     }
 
     /// Adds what another lane saw.

@@ -11,7 +11,7 @@ use super::program::{NONE, Site, writes};
 use super::schedule::SLICE;
 use super::shadow::{Place, Who};
 use super::slot::{Item, State};
-use super::{print, sync};
+use super::{pictures, print, sync};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::Space;
 
@@ -22,7 +22,7 @@ const NULL_PAGE: u64 = 4096;
 const NEAR: u64 = super::memory::GAP / 2;
 
 /// Names and addresses of all hooks.
-pub fn addresses() -> [(&'static str, usize); 11] {
+pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
     [
         (hook::ACCESS, access as *const () as usize),
         (hook::SPAN, span as *const () as usize),
@@ -35,6 +35,9 @@ pub fn addresses() -> [(&'static str, usize); 11] {
         (hook::ASYNC_COPY, sync::async_copy as *const () as usize),
         (hook::WAIT, sync::wait as *const () as usize),
         (hook::PRINT, print::print as *const () as usize),
+        (hook::IMAGE_READ, pictures::read as *const () as usize),
+        (hook::IMAGE_WRITE, pictures::write as *const () as usize),
+        (hook::IMAGE_QUERY, pictures::query as *const () as usize),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! A launch as it lies in memory: arguments, buffers and all that is the same for every group. Made once, run many times.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
+use super::image::Image;
 use super::memory::{Places, Reserved};
 use super::program::{NONE, Program, writes};
 use crate::error::Error;
@@ -33,6 +35,14 @@ struct Buffer {
     output: bool,
 }
 
+/// An argument that is an image or a sampler: what its handle points to, which must not move.
+struct Picture {
+    position: u32,
+    image: Box<Image>,
+    /// Some access may write to it.
+    written: bool,
+}
+
 /// What `simulate` needs of a launch.
 pub struct Prepared {
     pub program: Arc<Program>,
@@ -52,6 +62,7 @@ pub struct Prepared {
     /// In all dimensions together.
     pub groups: u64,
     buffers: Vec<Buffer>,
+    pictures: Vec<Picture>,
     /// What `arguments` points to.
     _words: Vec<u64>,
     probe: *mut u8,
@@ -123,6 +134,7 @@ impl Prepared {
             static_local: table.local_bytes,
             exchanges: !table.barriers.is_empty(),
             buffers: Vec::new(),
+            pictures: Vec::new(),
             _words: vec![0; count],
             probe,
             _memory: memory,
@@ -162,11 +174,7 @@ impl Prepared {
                 self.regions.push(region);
                 self.extents[index] = Extent { base: region.base, bytes: region.bytes };
                 self.word(index, at as u64);
-                let written = self
-                    .program
-                    .sites
-                    .iter()
-                    .any(|s| writes(s.mode) && !s.forbidden && (s.object == position || s.object == NONE));
+                let written = self.is_written(position);
                 let output = !constant;
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), at, pristine.len()) };
@@ -181,8 +189,15 @@ impl Prepared {
                 self.locals.push((position, *bytes));
             }
             ArgValue::Image { .. } | ArgValue::Sampler { .. } => {
-                let what = format!("argument {position} is an image or sampler, which the simulator does not have");
-                return Err(Refusal::Rejected("CL_INVALID_OPERATION", what));
+                let image = Box::new(Image::new(arg).map_err(|why| {
+                    Refusal::Rejected("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", format!("argument {position}: {why}"))
+                })?);
+                // Accesses go through the handle; but what is known of its bytes tells the race detector how many there are.
+                let (base, bytes) = image.place();
+                self.extents[index] = Extent { base: base as u64, bytes };
+                self.word(index, (&raw const *image) as u64);
+                let written = self.is_written(position);
+                self.pictures.push(Picture { position, image, written });
             }
         }
         Ok(())
@@ -193,6 +208,9 @@ impl Prepared {
         for buffer in self.buffers.iter().filter(|b| b.written) {
             // SAFETY: the place was reserved for these bytes, and no code runs.
             unsafe { std::ptr::copy_nonoverlapping(buffer.pristine.as_ptr(), buffer.at, buffer.pristine.len()) };
+        }
+        for picture in self.pictures.iter_mut().filter(|p| p.written) {
+            picture.image.reset();
         }
         self.program.loaded.reset();
         let words = usize::try_from(self.probe_words.unwrap_or(0)).unwrap_or(0);
@@ -206,9 +224,31 @@ impl Prepared {
 
     /// What the output at `position` holds now; `None`: it is none.
     pub fn output(&self, position: u32) -> Option<&[u8]> {
-        let buffer = self.buffers.iter().find(|b| b.position == position && b.output)?;
-        // SAFETY: the place was reserved for these bytes, and no code runs.
-        Some(unsafe { std::slice::from_raw_parts(buffer.at, buffer.pristine.len()) })
+        if let Some(buffer) = self.buffers.iter().find(|b| b.position == position && b.output) {
+            // SAFETY: the place was reserved for these bytes, and no code runs.
+            return Some(unsafe { std::slice::from_raw_parts(buffer.at, buffer.pristine.len()) });
+        }
+        let picture = self.pictures.iter().find(|p| p.position == position)?;
+        // SAFETY: no code runs.
+        unsafe { picture.image.output() }
+    }
+
+    /// The image or sampler behind a handle, and which argument it is; `None`: that is no handle.
+    pub fn image(&self, handle: *const c_void) -> Option<(u32, &Image)> {
+        let picture = self.pictures.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
+        Some((picture.position, &picture.image))
+    }
+
+    /// Texels by dimension, layers behind the others, of an argument that is an image.
+    pub fn image_size(&self, position: u32) -> &[u64] {
+        let picture = self.pictures.iter().find(|p| p.position == position);
+        picture.map_or(&[], |p| p.image.size())
+    }
+
+    /// Whether some access may write to the argument at `position`.
+    fn is_written(&self, position: u32) -> bool {
+        let sites = &self.program.sites;
+        sites.iter().any(|s| writes(s.mode) && !s.forbidden && (s.object == position || s.object == NONE))
     }
 
     /// What every output holds now.

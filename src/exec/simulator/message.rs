@@ -63,6 +63,13 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, li
                 (FaultKind::Uninitialised, Some((_, object))) => {
                     format!("uninitialised: {} is read{by} before any work-item of the group wrote it", place(object))
                 }
+                (_, Some((number, object))) if fault.texel.is_some() => {
+                    let (at, size) = texel(fault.texel.unwrap_or_default(), prepared.image_size(number));
+                    format!(
+                        "out-of-bounds: texel {at} of `{}` is {does}{by}, but the image has {size} texels",
+                        object.name
+                    )
+                }
                 (_, Some((number, object))) => {
                     let size = size(object, number, prepared);
                     format!("out-of-bounds: {} is {does}{by}, but {size}", place(object))
@@ -118,6 +125,13 @@ fn place(object: &Object, offset: i64) -> String {
     } else {
         format!("`{}` at byte {offset}", object.name)
     }
+}
+
+/// A texel's numbers, and the sizes of the image, as many as it has.
+fn texel(at: [i64; 3], sizes: &[u64]) -> (String, String) {
+    let at: Vec<String> = at.iter().take(sizes.len()).map(i64::to_string).collect();
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    (format!("({})", at.join(", ")), sizes.join("x"))
 }
 
 fn size(object: &Object, number: u32, prepared: &Prepared) -> String {

@@ -97,6 +97,8 @@ pub struct SimulatorFault {
     /// Of accesses: the object, if the pointer belongs to one (or lies next to it), and where in it, in bytes; negative: before it.
     pub object: Option<u32>,
     pub offset: i64,
+    /// Of images instead: the texel's numbers by dimension, layers behind the others.
+    pub texel: Option<[i64; 3]>,
     /// How often, in all.
     pub count: u64,
 }
@@ -110,6 +112,8 @@ pub struct Simulation {
     pub faults: Vec<SimulatorFault>,
     /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) at which some work-item arrived, ascending.
     pub reached: Vec<u32>,
+    /// Whether some accesses are in order only because of what atomics happened to read: in another order they may conflict.
+    pub leans_on_atomics: bool,
     /// If it was asked for.
     pub footprint: Option<Footprint>,
     /// Whether every work-item came to its end.

@@ -129,7 +129,9 @@ impl Objects {
         let read_only = space == Space::Constant || (arg.is_const && matches!(arg.kind, ArgKind::Buffer { .. }));
         let align = if bytes.is_some() { 1 } else { LAUNCH_ALIGN };
         let object = Object { name, space, storage, element: element.clamp(1, u64::from(u32::MAX)) as u32 };
-        Entry { object, base: param, bytes, align, read_only, granule: LARGEST_GRANULE }
+        // A texel may be a byte.
+        let granule = if matches!(arg.kind, ArgKind::Image(_)) { 1 } else { LARGEST_GRANULE };
+        Entry { object, base: param, bytes, align, read_only, granule }
     }
 
     /// Lays out a static local variable behind those before it.

@@ -29,7 +29,9 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     }
     out.push('\n');
     out.push_str(&writer.verdict());
-    if let Some(amplification) = &result.amplification {
+    // Of anything but a clean verdict there is nothing to extend to other values.
+    let amplification = result.amplification.as_ref();
+    if let Some(amplification) = amplification.filter(|_| view.verbose || result.verdict == Verdict::Clean) {
         out.push_str(&writer.amplification(amplification));
     }
     if view.verbose {
@@ -88,11 +90,16 @@ impl Writer<'_> {
         for line in wrap(&visible(&finding.message), self.style.width.saturating_sub(3).max(20)) {
             let _ = writeln!(out, "   {line}");
         }
+        let mut line = None;
         for access in &finding.accesses {
-            out.push_str(&self.access(finding, access));
+            // Accesses in one line share it.
+            let here = (&access.location.file, access.location.line);
+            out.push_str(&self.access(finding, access, line == Some(here)));
+            line = Some(here);
         }
         if let Some(branch) = &finding.branch {
-            out.push_str(&self.place(&branch.location, &format!("this `{}` splits the work-group", branch.construct)));
+            let remark = format!("this `{}` splits the work-group", branch.construct);
+            out.push_str(&self.place(&branch.location, &remark, false));
         }
         if let Some(witness) = &finding.witness {
             out.push_str(&self.witness(witness));
@@ -124,7 +131,7 @@ impl Writer<'_> {
         visible(&parts.join("; ")).into_owned()
     }
 
-    fn access(&self, finding: &Finding, access: &Access) -> String {
+    fn access(&self, finding: &Finding, access: &Access, same_line: bool) -> String {
         let input = finding.input.as_ref().and_then(|name| self.result.inputs.iter().find(|i| i.name == *name));
         let dims = input.map_or(3, |i| i.global.len());
         let mut what = match (finding.kind, access.mode) {
@@ -151,18 +158,20 @@ impl Writer<'_> {
         for caller in &access.called_from {
             let _ = write!(what, ", called in {}", short(caller));
         }
-        self.place(&access.location, &what)
+        self.place(&access.location, &what, same_line)
     }
 
-    /// A line of source with a remark below it.
-    fn place(&self, at: &Location, remark: &str) -> String {
-        let mut out = format!("   {}\n", visible(&short(at)));
+    /// A line of source with a remark below it; only the remark if the line was just shown.
+    fn place(&self, at: &Location, remark: &str, shown: bool) -> String {
+        let mut out = if shown { String::new() } else { format!("   {}\n", visible(&short(at))) };
         let text = (self.sources)(&at.file);
         let line = text.as_ref().and_then(|t| t.lines().nth((at.line as usize).checked_sub(1)?));
         match line {
             Some(line) => {
                 let gutter = at.line.to_string();
-                let _ = writeln!(out, "   {} | {}", self.style.paint(Paint::Dim, gutter.as_str()), visible(line));
+                if !shown {
+                    let _ = writeln!(out, "   {} | {}", self.style.paint(Paint::Dim, gutter.as_str()), visible(line));
+                }
                 let blank = " ".repeat(gutter.len());
                 let _ = writeln!(out, "   {blank} | {}^ {}", pad(line, at.column), visible(remark));
             }
@@ -253,6 +262,12 @@ impl Writer<'_> {
             ]);
         }
         out.push_str(&table.render(self.style));
+        for input in self.result.inputs.iter().filter(|i| !i.preconditions.is_empty()) {
+            let assumed = format!("assumed of \"{}\": {}", input.name, input.preconditions.join("; "));
+            for line in wrap(&visible(&assumed), self.style.width.saturating_sub(2).max(20)) {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
         out
     }
 

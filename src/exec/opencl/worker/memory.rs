@@ -12,9 +12,10 @@ use opencl3::memory::{
 };
 use opencl3::types::{CL_TRUE, cl_command_queue, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags};
 
-use super::super::{errors, formats};
+use super::super::errors;
 use super::handles::{Event, Memory};
 use super::launch::Refusal;
+use crate::exec::formats;
 use crate::suite::launch::{ImageFormat, ImageShape};
 
 /// A buffer or image that a launch may change.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, File};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -158,9 +158,9 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     range.local = Some(local);
     let (items, group) = (range.items(), local.iter().product::<u64>());
 
-    let mut versions = vec![(executor.load(&assay.plain()?)?, None, Times(Vec::new()))];
+    let mut versions = vec![(executor.load(&assay.plain(Target::SpirV)?)?, None, Times(Vec::new()))];
     for slots in [Slots::Groups, Slots::Items].into_iter().take(1 + usize::from(options.counts)) {
-        let (code, plan) = assay.instrumented(slots)?;
+        let (code, plan) = assay.instrumented(slots, Target::SpirV)?;
         let words = plan.layout.buffer_words(items / group, items).ok_or("the launch is too large")?;
         versions.push((executor.load(&code)?, Some(words), Times(Vec::new())));
     }

@@ -277,7 +277,7 @@ fn every_id_is_that_of_its_own_run() -> Done {
             let room = vec![0; range.items() as usize * words * 8];
             let mut args = vec![ArgValue::Buffer(Arc::new(room))];
             args.extend((words == 52).then(|| ArgValue::Value(1_u32.to_le_bytes().to_vec())));
-            let launch = Launch { range, args };
+            let launch = Launch::new(range, args);
             let types = |_| Some(Type::Scalar(Scalar::U64));
             let found = check(&mut executor, programs, &kernel, &launch, &types)?;
             assert!(found.is_empty(), "{standard} {global:?} {local:?} {offset:?}: {found:?}");
@@ -305,7 +305,7 @@ fn rates() -> Done {
             |value: f32| Arc::new(vec![value; items].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
         let range = NdRange { dims: 1, global: [items as u64, 1, 1], local: Some([64, 1, 1]), offset: [0; 3] };
         let n = ArgValue::Value((items as i32).to_le_bytes().to_vec());
-        let launch = Launch { range, args: vec![ArgValue::Buffer(floats(1.0)), ArgValue::Buffer(floats(0.5)), n] };
+        let launch = Launch::new(range, vec![ArgValue::Buffer(floats(1.0)), ArgValue::Buffer(floats(0.5)), n]);
         let reference = Reference {
             position: 0,
             bytes: floats(1.5),

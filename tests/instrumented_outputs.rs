@@ -13,7 +13,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::coverage::build::{self, File};
 use kassay::exec::{
-    DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
+    DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, Target, WorkerOptions,
 };
 use kassay::instrument::layout::{CoverageLayout, Slots};
 use kassay::kernel::compile;
@@ -108,10 +108,10 @@ impl Bench {
             let most = executor.device().max_work_group_size;
             range.local = Some(range.local_or_default(assay.interface.required_local, most));
         }
-        let plain = executor.load(&assay.plain()?)?;
+        let plain = executor.load(&assay.plain(Target::SpirV)?)?;
         let mut woven = Vec::new();
         for slots in [Slots::Groups, Slots::Items] {
-            let (code, plan) = assay.instrumented(slots)?;
+            let (code, plan) = assay.instrumented(slots, Target::SpirV)?;
             woven.push((slots, executor.load(&code)?, plan.layout));
         }
         let is_straight = assay.sites.functions.iter().all(|f| f.cfg.blocks.len() == 1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::coverage::build::{File, sources_of};
 use kassay::error::{Error, Result};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile::load;
 use kassay::kernel::options::KernelOptions;
@@ -22,7 +22,7 @@ fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
     let loaded = load(&path, &options, true)?;
     let context = Context::create();
     let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &sources_of(&path))?;
-    Ok([assay.plain()?, assay.instrumented(Slots::Groups)?.0])
+    Ok([assay.plain(Target::SpirV)?, assay.instrumented(Slots::Groups, Target::SpirV)?.0])
 }
 
 /// Runs one work-group of `items` on the only argument, a buffer of ints.
@@ -32,7 +32,7 @@ fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec
     let program = executor.load(code).unwrap();
     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
-    let launch = Launch { range, args: vec![ArgValue::Buffer(Arc::new(bytes))] };
+    let launch = Launch::new(range, vec![ArgValue::Buffer(Arc::new(bytes))]);
     let limit = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words, outputs: true };
     let seen = executor.run(program, &launch, &limit).unwrap().unwrap();
     seen.outputs[0].1.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()

@@ -29,12 +29,19 @@ pub struct Pointers {
     of: HashMap<LLVMValueRef, Roots>,
     /// Of the pointers held in a private variable.
     held: HashMap<LLVMValueRef, Roots>,
+    /// Arguments of the kernel behind which pointers lead nowhere else.
+    closed: Vec<u32>,
 }
 
 impl Pointers {
     /// Finds them in `functions`, the first of which is the kernel.
     pub fn find(functions: &[Function]) -> Pointers {
-        let mut pointers = Pointers::default();
+        Pointers::find_with(functions, &[])
+    }
+
+    /// The same; pointers that lie in the memory behind one of the arguments `closed` are pointers into that memory.
+    pub fn find_with(functions: &[Function], closed: &[u32]) -> Pointers {
+        let mut pointers = Pointers { closed: closed.to_vec(), ..Pointers::default() };
         if let Some(kernel) = functions.first() {
             for (position, param) in (0..).zip(params(*kernel)) {
                 pointers.add(param, [Root::Argument(position)].into());
@@ -89,6 +96,9 @@ impl Pointers {
         for variable in variables {
             match variable {
                 Root::Private(alloca) => all.extend(self.held.get(alloca).into_iter().flatten().copied()),
+                Root::Argument(position) if self.closed.contains(position) => {
+                    all.insert(*variable);
+                }
                 _ => {
                     all.insert(Root::Unknown);
                 }
@@ -102,10 +112,10 @@ impl Pointers {
         let operands = inst.operands();
         match inst.opcode() {
             LLVMOpcode::LLVMAlloca => self.add(inst.0, [Root::Private(inst.0)].into()),
-            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => {
-                self.add(inst.0, self.roots(operands[0]))
-            }
-            LLVMOpcode::LLVMIntToPtr => self.add(inst.0, [Root::Unknown].into()),
+            LLVMOpcode::LLVMGetElementPtr
+            | LLVMOpcode::LLVMAddrSpaceCast
+            | LLVMOpcode::LLVMBitCast
+            | LLVMOpcode::LLVMFreeze => self.add(inst.0, self.roots(operands[0])),
             LLVMOpcode::LLVMPHI => {
                 let all = operands.iter().flat_map(|o| self.roots(*o)).collect();
                 self.add(inst.0, all)
@@ -119,7 +129,8 @@ impl Pointers {
                 self.hold(&self.roots(operands[1]), &self.roots(operands[0]))
             }
             LLVMOpcode::LLVMCall => self.call(inst, &operands),
-            _ => false,
+            // From integers, aggregates, exchanges.
+            _ => is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()),
         }
     }
 

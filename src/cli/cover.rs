@@ -13,7 +13,7 @@ use crate::cfg::folded;
 use crate::coverage::measure::{self, MeasureOptions, Programs};
 use crate::coverage::{build, summary};
 use crate::error::Result;
-use crate::exec::{Executor, OpenClExecutor, ProgramId};
+use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
 use crate::result::Ratio;
@@ -92,7 +92,7 @@ const MEASURABLE_S: f64 = 1e-3;
 
 /// One executor with both versions of the kernel loaded.
 struct Lane {
-    executor: OpenClExecutor,
+    executor: Box<dyn Executor>,
     plain: ProgramId,
     instrumented: ProgramId,
 }
@@ -108,7 +108,8 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         eprint!("{}", loaded.warnings);
     }
     // The original is built meanwhile, and all executors build at the same time.
-    let (code, plan) = assay.instrumented(if counts { Slots::Items } else { Slots::Groups })?;
+    let slots = if counts { Slots::Items } else { Slots::Groups };
+    let (code, plan) = assay.instrumented(slots, session::target(&executors))?;
     let mut lanes = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
@@ -123,7 +124,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
         let programs =
             Programs { plain: lane.plain, instrumented: lane.instrumented, plan: &plan, sites: &assay.sites, inexact };
-        measure::test(&mut lane.executor, &programs, test, &options)
+        measure::test(lane.executor.as_mut(), &programs, test, &options)
     })?;
     let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
     let (mut rows, mut tallies) = (Vec::new(), Vec::new());

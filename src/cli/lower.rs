@@ -8,6 +8,7 @@ use inkwell::context::Context;
 use super::options::{KernelFlags, check_writable, print};
 use crate::coverage::build::{self, File};
 use crate::error::{Error, Result};
+use crate::exec::Target;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 
@@ -19,6 +20,10 @@ pub enum Stage {
     Woven,
     /// The same after inlining and promotion
     Prepared,
+    /// For the simulator: inlined, with checks of bounds (and probes, with --coverage), before it is optimised
+    Host,
+    /// The same, with a call at every access, for races
+    HostRaces,
 }
 
 /// Lower a kernel to SPIR-V 1.2, plain or with coverage probes
@@ -55,9 +60,16 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
         let assay = file.assay(&name, &loaded, &sources)?;
         match args.print {
             Some(Stage::Canonical) => print(&assay.canonical_text())?,
+            Some(stage @ (Stage::Host | Stage::HostRaces)) => {
+                let slots = args.coverage.then_some(Slots::Groups);
+                print(&assay.hooked_text(slots, stage == Stage::HostRaces)?)?;
+            }
             Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
-                let code = if args.coverage { assay.instrumented(Slots::Groups)?.0 } else { assay.plain()? };
+                let code = match args.coverage {
+                    true => assay.instrumented(Slots::Groups, Target::SpirV)?.0,
+                    false => assay.plain(Target::SpirV)?,
+                };
                 let Some(code) = code.as_spirv() else { continue };
                 match &args.output {
                     Some(path) => std::fs::write(path, &*code.spirv)

@@ -10,7 +10,6 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
 use super::session::{self, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
-use crate::exec::OpenClExecutor;
 use crate::mutation::campaign::{self, Entry, Matter, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::engine::Strategy;
@@ -80,8 +79,8 @@ pub struct MutateArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct MutateExecution {
-    /// sim, opencl, opencl:P.D (platform and device), or part of a device's name
-    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    /// auto (OpenCL, or the simulator where there is none), sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: crate::exec::DeviceRequest,
     /// Seed of generated inputs and of samples
     #[arg(long, value_name = "N")]
@@ -176,7 +175,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }
-    let lanes: Vec<OpenClExecutor> = starting.into_iter().map(|s| s.ready()).collect::<Result<_>>()?;
+    let lanes = session::ready(starting, &tests)?;
     session::decide_local(&mut tests, &assay, &lanes);
     let sources = build::sources_of(&kernel);
     let matter = Matter {

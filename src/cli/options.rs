@@ -145,8 +145,8 @@ fn style() -> Style {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct ExecutionFlags {
-    /// sim, opencl, opencl:P.D (platform and device), or part of a device's name
-    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    /// auto (OpenCL, or the simulator where there is none), sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: DeviceRequest,
     /// Seed of generated inputs
     #[arg(long, value_name = "N")]

@@ -10,7 +10,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
 use super::session::{self, Session};
 use crate::coverage::measure;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, RunOptions};
+use crate::exec::{Fault, RunOptions};
 use crate::report::text;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
 use crate::suite::resolve;
@@ -40,7 +40,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
             .mend("give --save-outputs a folder; it need not exist yet"));
     }
     let context = Context::create();
-    let Session { assay, loaded, tests, executors, seed, kernel } =
+    let Session { assay, loaded, tests, executors, seed, kernel, .. } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, false)?;
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
@@ -51,25 +51,19 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     }
     let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
     let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |(executor, program), t| {
-        match executor.run(*program, &t.launch, &options)? {
-            Ok(observation) => {
-                if let Some(folder) = &args.save_outputs {
-                    save(folder, t, &observation.outputs)?;
-                }
-                Ok(judge(t, &observation))
-            }
-            Err(fault) => {
-                let (status, reason) = measure::describe(&fault);
-                Ok(Test {
-                    name: t.name.clone(),
-                    status: status.into(),
-                    reason: Some(format!("the kernel {reason}")),
-                    outputs: Vec::new(),
-                    kernel_s: None,
-                    printf: String::new(),
-                })
-            }
+        let result = executor.run(*program, &t.launch, &options)?;
+        let observation = match &result {
+            Ok(observation) => Some(observation),
+            Err(Fault::Checked { observation, .. }) => Some(&**observation),
+            Err(_) => None,
+        };
+        if let (Some(folder), Some(observation)) = (&args.save_outputs, observation) {
+            save(folder, t, &observation.outputs)?;
         }
+        Ok(match &result {
+            Ok(observation) => judge(t, observation),
+            Err(fault) => broken(t, fault),
+        })
     })?;
     let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
     for test in &results {
@@ -131,6 +125,24 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
         outputs,
         kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
         printf: observation.printf.clone(),
+    }
+}
+
+/// The row of a test whose launch did not complete.
+fn broken(test: &resolve::Test, fault: &Fault) -> Test {
+    let (status, reason) = measure::describe(fault);
+    let reason = Some(format!("the kernel {reason}"));
+    match fault {
+        // The launch went on; what it left says more.
+        Fault::Checked { observation, .. } => Test { status: "failed".into(), reason, ..judge(test, observation) },
+        _ => Test {
+            name: test.name.clone(),
+            status: status.into(),
+            reason,
+            outputs: Vec::new(),
+            kernel_s: None,
+            printf: String::new(),
+        },
     }
 }
 

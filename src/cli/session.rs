@@ -8,10 +8,10 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags};
+use super::options::{ExecutionFlags, KernelFlags, note};
 use crate::coverage::build::{self, Assay, File, Level};
-use crate::error::Result;
-use crate::exec::{DeviceInfo, Executor, OpenClExecutor, ProgramId, Starting, WorkerOptions};
+use crate::error::{Error, Result};
+use crate::exec::{DeviceInfo, Executor, Lanes, ProgramId, Started, Target, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
 use crate::result;
 use crate::suite::resolve::{Suite, Test};
@@ -22,18 +22,18 @@ pub struct Session<'c> {
     pub loaded: Loaded,
     pub tests: Vec<Test>,
     /// Each with the kernel as it is, which may still be building: `finish_load` has to follow.
-    pub executors: Vec<(OpenClExecutor, ProgramId)>,
+    pub executors: Vec<(Box<dyn Executor>, ProgramId)>,
     pub seed: u64,
     pub kernel: PathBuf,
 }
 
-/// A suite and its kernel, compiled, with workers that are starting.
+/// A suite and its kernel, compiled, with executors that are starting.
 pub struct Prepared<'c> {
     pub assay: Assay<'c>,
     pub loaded: Loaded,
     /// Work-group sizes are still open where the suite leaves them so.
     pub tests: Vec<Test>,
-    pub starting: Vec<Starting>,
+    pub starting: Lanes,
     pub seed: u64,
     pub kernel: PathBuf,
 }
@@ -58,9 +58,7 @@ impl<'c> Prepared<'c> {
             Some(_) => (execution.jobs as usize).min(suite.tests.len()).max(1),
             None => execution.jobs as usize,
         };
-        let starting: Vec<Starting> = (0..lanes)
-            .map(|_| OpenClExecutor::spawn(execution.device.clone(), WorkerOptions::default()))
-            .collect::<Result<_>>()?;
+        let starting = Lanes::start(&execution.device, &WorkerOptions::default(), lanes)?;
         let options = kernel.kernel_options(suite.options.clone());
         let loaded = compile::load(&suite.kernel, &options, with_ast.unwrap_or(true))?;
         let file = File::parse(context, &loaded)?;
@@ -77,7 +75,7 @@ impl<'c> Prepared<'c> {
 }
 
 /// Decides the work-group sizes that suite and kernel leave open.
-pub fn decide_local(tests: &mut [Test], assay: &Assay<'_>, executors: &[OpenClExecutor]) {
+pub fn decide_local(tests: &mut [Test], assay: &Assay<'_>, executors: &[Box<dyn Executor>]) {
     let most = executors.first().map_or(1, |e| e.device().max_work_group_size);
     for test in tests {
         let range = &mut test.launch.range;
@@ -99,14 +97,46 @@ impl<'c> Session<'c> {
     ) -> Result<Session<'c>> {
         let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
             Prepared::open(context, path, kernel, execution, Level::Raw, Some(with_ast))?;
-        // This forks, so it is done while there is one thread.
-        let plain = assay.plain()?;
-        let mut executors: Vec<OpenClExecutor> = starting.into_iter().map(Starting::ready).collect::<Result<_>>()?;
+        // This forks, so it is done while there is one thread; and meanwhile workers start.
+        let expected = starting.target();
+        let mut plain = assay.plain(expected)?;
+        let mut executors = ready(starting, &tests)?;
+        let target = executors[0].target();
+        if target != expected {
+            plain = assay.plain(target)?;
+        }
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
         decide_local(&mut tests, &assay, &executors);
         let executors = executors.into_iter().zip(programs).collect();
         Ok(Session { assay, loaded, tests, executors, seed, kernel })
     }
+}
+
+/// The executors, of which there is at least one.
+///
+/// # Errors
+/// As of the device; `Caller` if it cannot keep a test's schedule.
+pub fn ready(starting: Lanes, tests: &[Test]) -> Result<Vec<Box<dyn Executor>>> {
+    let Started { executors, note: why } = starting.ready()?;
+    if let Some(why) = why {
+        note(&why);
+    }
+    let scheduled = tests.iter().find(|t| !t.launch.schedule.is_natural());
+    match (executors.first(), scheduled) {
+        (None, _) => Err(Error::internal("no executor was started")),
+        (Some(first), Some(test)) if first.target() != Target::Host => Err(Error::caller(format!(
+            "the test `{}` has a schedule, which {} cannot keep",
+            test.name,
+            first.device().name
+        ))
+        .mend("run it on the simulator with --device sim, or leave its `schedule` out")),
+        _ => Ok(executors),
+    }
+}
+
+/// What the executors take.
+pub fn target(executors: &[(Box<dyn Executor>, ProgramId)]) -> Target {
+    executors.first().map_or(Target::SpirV, |(executor, _)| executor.target())
 }
 
 /// The device as results name it.

@@ -1,6 +1,7 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -9,7 +10,8 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::Code;
+use crate::exec::{Code, HostCode, Target};
+use crate::instrument::accesses::{self, AccessOptions};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
@@ -17,7 +19,9 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, module, signature};
-use crate::lower::spirv;
+use crate::lower::host::emit::Effort;
+use crate::lower::host::table::HostTable;
+use crate::lower::{host, spirv};
 
 /// One kernel of a loaded file, in canonical form.
 pub struct Assay<'c> {
@@ -115,31 +119,74 @@ impl<'c> File<'c> {
     }
 }
 
-impl Assay<'_> {
-    fn code(&self, module: &Module<'_>) -> Result<Code> {
-        spirv::prepare(module, &self.entry, &self.machine)?;
-        let spirv = spirv::emit(module, &self.machine)?;
-        let build_options = spirv::build_options(module);
-        Ok(Code::spirv(spirv, &self.entry, build_options))
+impl<'c> Assay<'c> {
+    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
+    /// buffer is its last argument.
+    ///
+    /// # Errors
+    /// As of [`prepare`](host::prepare::prepare) and [`weave`](accesses::weave).
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+        let module = host::prepare::prepare(module, &self.entry)?;
+        let options = AccessOptions { races, interface: &self.interface, probe };
+        let table = accesses::weave(&module, &self.entry, &options)?;
+        Ok((module, table))
+    }
+
+    /// The text of the kernel with hooks, with coverage probes if `slots` are given.
+    ///
+    /// # Errors
+    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
+    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
+        let module = self.module.clone();
+        if let Some(slots) = slots {
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        }
+        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
+    }
+
+    /// The kernel for the simulator, with every access watched.
+    ///
+    /// # Errors
+    /// As of [`Assay::hooked`]; `Internal` if it cannot be compiled.
+    pub fn watched(&self) -> Result<HostCode> {
+        self.host(self.module.clone(), false, true)
+    }
+
+    fn host(&self, module: Module<'c>, probe: bool, races: bool) -> Result<HostCode> {
+        let (module, table) = self.hooked(module, probe, races)?;
+        let object = host::emit::emit(&module, &self.entry, Effort::Full)?;
+        Ok(HostCode { object, entry: self.entry.clone(), table })
+    }
+
+    fn code(&self, module: Module<'c>, target: Target, probe: bool) -> Result<Code> {
+        match target {
+            Target::SpirV => {
+                spirv::prepare(&module, &self.entry, &self.machine)?;
+                let spirv = spirv::emit(&module, &self.machine)?;
+                let build_options = spirv::build_options(&module);
+                Ok(Code::spirv(spirv, &self.entry, build_options))
+            }
+            Target::Host => Ok(Code::Host(Arc::new(self.host(module, probe, false)?))),
+        }
     }
 
     /// The kernel as it is.
     ///
     /// # Errors
     /// `Internal` if it cannot be lowered.
-    pub fn plain(&self) -> Result<Code> {
-        self.code(&self.module.clone())
+    pub fn plain(&self, target: Target) -> Result<Code> {
+        self.code(self.module.clone(), target, false)
     }
 
     /// The kernel with coverage probes.
     ///
     /// # Errors
     /// `Internal` if it cannot be woven or lowered.
-    pub fn instrumented(&self, slots: Slots) -> Result<(Code, CoveragePlan)> {
+    pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
-        Ok((self.code(&module)?, plan))
+        Ok((self.code(module, target, true)?, plan))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.

@@ -6,7 +6,7 @@ use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions};
+use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
 use crate::instrument::coverage::CoveragePlan;
 use crate::result::cover::TestOutcome;
 use crate::suite::compare::{self, Tolerance};
@@ -67,18 +67,22 @@ pub fn test(
     };
     let run =
         |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
-    let plain = match executor.run(programs.plain, &test.launch, &run(None))? {
-        Ok(observation) => observation,
+    let (plain, checked) = match seen(executor.run(programs.plain, &test.launch, &run(None))?) {
+        Ok(seen) => seen,
         Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
     };
     outcome.original_s = median(&plain.kernel_times);
     outcome.printf.clone_from(&plain.printf);
-    let woven = match executor.run(programs.instrumented, &test.launch, &run(Some(words)))? {
-        Ok(observation) => observation,
+    let (woven, checked_too) = match seen(executor.run(programs.instrumented, &test.launch, &run(Some(words)))?) {
+        Ok(seen) => seen,
         Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
     };
     outcome.instrumented_s = median(&woven.kernel_times);
-    if let Some(difference) = difference(programs.inexact, test, &plain, &woven) {
+    if let Some(what) = checked.or(checked_too) {
+        // What was covered up to there counts.
+        outcome.status = FAULTED.into();
+        outcome.reason = Some(format!("the kernel {}", did(&what)));
+    } else if let Some(difference) = difference(programs.inexact, test, &plain, &woven) {
         outcome.status = "output-differs".into();
         outcome.reason = Some(difference);
     }
@@ -90,6 +94,15 @@ pub fn test(
     };
     let tally = TestTally { name: test.name.clone(), sites, items: range.items() };
     Ok(Measured { outcome, tally: Some(tally), ratio })
+}
+
+/// What a launch did, and what a check found in it, if one did.
+fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>), Fault> {
+    match result {
+        Ok(observation) => Ok((observation, None)),
+        Err(Fault::Checked { what, observation }) => Ok((*observation, Some(what))),
+        Err(fault) => Err(fault),
+    }
 }
 
 fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
@@ -116,7 +129,15 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
         Fault::Rejected { error, explanation } => {
             ("rejected", format!("was refused by the driver: {error}: {explanation}"))
         }
+        Fault::Checked { what, .. } => (FAULTED, did(what)),
     }
+}
+
+/// The status of tests in which the simulator found something.
+const FAULTED: &str = "faulted";
+
+fn did(what: &str) -> String {
+    format!("did what it must not: {what}")
 }
 
 /// How far floats of the two versions may be apart where the suite allows less, for kernels with operations whose

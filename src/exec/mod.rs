@@ -2,6 +2,7 @@
 //!
 //! Must never know: mutants, coverage.
 
+mod difference;
 pub mod discover;
 mod memory;
 pub mod opencl;
@@ -9,6 +10,7 @@ mod protocol;
 mod records;
 mod request;
 pub mod simulator;
+mod start;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +19,10 @@ use crate::error::Result;
 pub use crate::lower::code::{Code, HostCode, SpirvCode, Target};
 use crate::suite::launch::Launch;
 
-pub use opencl::{OpenClExecutor, Starting, WorkerOptions, cannot_batch, probe_devices};
+pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
+pub use simulator::Simulator;
+pub use start::{Lanes, Started};
 
 /// A loaded program of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +44,7 @@ pub struct RunOptions {
 }
 
 /// What a completed launch did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     /// By argument position: what every writable buffer and image held afterwards.
     pub outputs: Vec<(u32, Vec<u8>)>,
@@ -61,6 +65,8 @@ pub enum Fault {
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
+    /// The simulator found the kernel doing what it must not: what, in words with its place, and what the launch did up to there.
+    Checked { what: String, observation: Box<Observation> },
 }
 
 /// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with
@@ -169,6 +175,16 @@ pub struct DeviceInfo {
 /// Something that runs launches. Each executor is one lane: one call at a time. It survives whatever a kernel does.
 pub trait Executor: Send {
     fn device(&self) -> &DeviceInfo;
+
+    /// The form of code that it takes.
+    fn target(&self) -> Target {
+        Target::SpirV
+    }
+
+    /// Whether it takes sweeps with a [`Batch`]: where a launch by itself costs little, there is nothing to gain by them.
+    fn batches(&self) -> bool {
+        false
+    }
 
     /// Loads and builds `code`.
     ///

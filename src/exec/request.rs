@@ -6,11 +6,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A device by the caller's words (`--device sim|opencl[:P.D]|NAME`).
+/// A device by the caller's words (`--device auto|sim|opencl[:P.D]|NAME`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceRequest {
-    /// The first device that takes SPIR-V (no `--device`, or `opencl`).
+    /// The first device that takes SPIR-V, or the simulator if there is none (no `--device`, or `auto`).
     #[default]
+    Auto,
+    /// The first device that takes SPIR-V (`opencl`).
     Any,
     /// `opencl:P.D`: device D of platform P, both from 0 in the loader's order.
     Opencl { platform: u32, device: u32 },
@@ -23,11 +25,14 @@ pub enum DeviceRequest {
 impl FromStr for DeviceRequest {
     type Err = Infallible;
 
-    /// Never fails: what is neither `sim` nor `opencl[:P.D]` is part of a name.
+    /// Never fails: what is neither `auto`, `sim` nor `opencl[:P.D]` is part of a name.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
-        if lower.is_empty() || lower == "opencl" {
+        if lower.is_empty() || lower == "auto" {
+            return Ok(DeviceRequest::Auto);
+        }
+        if lower == "opencl" {
             return Ok(DeviceRequest::Any);
         }
         if lower == "sim" || lower == "simulator" {
@@ -47,6 +52,7 @@ impl FromStr for DeviceRequest {
 impl fmt::Display for DeviceRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            DeviceRequest::Auto => write!(f, "auto"),
             DeviceRequest::Any => write!(f, "opencl"),
             DeviceRequest::Opencl { platform, device } => write!(f, "opencl:{platform}.{device}"),
             DeviceRequest::Name(name) => write!(f, "{name}"),
@@ -62,6 +68,7 @@ mod tests {
     #[test]
     fn every_form_of_the_flag_is_read() {
         let read = |text: &str| text.parse::<DeviceRequest>().unwrap_or_default();
+        assert_eq!(read("auto"), DeviceRequest::Auto);
         assert_eq!(read("opencl"), DeviceRequest::Any);
         assert_eq!(read("OpenCL:1.2"), DeviceRequest::Opencl { platform: 1, device: 2 });
         assert_eq!(read("sim"), DeviceRequest::Simulator);

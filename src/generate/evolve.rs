@@ -35,7 +35,12 @@ pub type Fitness<'a> = dyn FnMut(&Launch) -> Result<Option<Footprint>> + 'a;
 ///
 /// # Errors
 /// As of `fitness` and of [`super::launches::launches`].
-pub fn evolve(model: &KernelModel, request: &Request, search: &Search, fitness: &mut Fitness<'_>) -> Result<Vec<Scored>> {
+pub fn evolve(
+    model: &KernelModel,
+    request: &Request,
+    search: &Search,
+    fitness: &mut Fitness<'_>,
+) -> Result<Vec<Scored>> {
     let _ = (model, request, search, fitness);
     Ok(Vec::new())
 }

@@ -5,6 +5,7 @@
 //!
 //! Must never know: how code is run.
 
+pub mod accesses;
 pub mod coverage;
 pub mod guard;
 pub mod ids;

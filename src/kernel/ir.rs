@@ -259,7 +259,7 @@ static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unw
 ///
 /// # Safety
 /// `scope` must be null or a DIScope of a living module.
-unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
+pub(super) unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
     if scope.is_null() {
         return String::new();
     }

@@ -11,6 +11,7 @@ pub(crate) mod constant_switch;
 pub mod constructs;
 mod debug_types;
 pub mod folding;
+pub mod frames;
 pub mod interface;
 pub mod ir;
 mod ir_types;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cfg::taint::Taint;
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, OpenClExecutor};
+use crate::exec::{Executor, Target};
 use crate::instrument::mutants::Edit;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::ArgKind;
@@ -102,7 +102,7 @@ pub fn class_of(operator: &str) -> String {
 pub fn run(
     matter: &Matter<'_, '_>,
     request: &Request,
-    lanes: Vec<OpenClExecutor>,
+    lanes: Vec<Box<dyn Executor>>,
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
@@ -113,7 +113,7 @@ pub fn run(
     book.classify(matter, request)?;
     let equivalence_s = searched.elapsed().as_secs_f64();
 
-    let device = lanes.first().map(device);
+    let device = lanes.first().map(|lane| device(lane.as_ref()));
     let repeats = request.repeats.unwrap_or_else(|| match meets(matter.assay) {
         true => REPEATS.0,
         false => REPEATS.1,
@@ -127,7 +127,8 @@ pub fn run(
         prune: request.prune && !request.full_matrix,
         batch: request.batch,
     };
-    let mut engine = Engine::new(Forge::new(matter.assay), lanes, matter.tests, &mutants, options);
+    let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
+    let mut engine = Engine::new(Forge::new(matter.assay, target), lanes, matter.tests, &mutants, options);
     engine.prunable = prunable(matter.assay, &mutants);
     let mine: Vec<usize> = (0..mutants.len()).filter(|m| book.is_ours(*m)).collect();
     let pairs = match request.order {
@@ -340,7 +341,7 @@ fn timing(expense: &Expense, equivalence_s: f64, trials: &[Trial<'_>]) -> result
     }
 }
 
-fn device(lane: &OpenClExecutor) -> Device {
+fn device(lane: &dyn Executor) -> Device {
     let info = lane.device();
     Device {
         name: info.name.clone(),

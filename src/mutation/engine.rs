@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::{Executor, OpenClExecutor, ProgramId, RunOptions};
+use crate::exec::{Executor, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
@@ -67,7 +67,7 @@ pub struct Reach {
 /// A kernel's mutants at work. `L`: told of every fate as soon as it stands.
 pub struct Engine<'a, 'c> {
     pub forge: Forge<'a, 'c>,
-    pub lanes: Vec<OpenClExecutor>,
+    pub lanes: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
     pub mutants: &'a [Mutant],
     /// By mutant: whether the infection run may rule out pairs (`cfg::taint`).
@@ -99,7 +99,7 @@ const MOST: usize = 1500;
 impl<'a, 'c> Engine<'a, 'c> {
     pub fn new(
         forge: Forge<'a, 'c>,
-        lanes: Vec<OpenClExecutor>,
+        lanes: Vec<Box<dyn Executor>>,
         tests: &'a [Test],
         mutants: &'a [Mutant],
         options: Options,
@@ -152,6 +152,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Rebuild => Vec::new(),
         };
         let batched = self.options.batch
+            && self.lanes.iter().all(|lane| lane.batches())
             && self.options.strategy == Strategy::Schemata
             && self.tests.iter().all(|t| t.launch.range.items() <= runner::BATCHED_ITEMS && !writes_images(t));
         let effort = match self.options.strategy {
@@ -172,7 +173,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         for (i, test) in self.tests.iter().enumerate() {
             let program = whole.programs[0];
             let trial =
-                trial::attempt(&mut self.lanes[0], program, &whole.woven, self.forge.layout, (i, test), trying)?;
+                trial::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
             self.expense.executions += 1 + u64::from(trying.repeats);
             match &trial.dropped {
                 Some(reason) => self.dropped[i] = Some(reason.clone()),
@@ -354,8 +355,8 @@ impl<'a, 'c> Engine<'a, 'c> {
             let mut numbers = all[case.index].0.iter().filter_map(|m| module.numbers.get(m).copied());
             case.numbers = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
         }
-        let mut lanes: Vec<(&mut OpenClExecutor, ProgramId)> =
-            self.lanes.iter_mut().zip(module.programs.iter().copied()).collect();
+        let executors = self.lanes.iter_mut().map(|lane| lane.as_mut() as &mut dyn Executor);
+        let mut lanes: Vec<(&mut dyn Executor, ProgramId)> = executors.zip(module.programs.iter().copied()).collect();
         let cost = runner::run(&mut lanes, &module.woven, &self.trials, cases, &self.running, tell)?;
         self.spend(cost);
         Ok(())
@@ -474,7 +475,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let mut times = BTreeMap::new();
         for trial in &self.trials {
             self.expense.executions += 1;
-            match trial::time(&mut self.lanes[0], module.programs[0], trial, &self.running)? {
+            match trial::time(self.lanes[0].as_mut(), module.programs[0], trial, &self.running)? {
                 Some(time) => times.insert(trial.position, time),
                 None => return Ok(None),
             };

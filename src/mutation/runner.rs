@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::exec::{Batch, Executor, OpenClExecutor, ProgramId, Sweep, Variation};
+use crate::exec::{Batch, Executor, ProgramId, Sweep, Variation};
 use crate::instrument::layout::{GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
@@ -62,7 +62,7 @@ impl Cost {
 /// # Errors
 /// `Internal` if the device refuses the module; of the environment.
 pub fn run(
-    lanes: &mut [(&mut OpenClExecutor, ProgramId)],
+    lanes: &mut [(&mut dyn Executor, ProgramId)],
     woven: &Woven,
     trials: &[Trial<'_>],
     cases: &mut [Case],
@@ -79,7 +79,7 @@ pub fn run(
             .map(|((executor, program), cases)| {
                 let total = &total;
                 scope.spawn(move || {
-                    let cost = drive(executor, *program, woven, trials, cases, running, decided)?;
+                    let cost = drive(&mut **executor, *program, woven, trials, cases, running, decided)?;
                     if let Ok(mut total) = total.lock() {
                         total.add(cost);
                     }
@@ -96,7 +96,7 @@ pub fn run(
 }
 
 fn drive(
-    executor: &mut OpenClExecutor,
+    executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
     trials: &[Trial<'_>],
@@ -124,7 +124,7 @@ fn drive(
                     Err(reason) => Pair::Refused(reason),
                     Ok(range) if range == trial.test.launch.range => Pair::Passed,
                     Ok(range) => {
-                        let launch = Launch { range, args: trial.test.launch.args.clone() };
+                        let launch = Launch::new(range, trial.test.launch.args.clone());
                         sweep(executor, program, woven, trial, &launch, cases, &[c], running, &mut cost)?.remove(0)
                     }
                 };
@@ -165,7 +165,7 @@ fn report(
 
 #[allow(clippy::too_many_arguments)]
 fn sweep(
-    executor: &mut OpenClExecutor,
+    executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
     trial: &Trial<'_>,

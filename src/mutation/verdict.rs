@@ -40,7 +40,7 @@ pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String) -> Pair {
         Swept::Fault(Fault::Rejected { error, explanation }) => {
             return Pair::Refused(format!("{error}: {explanation}"));
         }
-        Swept::Fault(fault @ Fault::Crash { .. }) => {
+        Swept::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
             return Pair::RuntimeError(crate::coverage::measure::describe(fault).1);
         }
     };

@@ -2,6 +2,7 @@
 //!
 //! Must never know: how anything was computed.
 
+pub mod check;
 pub mod cover;
 pub mod devices;
 pub mod hash;
@@ -11,6 +12,7 @@ pub mod merge;
 pub mod mutate;
 pub mod mutate_summary;
 pub mod run;
+pub mod schedule;
 pub mod schema;
 pub mod shard;
 pub mod store;

@@ -2,11 +2,13 @@
 
 use schemars::{JsonSchema, schema_for};
 
+use super::check::CheckResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
+use super::schedule::ScheduleResult;
 
 /// The published schema of every result, with the name of its file under `docs/schema/`.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
@@ -16,6 +18,8 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("run.schema.json", schema::<RunResult>()),
         ("cover.schema.json", schema::<CoverResult>()),
         ("mutate.schema.json", schema::<MutateResult>()),
+        ("schedule.schema.json", schema::<ScheduleResult>()),
+        ("check.schema.json", schema::<CheckResult>()),
     ]
 }
 

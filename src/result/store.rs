@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::check::CheckResult;
 use super::cover::CoverResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
+use super::schedule::ScheduleResult;
 use crate::error::{Error, Place, Result};
 
 /// A result of any command.
@@ -23,6 +25,8 @@ pub enum AnyResult {
     Run(Box<RunResult>),
     Cover(Box<CoverResult>),
     Mutate(Box<MutateResult>),
+    Schedule(Box<ScheduleResult>),
+    Check(Box<CheckResult>),
 }
 
 impl AnyResult {
@@ -33,6 +37,8 @@ impl AnyResult {
             AnyResult::Run(_) => "run",
             AnyResult::Cover(_) => "cover",
             AnyResult::Mutate(_) => "mutate",
+            AnyResult::Schedule(_) => "schedule",
+            AnyResult::Check(_) => "check",
         }
     }
 }
@@ -147,12 +153,21 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
         MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
+        ScheduleResult::SCHEMA => Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?))),
+        CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
 }
 
 fn unknown_schema(schema: &str, path: &Path) -> Error {
-    let known = [InspectResult::SCHEMA, RunResult::SCHEMA, CoverResult::SCHEMA, MutateResult::SCHEMA];
+    let known = [
+        InspectResult::SCHEMA,
+        RunResult::SCHEMA,
+        CoverResult::SCHEMA,
+        MutateResult::SCHEMA,
+        ScheduleResult::SCHEMA,
+        CheckResult::SCHEMA,
+    ];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {
         known.iter().filter_map(|k| version(k)).any(|(known_name, known_v)| name == known_name && v > known_v)

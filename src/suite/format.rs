@@ -67,19 +67,34 @@ pub struct TestEntry {
     pub args: Option<Node>,
 }
 
-/// An order of execution to launch with.
+/// An order of execution to launch with; what is left out is ascending. Numbers of work-groups and work-items are linear,
+/// dimension 0 fastest.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The n-th launched work-group does the work of group `map[n]`.
+    /// The n-th launched work-group does the work of group `map[n]`: each group once.
+    pub map: Option<At<Vec<At<u64>>>>,
+    /// The order in which the work-items of each group run: each item once, by its number in the group.
+    pub item_order: Option<At<Vec<At<u64>>>>,
+    /// Where work-items are interrupted, in any order.
     #[serde(default)]
-    pub map: Vec<u64>,
-    /// The order in which the work-items of a group run.
-    #[serde(default)]
-    pub item_order: Vec<u64>,
-    #[serde(default)]
-    pub preemptions: Vec<serde_json::Value>,
+    pub preemptions: Vec<At<PreemptionSpec>>,
+    /// What the schedule was drawn from, for people: it is what the lists say.
     pub seed: Option<u64>,
+}
+
+/// Where a work-item is interrupted.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreemptionSpec {
+    /// The work-group, as the kernel sees its id.
+    pub group: At<u64>,
+    /// The work-item, by its number in the group.
+    pub item: At<u64>,
+    /// Before which of its accesses to global or local memory, counted from 0.
+    pub access: u64,
+    /// The item of the group that runs next; without it, the next in order that can.
+    pub to: Option<At<u64>>,
 }
 
 /// The forms of an argument.

@@ -1,6 +1,8 @@
-//! A launch: one NDRange and one value per argument, as bytes a device can take.
+//! A launch: one NDRange, one value per argument, as bytes a device can take, and an order.
 
 use std::sync::Arc;
+
+use super::schedule::Schedule;
 
 /// The NDRange of a launch (OpenCL specification 3.2), in work-items.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -16,6 +18,22 @@ pub struct NdRange {
 impl NdRange {
     pub fn items(&self) -> u64 {
         self.global.iter().product()
+    }
+
+    /// Work-groups, the partial ones at the end of a dimension too, by dimension. A size left open counts as 1.
+    pub fn group_counts(&self) -> [u64; 3] {
+        let local = self.local.unwrap_or([1; 3]);
+        [0, 1, 2].map(|d| self.global[d].div_ceil(local[d].max(1)))
+    }
+
+    /// Work-groups in all.
+    pub fn groups(&self) -> u64 {
+        self.group_counts().iter().product()
+    }
+
+    /// Work-items of a whole group. A size left open counts as 1.
+    pub fn group_items(&self) -> u64 {
+        self.local.unwrap_or([1; 3]).iter().product()
     }
 }
 
@@ -78,6 +96,15 @@ pub struct Launch {
     pub range: NdRange,
     /// One per argument of the kernel's interface, in order.
     pub args: Vec<ArgValue>,
+    /// The order of work-groups and work-items; it fits the range. Only the simulator keeps one that is not natural.
+    pub schedule: Schedule,
+}
+
+impl Launch {
+    /// A launch in the natural order.
+    pub fn new(range: NdRange, args: Vec<ArgValue>) -> Launch {
+        Launch { range, args, schedule: Schedule::default() }
+    }
 }
 
 /// The most work-items that kassay puts in a work-group on its own account.

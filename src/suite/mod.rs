@@ -14,10 +14,12 @@ mod json;
 pub mod launch;
 pub mod layout;
 pub mod npy;
+mod order;
 mod random;
 mod range;
 pub mod resolve;
 pub mod schedule;
 mod values;
+pub mod write;
 
 pub use arguments::Output;

@@ -8,14 +8,14 @@ use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
 use super::document::{Source, Span, suggestion};
-use super::format::{Form, ScheduleSpec, SuiteFile, TestEntry, ToleranceSpec};
+use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
-use super::range;
+use super::schedule::Schedule;
+use super::{order, range};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, Interface};
 
 pub use super::arguments::Expectation;
-pub use super::format::ScheduleSpec as Schedule;
 
 /// A suite file that is sound in itself; whether it fits its kernel, [`Suite::resolve`] finds out.
 #[derive(Debug, Clone)]
@@ -56,7 +56,6 @@ pub struct Test {
     pub launch: Launch,
     /// In the order of the arguments.
     pub expectations: Vec<Expectation>,
-    pub schedule: Option<ScheduleSpec>,
     /// What the kernel may write to, in the order of the arguments: every buffer but `__constant` ones, every image but
     /// `read_only` ones.
     pub outputs: Vec<Output>,
@@ -148,7 +147,11 @@ impl Suite {
     }
 
     fn test(&self, test: &TestSpec, interface: &Interface, loader: &mut Loader<'_>) -> Result<Test> {
-        let range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let mut range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let schedule = match &test.entry.schedule {
+            Some(spec) => order::resolve(&self.source, spec, &mut range)?,
+            None => Schedule::default(),
+        };
         let forms = self.assign(test, interface)?;
         let mut args: Vec<ArgValue> = Vec::new();
         let (mut expectations, mut outputs) = (Vec::new(), Vec::new());
@@ -164,13 +167,7 @@ impl Suite {
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
-        Ok(Test {
-            name: test.name.clone(),
-            launch: Launch { range, args },
-            expectations,
-            schedule: test.entry.schedule.clone(),
-            outputs,
-        })
+        Ok(Test { name: test.name.clone(), launch: Launch { range, args, schedule }, expectations, outputs })
     }
 
     /// What the test gives for each argument, in the interface's order.

@@ -12,7 +12,7 @@ use inkwell::context::Context;
 use kassay::coverage::build::{self, File};
 use kassay::coverage::measure::{self, MeasureOptions, Programs};
 use kassay::coverage::summary;
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, WorkerOptions};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -54,10 +54,10 @@ impl Lane {
             let range = &mut test.launch.range;
             range.local = Some(range.local_or_default(assay.interface.required_local, most));
         }
-        let plain = self.executor.load(&assay.plain().unwrap()).unwrap();
+        let plain = self.executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
         let measure_options = MeasureOptions { timeout: Duration::from_secs(60), repeats: 1 };
         let results = slots.map(|slots| {
-            let (code, plan) = assay.instrumented(slots).unwrap();
+            let (code, plan) = assay.instrumented(slots, Target::SpirV).unwrap();
             let instrumented = self.executor.load(&code).unwrap();
             let programs = Programs {
                 plain,

@@ -90,7 +90,7 @@ fn printf_is_the_observation_of_its_own_launch() -> Test {
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
     for n in [5, 6] {
-        let launch = Launch { range: range([4]), args: vec![int(n)] };
+        let launch = Launch::new(range([4]), vec![int(n)]);
         assert_eq!(completed(executor.run(program, &launch, &once())?)?.printf, format!("n is {n}\n"));
     }
     Ok(())
@@ -111,7 +111,7 @@ fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> Test {
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
     let texels = image(ImageShape::D2 { width: 4, height: 1 }, format("R", "UNSIGNED_INT32"), vec![0; 16]);
-    let launch = Launch { range: range([3]), args: vec![ints(&[1, 2, 3]), ints(&[]), texels] };
+    let launch = Launch::new(range([3]), vec![ints(&[1, 2, 3]), ints(&[]), texels]);
     let options = RunOptions { repeats: 5, probe_words: Some(3), ..once() };
     for _ in 0..2 {
         let seen = completed(executor.run(program, &launch, &options)?)?;
@@ -131,8 +131,8 @@ fn large_buffers_come_and_go() -> Test {
     let source = "kernel void k(global uchar *a) { a[get_global_id(0) * 1048576] += 1; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    let launch = Launch { range: range([80]), args: vec![ArgValue::Buffer(Arc::new(vec![3; n]))] };
-    let small = Launch { range: range([1]), args: vec![ArgValue::Buffer(Arc::new(vec![3; 2]))] };
+    let launch = Launch::new(range([80]), vec![ArgValue::Buffer(Arc::new(vec![3; n]))]);
+    let small = Launch::new(range([1]), vec![ArgValue::Buffer(Arc::new(vec![3; 2]))]);
     for _ in 0..2 {
         let seen = completed(executor.run(program, &launch, &once())?)?;
         let out = output(&seen, 0)?;

@@ -103,7 +103,7 @@ fn how_long_things_take() -> Test {
         let at = Instant::now();
         let program = executor.load(&code)?;
         let loaded = at.elapsed();
-        let launch = Launch { range: range([4]), args: vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(3)] };
+        let launch = Launch::new(range([4]), vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(3)]);
         let mut runs = Vec::new();
         for _ in 0..4 {
             let at = Instant::now();
@@ -116,7 +116,7 @@ fn how_long_things_take() -> Test {
         executor.unload(again);
         let all = start.elapsed();
         let endless = executor.load(&compile("kernel void k(global volatile int *a) { while (a[0]) a[1]++; }")?)?;
-        let launch = |go| Launch { range: range([1]), args: vec![ints(&[go, 0])] };
+        let launch = |go| Launch::new(range([1]), vec![ints(&[go, 0])]);
         let timeout = Duration::from_millis(50);
         let killed = executor.run(endless, &launch(1), &RunOptions { timeout, ..once() })?;
         assert!(killed.is_err());

@@ -15,7 +15,7 @@ fn after_an_endless_loop_the_next_launch_works() -> Test {
     let source = "kernel void k(global volatile int *a) { while (a[0]) a[1]++; a[1] = 7; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    let launch = |go: i32| Launch { range: range([1]), args: vec![ints(&[go, 0])] };
+    let launch = |go: i32| Launch::new(range([1]), vec![ints(&[go, 0])]);
     let limit = Duration::from_millis(300);
     let start = Instant::now();
     let fault = executor.run(program, &launch(1), &RunOptions { timeout: limit, ..once() })?;
@@ -30,8 +30,7 @@ fn after_a_wild_write_the_next_launch_works() -> Test {
     let source = "kernel void k(global int *a, long far) { a[far] = 7; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    let launch =
-        |far: i64| Launch { range: range([1]), args: vec![ints(&[0, 0]), ArgValue::Value(far.to_le_bytes().to_vec())] };
+    let launch = |far: i64| Launch::new(range([1]), vec![ints(&[0, 0]), ArgValue::Value(far.to_le_bytes().to_vec())]);
     let fault = executor.run(program, &launch(1 << 44), &once())?;
     assert!(matches!(fault, Err(Fault::Crash { signal: Some(libc::SIGSEGV), .. })), "{fault:?}");
     assert_eq!(ints_of(&completed(executor.run(program, &launch(1), &once())?)?, 0)?, [0, 7]);
@@ -43,7 +42,7 @@ fn a_division_by_zero_is_a_crash_at_worst() -> Test {
     let source = "kernel void k(global int *a) { a[0] = a[0] / a[1]; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    let launch = |by: i32| Launch { range: range([1]), args: vec![ints(&[6, by])] };
+    let launch = |by: i32| Launch::new(range([1]), vec![ints(&[6, by])]);
     let result = executor.run(program, &launch(0), &once())?;
     assert!(matches!(result, Ok(_) | Err(Fault::Crash { .. })), "{result:?}");
     assert_eq!(ints_of(&completed(executor.run(program, &launch(2), &once())?)?, 0)?, [3, 2]);
@@ -62,7 +61,7 @@ fn after_broken_code_the_next_program_loads() -> Test {
     let nameless = Code::spirv(good_code.spirv.to_vec(), "nobody", String::new());
     let refused = executor.load(&nameless).err().ok_or("loaded")?;
     assert!(refused.to_string().contains("CL_INVALID_KERNEL_NAME"), "{refused}");
-    let launch = Launch { range: range([1]), args: vec![ints(&[0]), ints(&[1]), int(1)] };
+    let launch = Launch::new(range([1]), vec![ints(&[0]), ints(&[1]), int(1)]);
     for program in [kept, executor.load(&good)?] {
         assert_eq!(ints_of(&completed(executor.run(program, &launch, &once())?)?, 0)?, [2]);
     }
@@ -77,7 +76,7 @@ fn launches_that_do_not_fit_are_rejected_with_the_reason() -> Test {
     let program = executor.load(&compile(COPY)?)?;
     let mut why =
         |range: NdRange, args: Vec<ArgValue>, options: &RunOptions| -> Result<String, Box<dyn std::error::Error>> {
-            match executor.run(program, &Launch { range, args }, options)? {
+            match executor.run(program, &Launch::new(range, args), options)? {
                 Err(Fault::Rejected { error, explanation }) => Ok(format!("{error}: {explanation}")),
                 other => Err(format!("{other:?}").into()),
             }
@@ -105,7 +104,7 @@ fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> Te
     let code = Code::spirv(spirv, "k", "-cl-uniform-work-group-size".into());
     let program = executor.load(&code)?;
     let uneven = NdRange { local: Some([3, 1, 1]), ..range([4]) };
-    let launch = Launch { range: uneven, args: vec![ints(&[0; 4]), ints(&[0; 4]), int(4)] };
+    let launch = Launch::new(uneven, vec![ints(&[0; 4]), ints(&[0; 4]), int(4)]);
     let result = executor.run(program, &launch, &once())?;
     assert!(
         matches!(&result, Err(Fault::Rejected { error, .. }) if error == "CL_INVALID_WORK_GROUP_SIZE"),
@@ -121,7 +120,7 @@ fn a_kernel_that_runs_for_a_minute() -> Test {
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
     println!("launched");
-    let launch = Launch { range: range([1]), args: vec![ints(&[1, 0])] };
+    let launch = Launch::new(range([1]), vec![ints(&[1, 0])]);
     executor.run(program, &launch, &once())?.map(|_| ()).map_err(|fault| format!("{fault:?}").into())
 }
 
@@ -185,7 +184,7 @@ fn programs_are_built_while_the_caller_does_other_things() -> Test {
     let dropped = executor.begin_load(&bad)?;
     executor.unload(dropped);
     executor.finish_load(one)?;
-    let launch = Launch { range: range([4]), args: vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(4)] };
+    let launch = Launch::new(range([4]), vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(4)]);
     let seen = completed(executor.run(one, &launch, &once())?)?;
     assert_eq!(ints_of(&seen, 0)?, [5, 6, 7, 8]);
     Ok(())

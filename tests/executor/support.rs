@@ -90,7 +90,7 @@ pub fn floats_of(seen: &Observation, position: u32) -> Result<Vec<f32>, String> 
 pub fn run(source: &str, range: NdRange, args: Vec<ArgValue>) -> Result<RunResult, Box<dyn std::error::Error>> {
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
-    Ok(executor.run(program, &Launch { range, args }, &once())?)
+    Ok(executor.run(program, &Launch::new(range, args), &once())?)
 }
 
 pub fn completed(result: RunResult) -> Result<Observation, String> {

@@ -24,7 +24,7 @@ const BEHAVING: &str = "kernel void k(global float *y, global const float *x, in
 }";
 
 fn launch() -> Launch {
-    Launch { range: range([8]), args: vec![floats(&[1.0; 8]), floats(&[0.0; 8]), int(8)] }
+    Launch::new(range([8]), vec![floats(&[1.0; 8]), floats(&[0.0; 8]), int(8)])
 }
 
 fn behaviours(what: &[u32]) -> Vec<Variation> {
@@ -108,7 +108,7 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
         volatile global int *outside = (volatile global int *)y - 16;
         if (probe[16] == 0) { y[0] = *outside % 3; *outside = *outside + 1; } else y[0] = 0; }";
     let mut bench = Bench::new(source)?;
-    let launch = Launch { range: range([1]), args: vec![ints(&[0])] };
+    let launch = Launch::new(range([1]), vec![ints(&[0])]);
     let expected = Reference {
         position: 0,
         bytes: Arc::new(vec![0; 4]),
@@ -140,7 +140,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
             Swept::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
             Swept::Fault(Fault::Timeout { limit }) => what == 2 && *limit == Duration::from_millis(400),
             Swept::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
-            Swept::Fault(Fault::Rejected { .. }) => false,
+            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {run:?}");
     }
@@ -164,7 +164,7 @@ fn who_spoils_the_worker_for_others_is_found() -> Test {
         if (probe[16] == 6 && *outside == 77) *(global int *)(((ulong)y) + (1UL << 46)) = 1;
         y[0] = probe[16]; }";
     let mut bench = Bench::new(source)?;
-    let launch = Launch { range: range([1]), args: vec![ints(&[0])] };
+    let launch = Launch::new(range([1]), vec![ints(&[0])]);
     let what = [0, 1, 1, 6, 1, 1, 5, 1, 1, 1, 6, 1, 6];
     let variations = behaviours(&what);
     let done = bench.executor.sweep(bench.program, &Sweep { words: 16..17, ..sweep(&launch, &variations, &[]) })?;
@@ -192,7 +192,7 @@ fn several_outputs_and_images_are_compared() -> Test {
     let form = || format("RGBA", "UNSIGNED_INT8");
     let args =
         vec![ints(&[0; 6]), image(shape.clone(), form(), vec![0; 24]), image(shape, form(), texels()), ints(&[0; 6])];
-    let launch = Launch { range: range([3, 2]), args };
+    let launch = Launch::new(range([3, 2]), args);
     let output = |position, bytes: Vec<u8>, ty| Reference {
         position,
         bytes: Arc::new(bytes),
@@ -251,7 +251,7 @@ const BATCHED: &str = "kernel void k(global int *y, global const int *x, global 
 fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
     let mut bench = Bench::new(BATCHED)?;
     let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
-    let launch = Launch { range, args: vec![ints(&[1; 8]), ints(&[2; 8])] };
+    let launch = Launch::new(range, vec![ints(&[1; 8]), ints(&[2; 8])]);
     let expected = bytes(&[3; 8], i32::to_le_bytes);
     let (ty, tolerance) = (Some(Type::Scalar(Scalar::I32)), Tolerance::default());
     let references = [Reference { position: 0, bytes: Arc::new(expected), ty, tolerance }];
@@ -280,7 +280,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
             Swept::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
             Swept::Fault(Fault::Crash { .. }) => what == 3,
             Swept::Fault(Fault::Timeout { .. }) => what == 2,
-            Swept::Fault(Fault::Rejected { .. }) => false,
+            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {seen:?}");
     }
@@ -295,10 +295,10 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
 fn rates() -> Test {
     let mut bench = Bench::new(BEHAVING)?;
     for items in [64_usize, 1024, 16384] {
-        let launch = Launch {
-            range: range([items as u64]),
-            args: vec![floats(&vec![1.0; items]), floats(&vec![0.0; items]), int(items as i32)],
-        };
+        let launch = Launch::new(
+            range([items as u64]),
+            vec![floats(&vec![1.0; items]), floats(&vec![0.0; items]), int(items as i32)],
+        );
         let references = [reference(0, &vec![1.0; items], Tolerance::default())];
         let variations: Vec<u32> = (0..100_000).map(|i| i % 2).collect();
         let variations = behaviours(&variations);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay::coverage::build::{self, File};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
 use kassay::kernel::options::KernelOptions;
@@ -51,7 +51,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
         preset: selection.preset(),
     };
     let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
-    let plain = executor.load(&assay.plain().unwrap()).unwrap();
+    let plain = executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
     let most = executor.device().max_work_group_size;
     let launches: Vec<_> = tests
         .into_iter()

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, File};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, WorkerOptions};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::ir;
 use kassay::kernel::options::KernelOptions;
@@ -109,7 +109,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         prune: false,
         batch: true,
     };
-    let mut engine = Engine::new(Forge::new(&assay), vec![lane], &tests, &mutants, options);
+    let mut engine = Engine::new(Forge::new(&assay, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
     engine.try_original(&wanted, false)?;
     assert!(engine.trials().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.trials().len()];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{Assay, File};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
+use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::instrument::mutants::Edit;
 use kassay::kernel::compile::{self, Format};
@@ -110,7 +110,7 @@ impl Kernel {
         self.with(operators, Preset::Full, |assay, found| {
             let mutants: Vec<Mutant> = found.mutants.into_iter().filter(|m| keep(m)).collect();
             let edits: Vec<(u32, &Edit)> = (1..).zip(mutants.iter().map(|m| &m.edit)).collect();
-            let forge = Forge::new(assay);
+            let forge = Forge::new(assay, Target::SpirV);
             let woven = forge.schemata(&edits, false, Effort::Quick, false).unwrap().unwrap();
             (mutants, Program { code: woven.code, layout: forge.layout, is_woven: true })
         })
@@ -125,7 +125,7 @@ impl Kernel {
         let cases: String = (0..sources.len()).map(|n| format!("case {n}: k{n}(o); break;\n")).collect();
         let text = format!("{functions}kernel void k(global int *o, uint n) {{\nswitch (n) {{\n{cases}}}\n}}\n");
         Kernel { with_ast: false, ..Kernel::new(&text) }.with(&[], Preset::Full, |assay, _| {
-            let forge = Forge::new(assay);
+            let forge = Forge::new(assay, Target::SpirV);
             let woven = forge.alone(&[], Effort::Quick).unwrap().unwrap();
             Program { code: woven.code, layout: forge.layout, is_woven: false }
         })
@@ -192,7 +192,7 @@ impl Program {
             probe_words: Some(head.len() as u64),
             outputs: true,
         };
-        let seen = executor.run_with_probe(id, &Launch { range, args }, &options, &head).unwrap();
+        let seen = executor.run_with_probe(id, &Launch::new(range, args), &options, &head).unwrap();
         let seen = seen.unwrap_or_else(|fault| panic!("variant {number}: {fault:?}"));
         let fault = FaultKind::read(seen.probe[slot + slot::FAULT as usize]).map(|(kind, _)| kind);
         let bytes = seen.outputs[0].1.chunks_exact(4);

@@ -117,7 +117,7 @@ impl Guarded {
         let words = probe(self.layout, &launch.args, fuel);
         let mut args = launch.args.clone();
         args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));
-        let result: RunResult = executor.run(program, &Launch { range: launch.range.clone(), args }, options)?;
+        let result: RunResult = executor.run(program, &Launch::new(launch.range.clone(), args), options)?;
         let mut observation = match result {
             Ok(observation) => observation,
             Err(fault) => return Ok(Err(fault)),
@@ -180,7 +180,7 @@ impl Lane {
             self.loaded.insert(source.to_owned(), (guarded, program));
         }
         let (guarded, program) = &self.loaded[source];
-        let seen = guarded.run(&mut self.executor, *program, &Launch { range, args }, fuel, &once())?;
+        let seen = guarded.run(&mut self.executor, *program, &Launch::new(range, args), fuel, &once())?;
         Ok(seen.map_err(|fault| format!("{fault:?}"))?)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, File};
-use kassay::exec::{Executor, OpenClExecutor, ProgramId, RunOptions};
+use kassay::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
@@ -41,7 +41,7 @@ impl Bench {
             let most = executor.device().max_work_group_size;
             range.local = Some(range.local_or_default(assay.interface.required_local, most));
         }
-        let plain = executor.load(&assay.plain()?)?;
+        let plain = executor.load(&assay.plain(Target::SpirV)?)?;
         let guarded = guarded(&suite.kernel, &options, &entry, assay.interface.args.len() as u32)?;
         let program = executor.load(&guarded.code)?;
         let precision = Precision::of(&assay.canonical_text());

@@ -31,9 +31,9 @@ fn launch() -> Launch {
         |f: &dyn Fn(i32) -> i32, n: i32| ArgValue::Buffer(Arc::new((0..n).flat_map(|i| f(i).to_le_bytes()).collect()));
     let floats =
         |f: &dyn Fn(i32) -> f32| ArgValue::Buffer(Arc::new((0..64).flat_map(|i| f(i).to_le_bytes()).collect()));
-    Launch {
-        range: NdRange { dims: 1, global: [64, 1, 1], local: Some([16, 1, 1]), offset: [0; 3] },
-        args: vec![
+    Launch::new(
+        NdRange { dims: 1, global: [64, 1, 1], local: Some([16, 1, 1]), offset: [0; 3] },
+        vec![
             ints(&|i| (i * 37 + 11) % 23 - 6, 64),
             ints(&|i| i * 5 % 19, 64),
             floats(&|i| (i % 7) as f32 * 0.25),
@@ -44,7 +44,7 @@ fn launch() -> Launch {
             ints(&|_| 0, 128),
             ints(&|_| 0, 64),
         ],
-    }
+    )
 }
 
 fn values(context: &Context) -> Kernel<'_> {

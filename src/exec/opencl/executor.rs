@@ -98,8 +98,8 @@ impl OpenClExecutor {
     /// `Environment` if the simulator is asked for, or the system gives no process.
     pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<Starting> {
         if request == DeviceRequest::Simulator {
-            return Err(Error::environment("the simulator is not built yet")
-                .mend("use an OpenCL device; `kassay devices` lists them"));
+            return Err(Error::environment("the simulator is no OpenCL device")
+                .mend("name an OpenCL device; `kassay devices` lists them"));
         }
         let process = options.start(&Request::Open(request.clone()))?;
         Ok(Starting { request, options, process, since: Instant::now() })
@@ -217,6 +217,10 @@ impl Starting {
 impl Executor for OpenClExecutor {
     fn device(&self) -> &DeviceInfo {
         &self.device
+    }
+
+    fn batches(&self) -> bool {
+        true
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
@@ -388,12 +392,12 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
         Ok(Reply::Opened(info)) => Ok(info),
         Ok(Reply::NoDevice(there)) => {
             let what = match request {
-                DeviceRequest::Any if there.is_empty() => "there is no OpenCL device".to_owned(),
-                DeviceRequest::Any => "no OpenCL device takes SPIR-V".to_owned(),
+                DeviceRequest::Auto | DeviceRequest::Any if there.is_empty() => "there is no OpenCL device".to_owned(),
+                DeviceRequest::Auto | DeviceRequest::Any => "no OpenCL device takes SPIR-V".to_owned(),
                 other if there.is_empty() => format!("there is no device `{other}`, nor any other OpenCL device"),
                 other => format!("there is no device `{other}`"),
             };
-            let mend = if there.is_empty() || *request == DeviceRequest::Any {
+            let mend = if there.is_empty() || matches!(request, DeviceRequest::Auto | DeviceRequest::Any) {
                 lacking_runtime()
             } else {
                 "name one of these, or leave --device away".to_owned()

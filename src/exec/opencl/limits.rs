@@ -108,7 +108,7 @@ mod tests {
         };
         let range = NdRange { dims: 1, global: [1; 3], local: None, offset: [0; 3] };
         let options = RunOptions { timeout: Duration::from_secs(1), repeats, probe_words, outputs: true };
-        match refuse(&device, &Launch { range, args }, &options) {
+        match refuse(&device, &Launch::new(range, args), &options) {
             Some(Fault::Rejected { error, explanation }) => Some(format!("{error}: {explanation}")),
             _ => None,
         }

@@ -1,3 +1,24 @@
 //! The simulator: runs kernels on this host, one work-item at a time in an exact order, and checks every access.
+//!
+//! Kernels are compiled for it by `lower::host` and call back into [`hooks`] wherever something must be checked or items must wait
+//! for each other. A lane runs groups on one thread: items on fibers, which stop where they wait. Nothing a kernel does
+//! takes kassay down: every access is checked before it is made, loops burn fuel, and an item that must end is never resumed.
 
+mod executor;
+mod faults;
+mod fiber;
+mod hooks;
+mod lane;
+mod launch;
+mod memory;
+mod message;
+mod object;
 pub mod observation;
+mod print;
+mod program;
+mod schedule;
+pub mod shadow;
+mod slot;
+mod sync;
+
+pub use executor::Simulator;

@@ -106,6 +106,8 @@ pub struct Simulation {
     pub conflicts: Vec<Conflict>,
     pub divergences: Vec<Divergence>,
     pub faults: Vec<SimulatorFault>,
+    /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) at which some work-item arrived, ascending.
+    pub reached: Vec<u32>,
     /// Whether every work-item came to its end.
     pub completed: bool,
 }

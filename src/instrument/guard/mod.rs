@@ -6,14 +6,14 @@
 //! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
 //! loops then, and pointers lead back to what they point into.
 
-mod access;
+pub(super) mod access;
 mod bounds;
 mod builtins;
 mod division;
 mod emit;
 mod fuel;
-mod loops;
-mod pointers;
+pub(super) mod loops;
+pub(super) mod pointers;
 
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;

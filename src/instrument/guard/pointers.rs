@@ -102,7 +102,7 @@ impl Objects {
             }
             match opcode(at) {
                 Some(LLVMOpcode::LLVMGetElementPtr) => {
-                    distance = distance.and_then(|d| self.step(at, d));
+                    distance = distance.and_then(|d| step(self.layout, at, d));
                 }
                 Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast) => {}
                 _ => break,
@@ -156,43 +156,43 @@ impl Objects {
         let fits = |o: u32| o == space || (space == GENERIC && [PRIVATE, GLOBAL, LOCAL].contains(&o));
         self.all.iter().copied().filter(|o| fits(self::space(o.pointer()))).collect()
     }
+}
 
-    /// Adds what an address computation adds.
-    fn step(&self, gep: LLVMValueRef, mut distance: Distance) -> Option<Distance> {
-        // SAFETY: alive and a GEP, whose indices follow its types.
-        unsafe {
-            let mut ty = LLVMGetGEPSourceElementType(gep);
-            for i in 1..LLVMGetNumOperands(gep) as u32 {
-                let index = LLVMGetOperand(gep, i);
-                if LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMTypeKind::LLVMIntegerTypeKind
-                    || LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64
-                {
-                    return None;
-                }
-                let number = (!LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetSExtValue(index));
-                if i > 1 {
-                    match LLVMGetTypeKind(ty) {
-                        LLVMTypeKind::LLVMStructTypeKind => {
-                            let field = u32::try_from(number?).ok()?;
-                            let offset = LLVMOffsetOfElement(self.layout, ty, field);
-                            distance.constant = distance.constant.checked_add(i64::try_from(offset).ok()?)?;
-                            ty = LLVMStructGetTypeAtIndex(ty, field);
-                            continue;
-                        }
-                        LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => {
-                            ty = LLVMGetElementType(ty);
-                        }
-                        _ => return None,
+/// Adds what an address computation adds.
+pub fn step(layout: LLVMTargetDataRef, gep: LLVMValueRef, mut distance: Distance) -> Option<Distance> {
+    // SAFETY: alive and a GEP, whose indices follow its types.
+    unsafe {
+        let mut ty = LLVMGetGEPSourceElementType(gep);
+        for i in 1..LLVMGetNumOperands(gep) as u32 {
+            let index = LLVMGetOperand(gep, i);
+            if LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMTypeKind::LLVMIntegerTypeKind
+                || LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64
+            {
+                return None;
+            }
+            let number = (!LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetSExtValue(index));
+            if i > 1 {
+                match LLVMGetTypeKind(ty) {
+                    LLVMTypeKind::LLVMStructTypeKind => {
+                        let field = u32::try_from(number?).ok()?;
+                        let offset = LLVMOffsetOfElement(layout, ty, field);
+                        distance.constant = distance.constant.checked_add(i64::try_from(offset).ok()?)?;
+                        ty = LLVMStructGetTypeAtIndex(ty, field);
+                        continue;
                     }
-                }
-                let scale = i64::try_from(size_of(ty, self.layout)?).ok()?;
-                match number {
-                    Some(n) => distance.constant = distance.constant.checked_add(n.checked_mul(scale)?)?,
-                    None => distance.terms.push((index, scale)),
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => {
+                        ty = LLVMGetElementType(ty);
+                    }
+                    _ => return None,
                 }
             }
-            Some(distance)
+            let scale = i64::try_from(size_of(ty, layout)?).ok()?;
+            match number {
+                Some(n) => distance.constant = distance.constant.checked_add(n.checked_mul(scale)?)?,
+                None => distance.terms.push((index, scale)),
+            }
         }
+        Some(distance)
     }
 }
 
@@ -239,7 +239,7 @@ unsafe fn argument_object(
 }
 
 /// The distance of two neighbours in an array; `None` for types that memory cannot hold.
-fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
+pub fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
     // SAFETY: alive; the size is asked of sized types only.
     unsafe {
         match LLVMGetTypeKind(ty) {

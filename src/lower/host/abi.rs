@@ -136,6 +136,9 @@ pub mod placeholder {
     pub const IMAGE_WRITE: &str = "__kassay_at_image_write";
     /// `i64 (ptr image, i32 what)`.
     pub const IMAGE_QUERY: &str = "__kassay_at_image_query";
+
+    /// All of them.
+    pub const ALL: [&str; 8] = [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY];
 }
 
 /// Kinds of texels and coordinates, added up: a component's kind, and whether coordinates are floats (else integers). Coordinates are
@@ -159,6 +162,17 @@ pub mod query {
     /// `CLK_RGBA` and so on.
     pub const CHANNEL_ORDER: u32 = 5;
 }
+
+/// Metadata of instructions that builtins brought (a node of one string, the builtin's name such as `vload4`); inlining keeps it.
+pub mod mark {
+    /// Of accesses to what the builtin was given a pointer to, and of placeholders.
+    pub const BUILTIN: &str = "kassay.builtin";
+    /// Of accesses that need no check: to the builtin's own variables and tables, to the item's context, to exchanged values.
+    pub const TRUSTED: &str = "kassay.trusted";
+}
+
+/// Added to the flags of a barrier that only the sub-group meets at.
+pub const OF_SUB_GROUP: u32 = 1 << 31;
 
 /// Work-items of a sub-group, by local linear id; the last one of a group may have fewer.
 pub const SUB_GROUP: u64 = 16;

@@ -53,7 +53,7 @@ pub fn choose(request: &DeviceRequest) -> Result<(Found, DeviceInfo), Box<Reply>
     for candidate in found {
         let info = describe(candidate);
         let fits = match request {
-            DeviceRequest::Any => !info.il_versions.is_empty(),
+            DeviceRequest::Auto | DeviceRequest::Any => !info.il_versions.is_empty(),
             DeviceRequest::Opencl { platform, device } => candidate.index == (*platform, *device),
             DeviceRequest::Name(name) => info.name.to_lowercase().contains(&name.to_lowercase()),
             DeviceRequest::Simulator => false,

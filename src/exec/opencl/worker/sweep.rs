@@ -8,9 +8,10 @@ use super::Open;
 use super::launch::{self, Held, Refusal};
 use super::program::Loaded;
 use super::store::{Probe, Store, fine_grained};
+use crate::exec::difference;
 use crate::exec::protocol::{Arg, Expected, Reply, Sweep};
 use crate::exec::records::{Clock, Records};
-use crate::suite::compare::{self, Tolerance};
+use crate::suite::compare::Tolerance;
 use crate::suite::launch::NdRange;
 
 /// So many launches are timed.
@@ -277,69 +278,8 @@ fn words(count: u64) -> Result<usize, Refusal> {
     count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(launch::outside)
 }
 
-/// Elements that are compared one by one where bytes differ, before the bytes behind them are looked at.
-const WINDOW: usize = 64;
-
 /// The first difference, in words.
 fn differs(expected: &Expected, bytes: &[u8], actual: &[u8]) -> Option<String> {
-    if bytes == actual {
-        return None;
-    }
     let [abs, rel] = expected.tolerance.map(f64::from_bits);
-    let (tolerance, ty) = (Tolerance { abs, rel }, expected.ty.as_ref());
-    let size = ty.map_or(1, |t| usize::try_from(t.size()).unwrap_or(1)).max(1);
-    let window = size.saturating_mul(WINDOW);
-    // Unequal lengths show at their end, unless something differs before.
-    let parts = bytes.len().max(actual.len()).div_ceil(window);
-    for part in 0..parts {
-        let of = |all: &[u8]| -> std::ops::Range<usize> {
-            let start = (part * window).min(all.len());
-            start..(start + window).min(all.len())
-        };
-        let (e, a) = (&bytes[of(bytes)], &actual[of(actual)]);
-        if e == a {
-            continue;
-        }
-        if let Some(first) = compare::compare(e, a, ty, tolerance).first {
-            let index = first.index + (part * WINDOW) as u64;
-            let at = match &first.field {
-                Some(field) if field.starts_with('[') => format!("{index}{field}"),
-                Some(field) => format!("{index}.{field}"),
-                None => index.to_string(),
-            };
-            let position = expected.position;
-            return Some(format!(
-                "argument {position} differs at {at}: {} instead of {}",
-                first.actual, first.expected
-            ));
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::exec::memory::Span;
-    use crate::kernel::interface::{Scalar, Type};
-
-    #[test]
-    fn the_first_difference_beyond_the_tolerance_is_told() {
-        let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
-        let expected = Expected {
-            position: 2,
-            bytes: Span { start: 0, len: 0 },
-            ty: Some(Type::Scalar(Scalar::F32)),
-            tolerance: [0.1_f64.to_bits(), 0],
-        };
-        let right: Vec<f32> = (0..200).map(|i| i as f32).collect();
-        let mut close = right.clone();
-        close[3] += 0.05;
-        assert_eq!(differs(&expected, &bytes(&right), &bytes(&close)), None);
-        close[130] = 7.5;
-        let told = differs(&expected, &bytes(&right), &bytes(&close));
-        assert_eq!(told.as_deref(), Some("argument 2 differs at 130: 7.5 instead of 130.0"));
-        let short = differs(&expected, &bytes(&right), &bytes(&right[..100]));
-        assert!(short.is_some_and(|s| s.contains("at 100")));
-    }
+    difference::first(expected.position, expected.ty.as_ref(), Tolerance { abs, rel }, bytes, actual)
 }

@@ -1,0 +1,61 @@
+/* What the files of the simulator's runtime (`host*.cl`) share: the contexts in memory, as `lower::host::abi` has them, and what is left
+ * for weaving to fill in.
+ *
+ * These files are compiled for the target of the kernels under test, so that clang mangles their names as it mangles the
+ * kernels' calls. Pointers are written with their address space throughout. */
+
+#ifndef KASSAY_HOST_H
+#define KASSAY_HOST_H
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+
+/* Of everything that a kernel can call. */
+#define BUILTIN __attribute__((overloadable, always_inline))
+/* Of what only builtins call. */
+#define INNER static inline __attribute__((overloadable, always_inline))
+
+/* `abi::GroupContext`. */
+struct kassay_group {
+    ulong extents;
+    ulong local_base;
+    ulong sink;
+    ulong dimensions;
+    ulong global_size[3];
+    ulong local_size[3];
+    ulong enqueued_local_size[3];
+    ulong groups[3];
+    ulong offset[3];
+    ulong group_id[3];
+};
+
+/* `abi::ItemContext`. */
+struct kassay_item {
+    __private const struct kassay_group *group;
+    long fuel;
+    ulong local_id[3];
+    ulong global_id[3];
+    ulong local_linear_id;
+    ulong host;
+};
+
+/* `abi::SUB_GROUP`. */
+#define SUB_GROUP 16
+
+/* `abi::ITEM` and `abi::placeholder`. */
+__private struct kassay_item *__kassay_item_context(void);
+void __kassay_at_barrier(int flags, int scope);
+__private void *__kassay_at_exchange(__private void *value, ulong bytes, int sub_group);
+void __kassay_at_fence(int flags, int order, int scope);
+void __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element, ulong destination_stride,
+                            ulong source_stride);
+void __kassay_at_wait(void);
+
+#define ITEM __kassay_item_context()
+#define GROUP (__kassay_item_context()->group)
+
+/* M(type) for every scalar type of arithmetic. */
+#define FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
+#define FOR_SCALARS(M) FOR_INTEGERS(M) M(half) M(float) M(double)
+
+#endif

@@ -1,0 +1,200 @@
+/* Collective functions of work-groups and sub-groups (OpenCL C 3.0, 6.15.16 and 6.15.19; the extensions cl_khr_subgroup_*): every item
+ * hands in a value, waits, and reads the others' values. */
+
+#include "host.h"
+
+#define GROUPED 0
+#define SUB_GROUPED 1
+
+/* How many items there are, and which of them this one is. */
+INNER uint work_group_count(void) {
+    __private const struct kassay_group *group = GROUP;
+    return (uint)(group->local_size[0] * group->local_size[1] * group->local_size[2]);
+}
+INNER uint work_group_rank(void) { return (uint)ITEM->local_linear_id; }
+INNER uint sub_group_count(void) { return get_sub_group_size(); }
+INNER uint sub_group_rank(void) { return get_sub_group_local_id(); }
+
+#define EXCHANGE(T, X, WHICH) ((__private const T *)__kassay_at_exchange((__private void *)&(X), sizeof(T), WHICH))
+
+/* Values of all items with an index from `first` to before `last`. */
+#define FOLD(T, OP, FIRST, LAST, START)                                                                                \
+    T all = START;                                                                                                     \
+    for (uint i = FIRST; i < LAST; i++) {                                                                              \
+        all = OP(all, values[i]);                                                                                      \
+    }                                                                                                                  \
+    return all;
+
+#define ADD(A, B) ((A) + (B))
+#define MIN(A, B) ((B) < (A) ? (B) : (A))
+#define MAX(A, B) ((A) < (B) ? (B) : (A))
+#define MUL(A, B) ((A) * (B))
+#define AND(A, B) ((A) & (B))
+#define OR(A, B) ((A) | (B))
+#define XOR(A, B) ((A) ^ (B))
+#define LOGICAL_AND(A, B) ((A) && (B))
+#define LOGICAL_OR(A, B) ((A) || (B))
+#define LOGICAL_XOR(A, B) (!(A) != !(B))
+
+#define OPERATION(PREFIX, WHICH, T, NAME, OP, NEUTRAL)                                                                 \
+    BUILTIN T PREFIX##_reduce_##NAME(T x) {                                                                            \
+        __private const T *values = EXCHANGE(T, x, WHICH);                                                             \
+        FOLD(T, OP, 1, PREFIX##_count(), values[0])                                                                    \
+    }                                                                                                                  \
+    BUILTIN T PREFIX##_scan_inclusive_##NAME(T x) {                                                                    \
+        __private const T *values = EXCHANGE(T, x, WHICH);                                                             \
+        FOLD(T, OP, 1, PREFIX##_rank() + 1, values[0])                                                                 \
+    }                                                                                                                  \
+    BUILTIN T PREFIX##_scan_exclusive_##NAME(T x) {                                                                    \
+        __private const T *values = EXCHANGE(T, x, WHICH);                                                             \
+        FOLD(T, OP, 0, PREFIX##_rank(), NEUTRAL)                                                                       \
+    }
+
+#define OPERATIONS(T, LEAST, GREATEST)                                                                                 \
+    OPERATION(work_group, GROUPED, T, add, ADD, 0)                                                                     \
+    OPERATION(work_group, GROUPED, T, min, MIN, GREATEST)                                                              \
+    OPERATION(work_group, GROUPED, T, max, MAX, LEAST)                                                                 \
+    OPERATION(sub_group, SUB_GROUPED, T, add, ADD, 0)                                                                  \
+    OPERATION(sub_group, SUB_GROUPED, T, min, MIN, GREATEST)                                                           \
+    OPERATION(sub_group, SUB_GROUPED, T, max, MAX, LEAST)
+
+OPERATIONS(char, CHAR_MIN, CHAR_MAX)
+OPERATIONS(uchar, 0, UCHAR_MAX)
+OPERATIONS(short, SHRT_MIN, SHRT_MAX)
+OPERATIONS(ushort, 0, USHRT_MAX)
+OPERATIONS(int, INT_MIN, INT_MAX)
+OPERATIONS(uint, 0, UINT_MAX)
+OPERATIONS(long, LONG_MIN, LONG_MAX)
+OPERATIONS(ulong, 0, ULONG_MAX)
+OPERATIONS(half, -(half)INFINITY, (half)INFINITY)
+OPERATIONS(float, -INFINITY, INFINITY)
+OPERATIONS(double, -(double)INFINITY, (double)INFINITY)
+
+/* cl_khr_work_group_uniform_arithmetic. */
+
+#define MORE_OPERATIONS(T, ONES)                                                                                       \
+    OPERATION(work_group, GROUPED, T, mul, MUL, 1)                                                                     \
+    OPERATION(work_group, GROUPED, T, and, AND, ONES)                                                                  \
+    OPERATION(work_group, GROUPED, T, or, OR, 0)                                                                       \
+    OPERATION(work_group, GROUPED, T, xor, XOR, 0)
+
+MORE_OPERATIONS(int, ~0)
+MORE_OPERATIONS(uint, ~0u)
+MORE_OPERATIONS(long, ~0l)
+MORE_OPERATIONS(ulong, ~0ul)
+OPERATION(work_group, GROUPED, half, mul, MUL, 1)
+OPERATION(work_group, GROUPED, float, mul, MUL, 1)
+OPERATION(work_group, GROUPED, double, mul, MUL, 1)
+OPERATION(work_group, GROUPED, int, logical_and, LOGICAL_AND, 1)
+OPERATION(work_group, GROUPED, int, logical_or, LOGICAL_OR, 0)
+OPERATION(work_group, GROUPED, int, logical_xor, LOGICAL_XOR, 0)
+
+#define PREDICATES(PREFIX, WHICH)                                                                                      \
+    BUILTIN int PREFIX##_all(int x) {                                                                                  \
+        __private const int *values = EXCHANGE(int, x, WHICH);                                                         \
+        FOLD(int, LOGICAL_AND, 0, PREFIX##_count(), 1)                                                                 \
+    }                                                                                                                  \
+    BUILTIN int PREFIX##_any(int x) {                                                                                  \
+        __private const int *values = EXCHANGE(int, x, WHICH);                                                         \
+        FOLD(int, LOGICAL_OR, 0, PREFIX##_count(), 0)                                                                  \
+    }
+
+PREDICATES(work_group, GROUPED)
+PREDICATES(sub_group, SUB_GROUPED)
+
+/* An index that no item has gives what this item handed in: anything will do, but nothing else may be read. */
+#define PICK(T, INDEX, COUNT)                                                                                          \
+    ulong index = INDEX;                                                                                               \
+    return index < COUNT ? values[index] : x;
+
+#define BROADCASTS(T)                                                                                                  \
+    BUILTIN T work_group_broadcast(T x, size_t a) {                                                                    \
+        __private const T *values = EXCHANGE(T, x, GROUPED);                                                           \
+        PICK(T, a, work_group_count())                                                                                 \
+    }                                                                                                                  \
+    BUILTIN T work_group_broadcast(T x, size_t a, size_t b) {                                                          \
+        __private const T *values = EXCHANGE(T, x, GROUPED);                                                           \
+        PICK(T, b * GROUP->local_size[0] + a, work_group_count())                                                      \
+    }                                                                                                                  \
+    BUILTIN T work_group_broadcast(T x, size_t a, size_t b, size_t c) {                                                \
+        __private const T *values = EXCHANGE(T, x, GROUPED);                                                           \
+        PICK(T, (c * GROUP->local_size[1] + b) * GROUP->local_size[0] + a, work_group_count())                         \
+    }
+
+FOR_SCALARS(BROADCASTS)
+
+/* Exchanges within the sub-group; also of vectors (cl_khr_subgroup_extended_types), and by Intel's names. */
+
+#define SUB_GROUP_INDEXED(NAME, T, SECOND, INDEX)                                                                      \
+    BUILTIN T NAME(T x, SECOND by) {                                                                                   \
+        __private const T *values = EXCHANGE(T, x, SUB_GROUPED);                                                       \
+        PICK(T, INDEX, sub_group_count())                                                                              \
+    }
+
+#define SHUFFLES(T)                                                                                                    \
+    SUB_GROUP_INDEXED(sub_group_broadcast, T, uint, by)                                                                \
+    SUB_GROUP_INDEXED(sub_group_non_uniform_broadcast, T, uint, by)                                                    \
+    SUB_GROUP_INDEXED(sub_group_shuffle, T, uint, by)                                                                  \
+    SUB_GROUP_INDEXED(sub_group_shuffle_xor, T, uint, sub_group_rank() ^ by)                                           \
+    SUB_GROUP_INDEXED(sub_group_shuffle_up, T, uint, (uint)(sub_group_rank() - by))                                    \
+    SUB_GROUP_INDEXED(sub_group_shuffle_down, T, uint, (ulong)sub_group_rank() + by)                                   \
+    SUB_GROUP_INDEXED(intel_sub_group_shuffle, T, uint, by)                                                            \
+    SUB_GROUP_INDEXED(intel_sub_group_shuffle_xor, T, uint, sub_group_rank() ^ by)                                     \
+    BUILTIN T intel_sub_group_shuffle_down(T x, T next, uint by) {                                                     \
+        typedef struct { T of[2]; } pair;                                                                              \
+        pair mine = {{x, next}};                                                                                       \
+        __private const pair *values = EXCHANGE(pair, mine, SUB_GROUPED);                                              \
+        ulong index = (ulong)sub_group_rank() + by, count = sub_group_count();                                         \
+        return index < count ? values[index].of[0] : index < 2 * count ? values[index - count].of[1] : next;           \
+    }                                                                                                                  \
+    BUILTIN T intel_sub_group_shuffle_up(T before, T x, uint by) {                                                     \
+        typedef struct { T of[2]; } pair;                                                                              \
+        pair mine = {{before, x}};                                                                                     \
+        __private const pair *values = EXCHANGE(pair, mine, SUB_GROUPED);                                              \
+        long index = (long)sub_group_rank() - (long)by, count = sub_group_count();                                     \
+        return index >= 0 ? values[index].of[1] : index >= -count ? values[index + count].of[0] : before;              \
+    }
+
+#define ALL_SHUFFLES(T) SHUFFLES(T) SHUFFLES(T##2) SHUFFLES(T##3) SHUFFLES(T##4) SHUFFLES(T##8) SHUFFLES(T##16)
+
+FOR_SCALARS(ALL_SHUFFLES)
+
+/* cl_khr_subgroup_ballot, for items that all take part. */
+
+BUILTIN uint4 sub_group_ballot(int predicate) {
+    __private const int *values = EXCHANGE(int, predicate, SUB_GROUPED);
+    uint bits = 0;
+    for (uint i = 0; i < sub_group_count(); i++) {
+        bits |= (uint)(values[i] != 0) << i;
+    }
+    return (uint4)(bits, 0, 0, 0);
+}
+
+INNER uint taking_part(void) { return (1u << sub_group_count()) - 1; }
+
+BUILTIN int sub_group_elect(void) { return sub_group_rank() == 0; }
+BUILTIN int sub_group_inverse_ballot(uint4 value) { return value.s0 >> sub_group_rank() & 1; }
+BUILTIN int sub_group_ballot_bit_extract(uint4 value, uint index) {
+    uint word = index / 32 == 0 ? value.s0 : index / 32 == 1 ? value.s1 : index / 32 == 2 ? value.s2 : value.s3;
+    return index < 128 ? word >> index % 32 & 1 : 0;
+}
+BUILTIN uint sub_group_ballot_bit_count(uint4 value) { return (uint)__builtin_popcount(value.s0 & taking_part()); }
+BUILTIN uint sub_group_ballot_inclusive_scan(uint4 value) {
+    return (uint)__builtin_popcount(value.s0 & ((2u << sub_group_rank()) - 1));
+}
+BUILTIN uint sub_group_ballot_exclusive_scan(uint4 value) {
+    return (uint)__builtin_popcount(value.s0 & ((1u << sub_group_rank()) - 1));
+}
+BUILTIN uint sub_group_ballot_find_lsb(uint4 value) {
+    uint bits = value.s0 & taking_part();
+    return bits ? (uint)__builtin_ctz(bits) : 0;
+}
+BUILTIN uint sub_group_ballot_find_msb(uint4 value) {
+    uint bits = value.s0 & taking_part();
+    return bits ? 31 - (uint)__builtin_clz(bits) : 0;
+}
+BUILTIN uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << sub_group_rank(), 0, 0, 0); }
+BUILTIN uint4 get_sub_group_ge_mask(void) { return (uint4)(taking_part() & ~((1u << sub_group_rank()) - 1), 0, 0, 0); }
+BUILTIN uint4 get_sub_group_gt_mask(void) { return (uint4)(taking_part() & ~((2u << sub_group_rank()) - 1), 0, 0, 0); }
+BUILTIN uint4 get_sub_group_le_mask(void) { return (uint4)((2u << sub_group_rank()) - 1, 0, 0, 0); }
+BUILTIN uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << sub_group_rank()) - 1, 0, 0, 0); }

@@ -1,0 +1,71 @@
+/* Barriers, fences and copies by the whole group (OpenCL C 3.0, 6.15.8 to 6.15.11), as what weaving fills in. */
+
+#include "host.h"
+
+#define LOCAL_FENCE 1
+#define GLOBAL_FENCE 2
+
+BUILTIN void barrier(cl_mem_fence_flags flags) { __kassay_at_barrier((int)flags, memory_scope_work_group); }
+
+BUILTIN void work_group_barrier(cl_mem_fence_flags flags) { __kassay_at_barrier((int)flags, memory_scope_work_group); }
+
+BUILTIN void work_group_barrier(cl_mem_fence_flags flags, memory_scope scope) { __kassay_at_barrier((int)flags, (int)scope); }
+
+/* A barrier of a sub-group has bit 31 of the flags. */
+#define OF_SUB_GROUP ((int)0x80000000)
+
+BUILTIN void sub_group_barrier(cl_mem_fence_flags flags) { __kassay_at_barrier((int)flags | OF_SUB_GROUP, memory_scope_sub_group); }
+
+BUILTIN void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
+    __kassay_at_barrier((int)flags | OF_SUB_GROUP, (int)scope);
+}
+
+/* The fences of OpenCL C 1.x: they order a work-item's own accesses, seen by its group. */
+BUILTIN void mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_acq_rel, memory_scope_work_group); }
+
+BUILTIN void read_mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_acquire, memory_scope_work_group); }
+
+BUILTIN void write_mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_release, memory_scope_work_group); }
+
+BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope) {
+    __kassay_at_fence((int)flags, (int)order, (int)scope);
+}
+
+/* Copies: elements of T, of which a 3-vector has the size of four components. */
+
+/* By way of a generic pointer, which still tells the object that it points to. */
+#define TO(P) ((__private void *)(__generic void *)(P))
+#define FROM(P) ((__private const void *)(__generic const void *)(P))
+
+#define COPIES(T)                                                                                                      \
+    BUILTIN event_t async_work_group_copy(__local T *to, __global const T *from, size_t count, event_t event) {        \
+        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1);            \
+        return event;                                                                                                  \
+    }                                                                                                                  \
+    BUILTIN event_t async_work_group_copy(__global T *to, __local const T *from, size_t count, event_t event) {        \
+        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1);            \
+        return event;                                                                                                  \
+    }                                                                                                                  \
+    BUILTIN event_t async_work_group_strided_copy(__local T *to, __global const T *from, size_t count, size_t stride,  \
+                                                  event_t event) {                                                     \
+        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, stride);       \
+        return event;                                                                                                  \
+    }                                                                                                                  \
+    BUILTIN event_t async_work_group_strided_copy(__global T *to, __local const T *from, size_t count, size_t stride,  \
+                                                  event_t event) {                                                     \
+        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), stride, 1);       \
+        return event;                                                                                                  \
+    }                                                                                                                  \
+    BUILTIN void prefetch(__global const T *from, size_t count) {}
+
+#define ALL_COPIES(T) COPIES(T) COPIES(T##2) COPIES(T##3) COPIES(T##4) COPIES(T##8) COPIES(T##16)
+
+FOR_SCALARS(ALL_COPIES)
+
+BUILTIN void wait_group_events(int count, __private event_t *events) { __kassay_at_wait(); }
+
+BUILTIN void wait_group_events(int count, __local event_t *events) { __kassay_at_wait(); }
+
+BUILTIN void wait_group_events(int count, __global event_t *events) { __kassay_at_wait(); }
+
+BUILTIN void wait_group_events(int count, __generic event_t *events) { __kassay_at_wait(); }

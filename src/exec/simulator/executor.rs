@@ -1,0 +1,461 @@
+//! The simulator as an executor.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use super::lane::{Course, Lane, MOST_PRINTED};
+use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
+use super::observation::{Conflict, Divergence, FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use super::program::Program;
+use super::shadow::{Area, Grid, Pass, Shadow};
+use super::{message, schedule};
+use crate::error::{Error, Result};
+use crate::exec::{
+    Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
+    SweepOutcome, Swept, difference,
+};
+use crate::suite::launch::Launch;
+
+/// What [`DeviceInfo::kind`] says of the simulator.
+pub const KIND: &str = "simulator";
+
+/// Work-items below which a launch is not worth a second thread.
+const WORTH_THREADS: u64 = 1 << 15;
+
+/// The simulator: runs launches on this host's threads. Each is a world of its own: several may run at once.
+pub struct Simulator {
+    device: DeviceInfo,
+    programs: HashMap<u32, Loaded>,
+    next: u32,
+    /// The last launch, ready to be run again. Before the lanes, which point into it.
+    prepared: Option<Box<Prepared>>,
+    lanes: Vec<Lane>,
+}
+
+struct Loaded {
+    program: Arc<Program>,
+    /// Made when races are looked for first.
+    shadow: Option<Box<Shadow>>,
+}
+
+/// How a run ended, besides what its buffers hold.
+#[derive(Debug, Default)]
+struct Seen {
+    conflicts: Vec<Conflict>,
+    divergences: Vec<Divergence>,
+    faults: Vec<SimulatorFault>,
+    reached: Vec<u32>,
+    printf: String,
+    completed: bool,
+    time: Duration,
+}
+
+impl Simulator {
+    /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter; at least 1.
+    ///
+    /// # Errors
+    /// `Environment` if there is no memory.
+    pub fn new(threads: usize) -> Result<Simulator> {
+        let lanes = (0..threads.max(1)).map(|_| Lane::new()).collect::<Result<_>>()?;
+        Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, lanes })
+    }
+
+    /// Loads code.
+    ///
+    /// # Errors
+    /// `Internal` if its object file is not what this host can run.
+    pub fn load_host(&mut self, code: &Arc<HostCode>) -> Result<ProgramId> {
+        let program = Arc::new(Program::new(code)?);
+        let id = self.next;
+        self.next += 1;
+        self.programs.insert(id, Loaded { program, shadow: None });
+        Ok(ProgramId(id))
+    }
+
+    /// Runs a launch once. `head`: what the probe buffer begins with. Whatever the kernel does wrong is in the result. Launches with
+    /// the same inputs (the very same buffers) as the one before skip most of the preparations.
+    ///
+    /// Schedules interrupt items only in code that was woven for races.
+    ///
+    /// # Errors
+    /// `Caller` if the launch does not fit the simulator's limits or its schedule is no permutation; `Environment` if there is no
+    /// memory; `Internal` if the program was not loaded here.
+    pub fn simulate(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &SimulationOptions,
+        timeout: Duration,
+        head: &[u32],
+    ) -> Result<Simulation> {
+        if let Err(refusal) = self.prepare(program, launch, options.probe_words) {
+            return Err(match refusal {
+                Refusal::Error(e) => e,
+                Refusal::Rejected(name, why) => {
+                    Error::caller(format!("the simulator cannot run this launch: {why} ({name})"))
+                        .mend("change the launch's sizes")
+                }
+            });
+        }
+        let seen = self.once(program, options, timeout, head)?;
+        let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
+        Ok(Simulation {
+            observation: Observation {
+                outputs: prepared.outputs(),
+                probe: prepared.probe().to_vec(),
+                kernel_times: vec![seen.time],
+                printf: seen.printf,
+            },
+            conflicts: seen.conflicts,
+            divergences: seen.divergences,
+            faults: seen.faults,
+            reached: seen.reached,
+            completed: seen.completed,
+        })
+    }
+
+    /// Gets a launch ready, unless it is.
+    fn prepare(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        probe_words: Option<u64>,
+    ) -> std::result::Result<(), Refusal> {
+        let program = &self.programs.get(&program.0).ok_or_else(|| no_such(program))?.program;
+        if self.prepared.as_ref().is_some_and(|p| p.is_for(program, launch, probe_words)) {
+            return Ok(());
+        }
+        for lane in &mut self.lanes {
+            lane.forget_slots();
+        }
+        self.prepared = None;
+        self.prepared = Some(Box::new(Prepared::new(program, launch, probe_words)?));
+        Ok(())
+    }
+
+    /// Runs the prepared launch, twice if its races must be told.
+    fn once(
+        &mut self,
+        program: ProgramId,
+        options: &SimulationOptions,
+        timeout: Duration,
+        head: &[u32],
+    ) -> Result<Seen> {
+        let loaded = self.programs.get_mut(&program.0).ok_or_else(|| no_such(program))?;
+        let Some(prepared) = &mut self.prepared else { return Err(Error::internal("a launch was lost")) };
+        let table = &loaded.program.code.table;
+        let mut course = course(options, prepared, table, timeout)?;
+        if !(options.races && table.races) {
+            return passage(&mut self.lanes, prepared, &course, None, head);
+        }
+        let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
+        let context = &prepared.context;
+        let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
+        let areas: Vec<Area> = (0..table.objects.len() as u32).map(|o| Area::of(table, o, prepared.bytes(o))).collect();
+        shadow.begin(grid, &areas, Pass::Find { footprint: false })?;
+        let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+        if shadow.suspects() {
+            shadow.begin(grid, &areas, Pass::Record)?;
+            course.next = AtomicU64::new(0);
+            course.deadline = Instant::now() + timeout;
+            passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+            seen.conflicts = shadow.conflicts();
+        }
+        Ok(seen)
+    }
+}
+
+/// Runs a launch from its beginning to its end.
+fn passage(
+    lanes: &mut [Lane],
+    prepared: &mut Prepared,
+    course: &Course,
+    mut shadow: Option<&mut Shadow>,
+    head: &[u32],
+) -> Result<Seen> {
+    prepared.reset(head);
+    let prepared: &Prepared = prepared;
+    let start = Instant::now();
+    let used = threads(lanes.len(), prepared, course, shadow.is_some());
+    let lanes = &mut lanes[..used];
+    for lane in lanes.iter_mut() {
+        lane.begin(prepared, course, shadow.as_deref_mut());
+    }
+    let outcomes: Vec<Result<()>> = if let [lane] = lanes {
+        // SAFETY: the lane has begun this launch, and is ours.
+        vec![unsafe { schedule::run(std::ptr::from_mut(lane)) }]
+    } else {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = lanes
+                .iter_mut()
+                .map(|lane| {
+                    // SAFETY: as above; each thread has its own lane.
+                    scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(lane)) })
+                })
+                .collect();
+            let died = || Err(Error::internal("a thread of the simulator died"));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| died())).collect()
+        })
+    };
+    let mut seen = Seen { completed: true, time: start.elapsed(), ..Seen::default() };
+    if let Some((first, others)) = lanes.split_first_mut() {
+        for lane in others {
+            first.faults.absorb(&mut lane.faults);
+            first.divergences.append(&mut lane.divergences);
+            first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
+            first.incomplete |= lane.incomplete;
+            first.broken = first.broken.take().or_else(|| lane.broken.take());
+            lane.relax();
+        }
+        if used > 1 {
+            first.divergences.sort_by_key(|d| [2, 1, 0].map(|i| d.group_id[i]));
+        }
+        seen.faults = first.faults.take();
+        seen.divergences = std::mem::take(&mut first.divergences);
+        let barriers = prepared.program.barriers.iter().zip(&first.reached);
+        seen.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
+        seen.reached.sort_unstable();
+        seen.reached.dedup();
+        seen.completed = !first.incomplete;
+        seen.printf = printed(&first.printed);
+        if let Some(what) = first.broken.take() {
+            return Err(Error::internal(what));
+        }
+        first.relax();
+    }
+    outcomes.into_iter().collect::<Result<()>>()?;
+    Ok(seen)
+}
+
+/// How many lanes share a launch: one where an order matters.
+fn threads(lanes: usize, prepared: &Prepared, course: &Course, races: bool) -> usize {
+    let table = prepared.program.table();
+    let ordered = races || !course.map.is_empty() || !course.item_order.is_empty() || !course.preemptions.is_empty();
+    let items = prepared.items().saturating_mul(prepared.groups);
+    if ordered || !table.prints.is_empty() || items < WORTH_THREADS {
+        return 1;
+    }
+    lanes.min(usize::try_from(prepared.groups).unwrap_or(usize::MAX)).max(1)
+}
+
+fn course(
+    options: &SimulationOptions,
+    prepared: &Prepared,
+    table: &crate::lower::host::table::HostTable,
+    timeout: Duration,
+) -> Result<Course> {
+    let schedule = &options.schedule;
+    let permutation = |what: &str, list: &[u32], wanted: u64| {
+        let mut seen = vec![false; if list.is_empty() { 0 } else { list.len() }];
+        let fits = list.is_empty() || list.len() as u64 == wanted;
+        let complete = list.iter().all(|n| seen.get_mut(*n as usize).is_some_and(|s| !std::mem::replace(s, true)));
+        if fits && complete {
+            return Ok(());
+        }
+        Err(Error::caller(format!("the schedule's {what} is no permutation of the numbers below {wanted}"))
+            .mend("give each number once, or leave it out"))
+    };
+    permutation("`map`", &schedule.map, prepared.groups)?;
+    permutation("`item_order`", &schedule.item_order, prepared.items())?;
+    let mut ignored = Vec::new();
+    if !options.ignored_barriers.is_empty() {
+        let sources = table.barriers.iter().map(|b| b.source as usize + 1).max().unwrap_or(0);
+        ignored = (0..sources).map(|s| options.ignored_barriers.contains(&(s as u32))).collect();
+    }
+    let now = Instant::now();
+    Ok(Course {
+        deadline: now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 30)),
+        fuel: options.fuel.map_or(u64::MAX, |f| f.min(1 << 62)),
+        map: schedule.map.clone(),
+        item_order: schedule.item_order.clone(),
+        preemptions: schedule.preemptions.clone(),
+        ignored,
+        next: AtomicU64::new(0),
+    })
+}
+
+fn printed(bytes: &[u8]) -> String {
+    let cut = bytes.len() >= MOST_PRINTED;
+    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_PRINTED)]).into_owned();
+    if cut {
+        text.push_str(&format!("\n... (cut after {MOST_PRINTED} bytes)\n"));
+    }
+    text
+}
+
+fn no_such(program: ProgramId) -> Error {
+    Error::internal(format!("program {} was not loaded by this simulator", program.0))
+}
+
+/// What the simulator says of itself.
+pub fn device() -> DeviceInfo {
+    // SAFETY: these calls only ask.
+    let memory = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES).max(0) * libc::sysconf(libc::_SC_PAGESIZE).max(0) };
+    let memory = u64::try_from(memory).unwrap_or(0);
+    DeviceInfo {
+        name: "kassay simulator".into(),
+        driver: env!("CARGO_PKG_VERSION").into(),
+        kind: KIND.into(),
+        il_versions: Vec::new(),
+        platform: "kassay".into(),
+        index: None,
+        max_work_group_size: MOST_ITEMS,
+        max_work_item_sizes: [MOST_ITEMS; 3],
+        local_memory: MOST_LOCAL,
+        global_memory: memory,
+        max_allocation: memory / 2,
+        fp16: true,
+        fp64: true,
+        images: false,
+    }
+}
+
+impl Executor for Simulator {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
+        match code {
+            Code::Host(code) => self.load_host(code),
+            Code::SpirV(_) => Err(Error::internal("code for an OpenCL device was given to the simulator")),
+        }
+    }
+
+    fn finish_load(&mut self, program: ProgramId) -> Result<()> {
+        if self.programs.contains_key(&program.0) { Ok(()) } else { Err(no_such(program)) }
+    }
+
+    fn unload(&mut self, program: ProgramId) {
+        let Some(gone) = self.programs.remove(&program.0) else { return };
+        if self.prepared.as_ref().is_some_and(|p| Arc::ptr_eq(&p.program, &gone.program)) {
+            for lane in &mut self.lanes {
+                lane.forget_slots();
+            }
+            self.prepared = None;
+        }
+    }
+
+    fn run_with_probe(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+    ) -> Result<RunResult> {
+        match self.prepare(program, launch, options.probe_words) {
+            Ok(()) => {}
+            Err(Refusal::Error(e)) => return Err(e),
+            Err(Refusal::Rejected(error, explanation)) => {
+                return Ok(Err(Fault::Rejected { error: error.into(), explanation }));
+            }
+        }
+        let simulation = SimulationOptions { probe_words: options.probe_words, ..SimulationOptions::default() };
+        let (mut kernel_times, mut printf) = (Vec::new(), String::new());
+        let end = Instant::now() + options.timeout;
+        let mut what = None;
+        for _ in 0..options.repeats.max(1) {
+            let left = end.saturating_duration_since(Instant::now());
+            let seen = self.once(program, &simulation, left, head)?;
+            kernel_times.push(seen.time);
+            printf.push_str(&seen.printf);
+            let Some(prepared) = &self.prepared else { break };
+            what = message::of(&seen.faults, &seen.divergences, prepared, options.timeout);
+            if what.is_none() && !seen.completed {
+                return Ok(Err(Fault::Timeout { limit: options.timeout }));
+            }
+            if what.is_some() {
+                break;
+            }
+        }
+        let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
+        let observation = Observation {
+            outputs: if options.outputs { prepared.outputs() } else { Vec::new() },
+            probe: prepared.probe().to_vec(),
+            kernel_times,
+            printf,
+        };
+        Ok(match what {
+            None => Ok(observation),
+            Some(what) => Err(Fault::Checked { what, observation: Box::new(observation) }),
+        })
+    }
+
+    fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
+        if sweep.batch.is_some() {
+            return Err(Error::internal("a sweep in batches was given to the simulator"));
+        }
+        match self.prepare(program, sweep.launch, Some(sweep.probe_words)) {
+            Ok(()) => {}
+            Err(Refusal::Error(e)) => return Err(e),
+            Err(Refusal::Rejected(error, explanation)) => {
+                let fault = Fault::Rejected { error: error.into(), explanation };
+                let runs = vec![Swept::Fault(fault); sweep.variations.len()];
+                return Ok(SweepOutcome { runs, launches: 0, kernel_time: Duration::ZERO });
+            }
+        }
+        let mut times = Vec::new();
+        let runs = (0..sweep.variations.len()).map(|index| self.variation(program, sweep, index, &mut times));
+        let runs = runs.collect::<Result<Vec<_>>>()?;
+        times.sort_unstable();
+        let kernel_time = times.get(times.len() / 2).copied().unwrap_or_default();
+        Ok(SweepOutcome { runs, launches: times.len() as u64, kernel_time })
+    }
+}
+
+impl Simulator {
+    /// All repeats of one variation.
+    fn variation(
+        &mut self,
+        program: ProgramId,
+        sweep: &Sweep<'_>,
+        index: usize,
+        times: &mut Vec<Duration>,
+    ) -> Result<Swept> {
+        let mut head = sweep.probe.to_vec();
+        for (index, value) in &sweep.variations[index].words {
+            let index = *index as usize;
+            if head.len() <= index {
+                head.resize(index + 1, 0);
+            }
+            head[index] = *value;
+        }
+        let options = SimulationOptions { probe_words: Some(sweep.probe_words), ..SimulationOptions::default() };
+        let mut runs: Vec<Run> = Vec::new();
+        for _ in 0..sweep.repeats.max(1) {
+            let seen = self.once(program, &options, sweep.timeout, &head)?;
+            times.push(seen.time);
+            let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
+            if !seen.completed
+                && seen.faults.iter().all(|f| f.kind == FaultKind::NonTermination)
+                && seen.divergences.is_empty()
+            {
+                return Ok(Swept::Fault(Fault::Timeout { limit: sweep.timeout }));
+            }
+            if let Some(what) = message::of(&seen.faults, &seen.divergences, prepared, sweep.timeout) {
+                let observation = Observation {
+                    outputs: Vec::new(),
+                    probe: prepared.probe().to_vec(),
+                    kernel_times: vec![seen.time],
+                    printf: seen.printf,
+                };
+                return Ok(Swept::Fault(Fault::Checked { what, observation: Box::new(observation) }));
+            }
+            let difference = sweep.references.iter().find_map(|r| {
+                let actual = prepared.output(r.position).unwrap_or_default();
+                difference::first(r.position, r.ty.as_ref(), r.tolerance, &r.bytes, actual)
+            });
+            let words = sweep.words.start as usize..sweep.words.end as usize;
+            let words = prepared.probe().get(words).unwrap_or_default().to_vec();
+            let agrees = difference.is_none();
+            let before = runs.last().map(|r| r.difference.is_none());
+            runs.push(Run { difference, words });
+            if before.is_some_and(|before| before != agrees) {
+                break;
+            }
+        }
+        Ok(Swept::Ran(runs))
+    }
+}

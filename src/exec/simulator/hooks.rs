@@ -1,0 +1,354 @@
+//! The functions that compiled code calls; see [`crate::lower::host::abi::hook`].
+//!
+//! They run on the item's stack, and an item may be suspended in them for ever: nothing they own then is freed. None of them panics:
+//! there is no way to unwind through compiled code.
+
+use std::time::Instant;
+
+use super::lane::Lane;
+use super::observation::FaultKind;
+use super::program::{NONE, Site, writes};
+use super::schedule::SLICE;
+use super::shadow::{Place, Who};
+use super::slot::{Item, State};
+use super::{print, sync};
+use crate::lower::host::abi::hook;
+use crate::lower::host::table::Space;
+
+/// The first bytes of the address space, where null pointers lead.
+const NULL_PAGE: u64 = 4096;
+
+/// How far from an object an address may lie to be told as being before or behind it.
+const NEAR: u64 = super::memory::GAP / 2;
+
+/// Names and addresses of all hooks.
+pub fn addresses() -> [(&'static str, usize); 11] {
+    [
+        (hook::ACCESS, access as *const () as usize),
+        (hook::SPAN, span as *const () as usize),
+        (hook::CHECK, check as *const () as usize),
+        (hook::DIVISION, division as *const () as usize),
+        (hook::FUEL, fuel as *const () as usize),
+        (hook::BARRIER, sync::barrier as *const () as usize),
+        (hook::EXCHANGE, sync::exchange as *const () as usize),
+        (hook::FENCE, fence as *const () as usize),
+        (hook::ASYNC_COPY, sync::async_copy as *const () as usize),
+        (hook::WAIT, sync::wait as *const () as usize),
+        (hook::PRINT, print::print as *const () as usize),
+    ]
+}
+
+/// What a check says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    Good,
+    Bad,
+}
+
+/// Where an address lies, or what is wrong with it.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    /// In this object.
+    At(u32, u64),
+    /// In memory that has no shadow: private variables, the code's constants.
+    Unshared,
+    Fault(FaultKind, Option<u32>, i64),
+}
+
+unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+    // SAFETY: code calls this with its own item and a site of its table.
+    unsafe {
+        let lane = (*item).lane;
+        let at = &*(*lane).sites.add(site as usize);
+        let number = (*item).accesses;
+        (*item).accesses = number + 1;
+        if number == (*item).stop_at {
+            sync::preempt(item, number);
+        }
+        if at.object != NONE && !at.forbidden {
+            let extent = *(*item).extents.add(at.object as usize);
+            let offset = (address as u64).wrapping_sub(extent.base);
+            let bytes = u64::from(at.bytes);
+            if offset < extent.bytes && extent.bytes - offset >= bytes && address as u64 & u64::from(at.misaligned) == 0
+            {
+                if !(*lane).races || shadow_access(item, lane, site, at.object, offset, address) {
+                    return address;
+                }
+                return uninitialised(item, address, site, at.object, offset);
+            }
+        }
+        elsewhere(item, address, site)
+    }
+}
+
+#[inline(always)]
+unsafe fn shadow_access(
+    item: *mut Item,
+    lane: *mut Lane,
+    site: u32,
+    object: u32,
+    offset: u64,
+    address: *mut u8,
+) -> bool {
+    // SAFETY: the access was checked, so the bytes are there; they stay until the launch ends.
+    unsafe {
+        let shadow = &mut *(*lane).shadow;
+        shadow.access(who(item), site, Place { object, offset }, address)
+    }
+}
+
+/// The item, for the race detector.
+///
+/// # Safety
+/// `item` is running, and its current access is counted.
+#[inline(always)]
+pub unsafe fn who(item: *const Item) -> Who {
+    // SAFETY: as promised.
+    unsafe { Who { slot: (*item).slot_number, item: (*item).index, number: (*item).accesses.wrapping_sub(1) } }
+}
+
+/// Accesses whose object is not known beforehand, and faults.
+#[cold]
+#[inline(never)]
+unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        let at = &*(*lane).sites.add(site as usize);
+        match find(item, at, address as u64, u64::from(at.bytes)) {
+            Found::At(object, offset) => {
+                if !(*lane).races || shadow_access(item, lane, site, object, offset, address) {
+                    return address;
+                }
+                uninitialised(item, address, site, object, offset)
+            }
+            Found::Unshared => address,
+            Found::Fault(kind, object, offset) => {
+                (*lane).faults.note(item, kind, site, object, offset);
+                skip(item, at, u64::from(at.bytes))
+            }
+        }
+    }
+}
+
+/// A read of local memory that nobody has written: noted, and done.
+#[cold]
+#[inline(never)]
+unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u32, offset: u64) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe { (*(*item).lane).faults.note(item, FaultKind::Uninitialised, site, Some(object), offset as i64) };
+    address
+}
+
+/// Where a skipped access goes instead.
+unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        // What is only written needs no zeros, but others may read there later.
+        let bytes = bytes.max(u64::from(at.bytes));
+        match (*lane).in_sink(bytes) {
+            Some(sink) => sink,
+            None => end(item),
+        }
+    }
+}
+
+/// Ends the item's group: the item has no way to go on.
+unsafe fn end(item: *mut Item) -> ! {
+    // SAFETY: as of `sync::suspend`; the group is over, so that nobody resumes the item.
+    unsafe {
+        (*(*item).slot).over = true;
+        loop {
+            sync::suspend(item);
+        }
+    }
+}
+
+unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let number = (*item).accesses;
+        (*item).accesses = number + 1;
+        if number == (*item).stop_at {
+            sync::preempt(item, number);
+        }
+        let at = &*(*(*item).lane).sites.add(site as usize);
+        match check_span(item, address, site, bytes) {
+            Checked::Good => address,
+            Checked::Bad => skip(item, at, bytes),
+        }
+    }
+}
+
+/// Checks an access of `bytes` bytes and tells the race detector of it. A fault is noted.
+///
+/// # Safety
+/// `item` is running; `site` is one of its table's accesses.
+pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Checked {
+    // SAFETY: as promised.
+    unsafe {
+        let lane = (*item).lane;
+        if bytes == 0 {
+            return Checked::Good;
+        }
+        match check_only(item, address, site, bytes) {
+            Found::At(object, offset) => {
+                if (*lane).races {
+                    let shadow = &mut *(*lane).shadow;
+                    if !shadow.span(who(item), site, Place { object, offset }, bytes, address) {
+                        uninitialised(item, address, site, object, offset);
+                    }
+                }
+                Checked::Good
+            }
+            Found::Unshared => Checked::Good,
+            Found::Fault(..) => Checked::Bad,
+        }
+    }
+}
+
+/// Checks an access and notes a fault; the race detector hears nothing. With the object and the offset, if it is shared memory.
+///
+/// # Safety
+/// As of [`check_span`].
+pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> (Checked, Option<Place>) {
+    // SAFETY: as promised.
+    unsafe {
+        match check_only(item, address, site, bytes) {
+            Found::At(object, offset) => (Checked::Good, Some(Place { object, offset })),
+            Found::Unshared => (Checked::Good, None),
+            Found::Fault(..) => (Checked::Bad, None),
+        }
+    }
+}
+
+unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Found {
+    // SAFETY: as of `check_span`.
+    unsafe {
+        let lane = (*item).lane;
+        let found = find(item, &*(*lane).sites.add(site as usize), address as u64, bytes);
+        if let Found::Fault(kind, object, offset) = found {
+            (*lane).faults.note(item, kind, site, object, offset);
+        }
+        found
+    }
+}
+
+unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        let at = &*(*lane).sites.add(site as usize);
+        match find(item, at, address as u64, u64::from(at.bytes)) {
+            Found::At(..) | Found::Unshared => address,
+            Found::Fault(kind, object, offset) => {
+                (*lane).faults.note(item, kind, site, object, offset);
+                skip(item, at, u64::from(at.bytes))
+            }
+        }
+    }
+}
+
+/// Looks for `bytes` bytes at `address` in what the item's group may access.
+unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found {
+    // SAFETY: as of `access`.
+    unsafe {
+        if address < NULL_PAGE {
+            return Found::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
+        }
+        let stack = (*(*item).task).stack();
+        let private = stack.contains(&address) && stack.end - address >= bytes;
+        if private && matches!(at.space, Space::Private | Space::Generic) && at.object == NONE {
+            return if address & u64::from(at.misaligned) == 0 {
+                Found::Unshared
+            } else {
+                Found::Fault(FaultKind::Misaligned, None, 0)
+            };
+        }
+        let mut near = None;
+        for region in &(*(*item).slot).regions {
+            let offset = address.wrapping_sub(region.base) as i64;
+            let object = (region.object != NONE).then_some(region.object);
+            // A pointer that comes from this object, or from nobody knows where but is of its kind.
+            let wanted = if at.object == NONE { suits(at.space, region.space) } else { at.object == region.object };
+            if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
+                continue;
+            }
+            let inside = offset >= 0 && offset as u64 <= region.bytes && region.bytes - offset as u64 >= bytes;
+            if !inside || !wanted {
+                near = near.or(object.filter(|_| wanted).map(|o| (o, offset)));
+                continue;
+            }
+            if address & u64::from(at.misaligned) != 0 {
+                return Found::Fault(FaultKind::Misaligned, object, offset);
+            }
+            if writes(at.mode) && region.space == Space::Constant {
+                return Found::Fault(FaultKind::ReadOnlyWrite, object, offset);
+            }
+            return match object {
+                Some(object) if region.space != Space::Constant => Found::At(object, offset as u64),
+                _ => Found::Unshared,
+            };
+        }
+        // What the pointer comes from, wherever it leads now.
+        if at.object != NONE {
+            let base = (*(*item).extents.add(at.object as usize)).base;
+            let offset = if base == 0 { 0 } else { address.wrapping_sub(base) as i64 };
+            return Found::Fault(FaultKind::OutOfBounds, Some(at.object), offset);
+        }
+        let (object, offset) = near.map_or((None, 0), |(object, offset)| (Some(object), offset));
+        Found::Fault(FaultKind::OutOfBounds, object, offset)
+    }
+}
+
+/// Whether a pointer to `pointer` may lead to memory of kind `memory`.
+fn suits(pointer: Space, memory: Space) -> bool {
+    pointer == Space::Generic || pointer == memory
+}
+
+unsafe extern "C" fn division(item: *mut Item, site: u32) {
+    // SAFETY: as of `access`.
+    unsafe { (*(*item).lane).faults.note(item, FaultKind::Division, site, None, 0) };
+}
+
+unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, scope: u32) {
+    let _ = site;
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        if (*lane).races {
+            let who = Who { number: (*item).accesses, ..who(item) };
+            (*(*lane).shadow).fence(who, flags, order, scope);
+        }
+    }
+}
+
+unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        (*item).at = (site, 0);
+        if Instant::now() >= (*(*lane).course).deadline {
+            (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
+            (*lane).over = true;
+            end(item);
+        }
+        (*(*item).slot).cursor = (*item).place + 1;
+        let left = (*item).fuel_left;
+        if left == 0 {
+            (*item).state = State::Exhausted;
+            sync::suspend(item);
+            return SLICE as i64;
+        }
+        (*lane).moved = true;
+        (*item).state = State::Spinning;
+        sync::suspend(item);
+        if left == u64::MAX {
+            return SLICE as i64;
+        }
+        let slice = left.min(SLICE);
+        (*item).fuel_left = left - slice;
+        slice as i64
+    }
+}

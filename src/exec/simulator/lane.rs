@@ -1,0 +1,223 @@
+//! A lane: what one thread needs to run work-groups. Kept from launch to launch.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::faults::Faults;
+use super::fiber::{Entry, Fiber};
+use super::launch::Prepared;
+use super::memory::Reserved;
+use super::observation::Divergence;
+use super::program::{Program, Site};
+use super::shadow::Shadow;
+use super::slot::Slot;
+use crate::error::{Error, Result};
+use crate::suite::schedule::Preemption;
+
+/// Bytes that skipped accesses may use, so that one of any length that a kernel can ask for lands in unused memory.
+pub const SINK: u64 = 1 << 30;
+
+/// Bytes that a launch may print; what comes later is dropped.
+pub const MOST_PRINTED: usize = 64 << 20;
+
+/// Stacks of more bytes than this together are given back after a launch.
+const KEPT_STACKS: u64 = 256 << 20;
+
+/// How a launch is run, for all its lanes.
+pub struct Course {
+    pub deadline: Instant,
+    /// Iterations per item; `u64::MAX`: as many as the time allows.
+    pub fuel: u64,
+    /// By place in the order of launch: the group; empty: as they come.
+    pub map: Vec<u32>,
+    pub item_order: Vec<u32>,
+    pub preemptions: Vec<Preemption>,
+    /// By source of barriers: whether they order no memory.
+    pub ignored: Vec<bool>,
+    /// The next place in the order of launch.
+    pub next: AtomicU64,
+}
+
+impl Course {
+    /// The next group to begin: its linear number.
+    pub fn next_group(&self, groups: u64) -> Option<u64> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        if place >= groups {
+            return None;
+        }
+        Some(usize::try_from(place).ok().and_then(|p| self.map.get(p)).map_or(place, |g| u64::from(*g)))
+    }
+}
+
+/// A thread's part of the simulator. Hooks find it through their item.
+pub struct Lane {
+    pub sites: *const Site,
+    pub program: *const Program,
+    pub prepared: *const Prepared,
+    pub course: *const Course,
+    pub races: bool,
+    /// The race detector; only looked at with `races`.
+    pub shadow: *mut Shadow,
+    pub fuel: u64,
+    pub sink: *mut u8,
+    sink_memory: Reserved,
+    pub entry: Option<Entry>,
+    pub faults: Faults,
+    pub divergences: Vec<Divergence>,
+    /// By site of barriers: whether some item arrived.
+    pub reached: Vec<bool>,
+    pub printed: Vec<u8>,
+    /// Grows with everything that others may have waited for: ends, releases.
+    pub activity: u64,
+    /// An item that still had fuel has run since the exhausted ones last got some.
+    pub moved: bool,
+    /// Nothing runs any more.
+    pub over: bool,
+    /// Some item did not come to its end.
+    pub incomplete: bool,
+    /// A fault of kassay's own that a hook met.
+    pub broken: Option<String>,
+    #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
+    pub slots: Vec<Box<Slot>>,
+    /// Which launch the slots are for.
+    slots_for: *const Prepared,
+    pub active: Vec<u32>,
+    pub free: Vec<u32>,
+    pub fibers: Vec<Fiber>,
+    pub idle: Vec<u32>,
+    /// What the fibers' stacks are made for.
+    private_bytes: u64,
+    /// Items until the clock is looked at again.
+    pub until_clock: i64,
+}
+
+// SAFETY: the pointers lead to what belongs to the simulator that owns the lane, or to the launch that it runs just now; no fiber
+// is suspended in a kernel while a lane changes threads.
+unsafe impl Send for Lane {}
+
+impl Lane {
+    /// # Errors
+    /// `Environment` if there is no memory.
+    pub fn new() -> Result<Lane> {
+        let mut sink_memory = Reserved::default();
+        let sink = sink_memory.reserve(SINK)?;
+        Ok(Lane {
+            sites: std::ptr::null(),
+            program: std::ptr::null(),
+            prepared: std::ptr::null(),
+            course: std::ptr::null(),
+            races: false,
+            shadow: std::ptr::null_mut(),
+            fuel: u64::MAX,
+            sink,
+            sink_memory,
+            entry: None,
+            faults: Faults::default(),
+            divergences: Vec::new(),
+            reached: Vec::new(),
+            printed: Vec::new(),
+            activity: 0,
+            moved: false,
+            over: false,
+            incomplete: false,
+            broken: None,
+            slots: Vec::new(),
+            slots_for: std::ptr::null(),
+            active: Vec::new(),
+            free: Vec::new(),
+            fibers: Vec::new(),
+            idle: Vec::new(),
+            private_bytes: 0,
+            until_clock: 0,
+        })
+    }
+
+    /// Gets ready for a run of `prepared`.
+    pub fn begin(&mut self, prepared: &Prepared, course: &Course, shadow: Option<&mut Shadow>) {
+        let program = &*prepared.program;
+        self.sites = program.sites.as_ptr();
+        self.program = program;
+        self.course = course;
+        self.races = shadow.is_some();
+        self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        self.fuel = course.fuel;
+        self.entry = Some(program.entry());
+        self.faults.clear();
+        self.divergences.clear();
+        self.reached.clear();
+        self.reached.resize(program.barriers.len(), false);
+        self.printed.clear();
+        self.activity = 0;
+        self.moved = false;
+        self.over = false;
+        self.incomplete = false;
+        self.broken = None;
+        self.until_clock = 0;
+        if !std::ptr::eq(self.slots_for, prepared) {
+            self.forget_slots();
+            self.slots_for = prepared;
+        }
+        self.prepared = prepared;
+        let needed = program.table().stack_bytes;
+        if needed > self.private_bytes {
+            self.fibers.clear();
+            self.idle.clear();
+            self.private_bytes = needed;
+        }
+    }
+
+    /// Forgets everything that belongs to a launch. To be called before one's memory is given back.
+    pub fn forget_slots(&mut self) {
+        self.slots.clear();
+        self.free.clear();
+        self.active.clear();
+        self.slots_for = std::ptr::null();
+    }
+
+    /// Gives back what is too large to keep.
+    pub fn relax(&mut self) {
+        if self.private_bytes.saturating_mul(self.fibers.len() as u64) > KEPT_STACKS {
+            self.fibers.clear();
+            self.idle.clear();
+        }
+    }
+
+    /// A slot without a group.
+    pub fn free_slot(&mut self) -> Result<u32> {
+        if let Some(number) = self.free.pop() {
+            return Ok(number);
+        }
+        // SAFETY: `begin` set the pointer to the launch that this lane runs.
+        let prepared = unsafe { &*self.prepared };
+        let number = self.slots.len() as u32;
+        let mut slot = Slot::new(prepared, number)?;
+        slot.context.sink = self.sink;
+        self.slots.push(slot);
+        Ok(number)
+    }
+
+    /// A fiber without an item.
+    pub fn idle_fiber(&mut self) -> Result<u32> {
+        if let Some(number) = self.idle.pop() {
+            return Ok(number);
+        }
+        let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
+        self.fibers.push(Fiber::new(self.private_bytes, entry, super::schedule::ended)?);
+        Ok(self.fibers.len() as u32 - 1)
+    }
+
+    /// Where an access that is skipped goes instead: `bytes` bytes that are zero. `None`: there is no such place.
+    pub fn in_sink(&mut self, bytes: u64) -> Option<*mut u8> {
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK)?;
+        // SAFETY: the sink has so many bytes, and no reference leads there.
+        unsafe { std::ptr::write_bytes(self.sink, 0, bytes) };
+        Some(self.sink)
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.fibers.clear();
+        self.sink_memory.relax();
+    }
+}

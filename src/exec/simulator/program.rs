@@ -1,0 +1,88 @@
+//! A loaded program: code in memory, and what hooks must know of its sites, small and by number.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::fiber::Entry;
+use super::hooks;
+use super::object::Loaded;
+use crate::error::Result;
+use crate::lower::code::HostCode;
+use crate::lower::host::abi;
+use crate::lower::host::table::{HostTable, Mode, Space, Storage};
+
+/// No object.
+pub const NONE: u32 = u32::MAX;
+
+/// An access site, as hooks read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// The only object its pointer can come from, or [`NONE`].
+    pub object: u32,
+    pub bytes: u32,
+    /// Of the address: bits that must be zero.
+    pub misaligned: u32,
+    pub mode: Mode,
+    pub space: Space,
+    /// It writes, and its object is constant: always a fault.
+    pub forbidden: bool,
+}
+
+pub struct Program {
+    pub code: Arc<HostCode>,
+    pub loaded: Loaded,
+    pub sites: Vec<Site>,
+    /// By number.
+    pub barriers: Vec<Barrier>,
+}
+
+/// A barrier site, as hooks read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Barrier {
+    pub source: u32,
+    pub sub_group: bool,
+}
+
+impl Program {
+    /// # Errors
+    /// `Internal` if the object cannot be loaded.
+    pub fn new(code: &Arc<HostCode>) -> Result<Program> {
+        let hooks: HashMap<&'static str, usize> = hooks::addresses().into_iter().collect();
+        let loaded = Loaded::new(&code.object, abi::ENTRY, &hooks)?;
+        let table = &code.table;
+        let site = |site: &crate::lower::host::table::AccessSite| Site {
+            object: site.object.unwrap_or(NONE),
+            bytes: site.bytes,
+            misaligned: site.align.max(1).next_power_of_two() - 1,
+            mode: site.mode,
+            space: site.space,
+            forbidden: writes(site.mode)
+                && (site.space == Space::Constant || site.object.is_some_and(|o| is_constant(table, o))),
+        };
+        let sites = table.accesses.iter().map(site).collect();
+        let barriers = table.barriers.iter().map(|b| Barrier { source: b.source, sub_group: b.sub_group }).collect();
+        Ok(Program { code: Arc::clone(code), loaded, sites, barriers })
+    }
+
+    pub fn table(&self) -> &HostTable {
+        &self.code.table
+    }
+
+    pub fn entry(&self) -> Entry {
+        // SAFETY: the loader found this address for the entry, whose signature the contract of `lower::host::abi` fixes; the
+        // first member of `Item` is the context that it names.
+        unsafe { std::mem::transmute::<usize, Entry>(self.loaded.entry()) }
+    }
+}
+
+/// Whether an access can change memory.
+pub fn writes(mode: Mode) -> bool {
+    matches!(mode, Mode::Write | Mode::Atomic)
+}
+
+fn is_constant(table: &HostTable, object: u32) -> bool {
+    table
+        .objects
+        .get(object as usize)
+        .is_some_and(|o| o.space == Space::Constant || matches!(o.storage, Storage::Constant { .. }))
+}

@@ -1,0 +1,288 @@
+//! Who runs next: items of a group in the schedule's order, and more groups beside the first where items spin.
+//!
+//! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
+//! to them may be alive then.
+
+use std::time::Instant;
+
+use super::fiber::Back;
+use super::lane::Lane;
+use super::launch::Prepared;
+use super::observation::{Divergence, FaultKind, Waiting};
+use super::slot::{Item, Slot, State};
+use crate::error::Result;
+
+/// Loop iterations of an item before the others get a turn, the first time and later.
+pub const FIRST_SLICE: u64 = 1 << 16;
+pub const SLICE: u64 = 1 << 13;
+
+/// Items of all groups that are active at a time, at most: each may take a stack.
+const MOST_ACTIVE: usize = 8192;
+
+/// Items between two looks at the clock.
+const CLOCK: i64 = 4096;
+
+/// How the items of a group stand when none can run.
+enum End {
+    Finished,
+    /// They wait for each other in vain.
+    Diverged,
+    /// One was ended.
+    Aborted,
+    /// Some spin.
+    Spinning,
+}
+
+/// After `item` has come to its end: the item that its fiber runs next, or null.
+///
+/// # Safety
+/// `item` is the running one.
+pub unsafe fn ended(item: *mut Item) -> *mut Item {
+    // SAFETY: the slot lives as long as its items; no reference to it is alive while a fiber runs.
+    unsafe {
+        let (slot, lane) = ((*item).slot, (*item).lane);
+        (*item).state = State::Finished;
+        (*slot).finished += 1;
+        (*slot).last = (*item).place;
+        (*lane).activity += 1;
+        (*lane).moved = true;
+        let place = (*item).place as usize + 1;
+        if place >= (*slot).count as usize {
+            return std::ptr::null_mut();
+        }
+        let order = &(*slot).order;
+        let next = (*slot).items.as_mut_ptr().add(order[place] as usize);
+        if (*next).state != State::Fresh {
+            return std::ptr::null_mut();
+        }
+        Slot::start(next, (*lane).fuel, FIRST_SLICE);
+        (*next).fiber = (*item).fiber;
+        next
+    }
+}
+
+/// Runs groups until the course has none left, or all is over.
+///
+/// # Errors
+/// `Environment` if there is no memory for stacks.
+///
+/// # Safety
+/// `lane` has begun a run, and nobody else uses it.
+pub unsafe fn run(lane: *mut Lane) -> Result<()> {
+    // SAFETY: as promised; no reference outlives a statement that runs a fiber.
+    unsafe {
+        let prepared = &*(*lane).prepared;
+        let mut stalls = 0;
+        loop {
+            if (*lane).active.is_empty() && !begin_group(lane, prepared)? {
+                return Ok(());
+            }
+            let activity = (*lane).activity;
+            let mut index = 0;
+            while index < (*lane).active.len() {
+                let number = (&(*lane).active)[index];
+                let slot = &raw mut *(&mut (*lane).slots)[number as usize];
+                wake(slot, State::Spinning);
+                let end = run_slot(lane, slot)?;
+                if (*lane).over {
+                    give_up(lane);
+                    return Ok(());
+                }
+                match end {
+                    End::Spinning => {
+                        index += 1;
+                        continue;
+                    }
+                    End::Finished => {}
+                    End::Diverged => {
+                        let divergence = divergence(&*slot);
+                        (*lane).divergences.push(divergence);
+                        abandon(lane, slot);
+                    }
+                    End::Aborted => abandon(lane, slot),
+                }
+                (*lane).active.remove(index);
+                leave(lane, number);
+                (*lane).activity += 1;
+            }
+            stalls = if (*lane).activity == activity { stalls + 1 } else { 0 };
+            if stalls > 0 && !(*lane).active.is_empty() {
+                let spinning = any(lane, State::Spinning).is_some();
+                if (stalls > 1 || !spinning) && has_room(lane, prepared) && begin_group(lane, prepared)? {
+                    stalls = 0;
+                } else if !spinning {
+                    if let Some(item) = any(lane, State::Exhausted).filter(|_| !(*lane).moved) {
+                        does_not_end(lane, item);
+                        give_up(lane);
+                        return Ok(());
+                    }
+                    (*lane).moved = false;
+                    for index in 0..(*lane).active.len() {
+                        let number = (&(*lane).active)[index];
+                        wake(&raw mut *(&mut (*lane).slots)[number as usize], State::Exhausted);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Begins the next group in a free slot. `false`: there is none, or no time.
+unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        let course = &*(*lane).course;
+        (*lane).until_clock -= prepared.items() as i64;
+        if (*lane).until_clock < 0 {
+            (*lane).until_clock = CLOCK;
+            if Instant::now() >= course.deadline {
+                // Nothing is to blame but the launch's size; what did not begin did not end.
+                (*lane).incomplete |= course.next_group(prepared.groups).is_some();
+                return Ok(false);
+            }
+        }
+        let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
+        let number = (*lane).free_slot()?;
+        (*lane).active.push(number);
+        let slot = &mut *(&mut (*lane).slots)[number as usize];
+        slot.begin(lane, group, prepared.group_id(group), &course.item_order);
+        if (*lane).races {
+            (*(*lane).shadow).begin_group(number, group)?;
+        }
+        if !course.preemptions.is_empty() {
+            slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
+        }
+        Ok(true)
+    }
+}
+
+/// The group of a slot is over.
+unsafe fn leave(lane: *mut Lane, number: u32) {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        if (*lane).races {
+            (*(*lane).shadow).end_group(number);
+        }
+        (*lane).free.push(number);
+    }
+}
+
+/// Whether one more group may be active.
+unsafe fn has_room(lane: *mut Lane, prepared: &Prepared) -> bool {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe { ((*lane).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
+}
+
+/// Runs the items of a group until none can go on.
+unsafe fn run_slot(lane: *mut Lane, slot: *mut Slot) -> Result<End> {
+    // SAFETY: as of `run`.
+    unsafe {
+        loop {
+            if (*slot).over {
+                return Ok(End::Aborted);
+            }
+            if (*slot).finished == (*slot).count {
+                return Ok(End::Finished);
+            }
+            let Some(index) = (*slot).pick() else {
+                let items = &(&(*slot).items)[..(*slot).count as usize];
+                let spins = items.iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
+                return Ok(if spins { End::Spinning } else { End::Diverged });
+            };
+            let item = (*slot).items.as_mut_ptr().add(index as usize);
+            if (*item).state == State::Fresh {
+                let fiber = (*lane).idle_fiber()?;
+                Slot::start(item, (*lane).fuel, FIRST_SLICE);
+                (*item).fiber = fiber;
+            }
+            let number = (*item).fiber;
+            let Some(entry) = (*lane).entry else { return Ok(End::Aborted) };
+            let fiber = (*lane).fibers.as_mut_ptr().add(number as usize);
+            if (*fiber).run(item, entry) == Back::Idle {
+                (*slot).cursor = (*slot).last + 1;
+                (*lane).idle.push(number);
+            }
+            if (*lane).over {
+                return Ok(End::Aborted);
+            }
+        }
+    }
+}
+
+/// Lets items in this state go on.
+unsafe fn wake(slot: *mut Slot, state: State) {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        let count = (*slot).count as usize;
+        for item in (&mut (*slot).items)[..count].iter_mut().filter(|i| i.state == state) {
+            item.state = State::Ready;
+        }
+    }
+}
+
+/// An item of an active group in this state.
+unsafe fn any(lane: *mut Lane, state: State) -> Option<*const Item> {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        (*lane).active.iter().find_map(|number| {
+            let slot = &(&(*lane).slots)[*number as usize];
+            slot.items[..slot.count as usize].iter().find(|i| i.state == state).map(std::ptr::from_ref)
+        })
+    }
+}
+
+/// Notes that the loop an item is in does not end.
+unsafe fn does_not_end(lane: *mut Lane, item: *const Item) {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe { (*lane).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
+}
+
+/// Ends all groups.
+unsafe fn give_up(lane: *mut Lane) {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        while let Some(number) = (*lane).active.pop() {
+            abandon(lane, &raw mut *(&mut (*lane).slots)[number as usize]);
+            leave(lane, number);
+        }
+        (*lane).over = true;
+        (*lane).incomplete = true;
+    }
+}
+
+/// Ends a group whose items have not all finished.
+unsafe fn abandon(lane: *mut Lane, slot: *mut Slot) {
+    // SAFETY: as of `run`; no fiber runs.
+    unsafe {
+        (*lane).incomplete = true;
+        let begun = |item: &&Item| !matches!(item.state, State::Fresh | State::Finished);
+        for item in (&(*slot).items)[..(*slot).count as usize].iter().filter(begun) {
+            let fiber = &mut (&mut (*lane).fibers)[item.fiber as usize];
+            // A fiber that came back idle is among the idle ones already.
+            if std::ptr::eq(fiber.item(), item) {
+                fiber.abandon();
+                (*lane).idle.push(item.fiber);
+            }
+        }
+    }
+}
+
+/// Who waits where, and who does not come.
+fn divergence(slot: &Slot) -> Divergence {
+    let mut waiting: Vec<Waiting> = Vec::new();
+    let (mut finished, mut finished_item) = (0, None);
+    for item in &slot.items[..slot.count as usize] {
+        if item.state == State::Finished {
+            finished += 1;
+            finished_item.get_or_insert(item.context.global_id);
+            continue;
+        }
+        let (barrier, iteration) = item.at;
+        match waiting.iter_mut().find(|w| w.barrier == barrier && w.iteration == iteration) {
+            Some(known) => known.items += 1,
+            None => waiting.push(Waiting { barrier, iteration, item: item.context.global_id, items: 1 }),
+        }
+    }
+    waiting.sort_by_key(|w| std::cmp::Reverse(w.items));
+    Divergence { group_id: slot.context.group_id, waiting, finished, finished_item }
+}

@@ -1,0 +1,81 @@
+//! Which cells the second pass must look at.
+
+use super::launch::Area;
+
+/// Cells that are kept in any case, and cells that each site may bring besides.
+const CELLS: u64 = 1 << 19;
+const PER_SITE: u32 = 1 << 10;
+
+/// A set of cells: by object, whichever slot.
+#[derive(Debug, Default)]
+pub struct Flags {
+    /// By object, a bit per cell; empty until one is set.
+    objects: Vec<Vec<u64>>,
+    cells: Vec<u64>,
+    total: u64,
+    by_site: Vec<u32>,
+}
+
+impl Flags {
+    pub fn begin(&mut self, areas: &[Area], sites: usize) {
+        self.objects = vec![Vec::new(); areas.len()];
+        self.cells = areas.iter().map(Area::cells).collect();
+        self.total = 0;
+        self.by_site = vec![0; sites];
+    }
+
+    /// An access of `site` met another one there. Where there are too many cells, those of sites that brought few are kept.
+    pub fn set(&mut self, site: u32, object: u32, cell: u64) {
+        let (Some(bits), Some(cells)) = (self.objects.get_mut(object as usize), self.cells.get(object as usize)) else {
+            return;
+        };
+        if bits.is_empty() {
+            bits.resize(cells.div_ceil(64) as usize, 0);
+        }
+        let Some(word) = bits.get_mut((cell / 64) as usize) else { return };
+        let bit = 1 << (cell % 64);
+        if *word & bit != 0 {
+            return;
+        }
+        if let Some(brought) = self.by_site.get_mut(site as usize)
+            && (self.total < CELLS || *brought < PER_SITE)
+        {
+            *word |= bit;
+            *brought += 1;
+            self.total += 1;
+        }
+    }
+
+    #[inline]
+    pub fn has(&self, object: u32, cell: u64) -> bool {
+        let word = self.objects.get(object as usize).and_then(|bits| bits.get((cell / 64) as usize));
+        word.is_some_and(|word| word >> (cell % 64) & 1 != 0)
+    }
+
+    /// Whether the object has any.
+    #[inline]
+    pub fn any_in(&self, object: u32) -> bool {
+        self.objects.get(object as usize).is_some_and(|bits| !bits.is_empty())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::launch::Memory;
+    use super::*;
+
+    #[test]
+    fn late_sites_still_have_their_cells() {
+        let area = Area { memory: Memory::Global, bytes: 4 << 20, granule: 4 };
+        let mut flags = Flags::default();
+        flags.begin(&[area], 2);
+        (0..CELLS + 100).for_each(|cell| flags.set(0, 0, cell));
+        assert!(flags.has(0, CELLS - 1) && !flags.has(0, CELLS));
+        flags.set(1, 0, CELLS);
+        assert!(flags.has(0, CELLS));
+    }
+}

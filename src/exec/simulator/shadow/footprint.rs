@@ -1,0 +1,70 @@
+//! How much memory a launch touches, and how many items share it: what the search for inputs steers by (SIMULEE 3.1).
+
+use super::groups::{ITEM, SEVERAL};
+use super::launch::Area;
+use super::places::Places;
+use crate::error::Result;
+use crate::exec::simulator::observation::Footprint;
+
+/// Counts cells and items as they are touched.
+#[derive(Debug, Default)]
+pub struct Feet {
+    /// Who was there since the launch (of local memory: the group) began.
+    places: Places<u64>,
+    addresses: u64,
+    threads: u64,
+    /// By object: its lowest byte that was touched, and the one behind the highest.
+    ranges: Vec<Option<(u64, u64)>>,
+}
+
+impl Feet {
+    /// A launch begins.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
+        self.places.begin(areas)?;
+        self.addresses = 0;
+        self.threads = 0;
+        self.ranges = vec![None; areas.len()];
+        Ok(())
+    }
+
+    /// A slot is used.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn open(&mut self, slot: u32) -> Result<()> {
+        self.places.open(slot)
+    }
+
+    pub fn clear(&mut self) {
+        self.places.clear();
+    }
+
+    /// The item with this number touches bytes of an object; words below `valid` are of earlier launches or groups.
+    pub fn touch(&mut self, slot: u32, valid: u64, item: u32, object: u32, (offset, bytes): (u64, u64)) {
+        let Some(cells) = self.places.object(object) else { return };
+        let (first, count) = cells.touched(offset, bytes);
+        let me = valid + u64::from(item);
+        for cell in cells.range(slot, first, count) {
+            if *cell < valid {
+                *cell = me;
+                self.addresses += 1;
+                self.threads += 1;
+            } else if *cell & ITEM != u64::from(item) && *cell & SEVERAL == 0 {
+                *cell |= SEVERAL;
+                self.threads += 1;
+            }
+        }
+        if let Some(range) = self.ranges.get_mut(object as usize) {
+            let (low, high) = range.unwrap_or((offset, offset + bytes));
+            *range = Some((low.min(offset), high.max(offset + bytes)));
+        }
+    }
+
+    pub fn total(&self) -> Footprint {
+        let range = self.ranges.iter().flatten().map(|(low, high)| high - low).max().unwrap_or_default();
+        Footprint { addresses: self.addresses, threads: self.threads, range }
+    }
+}

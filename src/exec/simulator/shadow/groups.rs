@@ -1,0 +1,200 @@
+//! Groups that run, and the intervals between their barriers: stamps.
+//!
+//! A stamp is the number of an interval; a barrier gives its group a new one for the memory that its flags name. Stamps grow from launch to launch,
+//! so that what earlier launches left in shadow memory is known to be old. Items are numbered over the whole launch, group after group,
+//! so that a number tells its group. A stamp and an item make a *word*, which is what shadow cells hold.
+
+use super::launch::{Memory, Strided};
+
+/// Bits of a word that name the item.
+pub const ITEM: u64 = (1 << 30) - 1;
+/// In a word that stands for readers or atomics: several items, all in the word's interval.
+pub const SEVERAL: u64 = 1 << 30;
+/// In such a word: items of several groups, in whatever intervals.
+pub const GROUPS: u64 = 1 << 31;
+
+/// Two copies' sides while nobody has waited for them.
+#[derive(Debug, Clone, Copy)]
+pub struct Flight {
+    pub destination: Strided,
+    pub source: Strided,
+}
+
+/// A group that runs, at a slot.
+#[derive(Debug, Clone, Default)]
+pub struct Slot {
+    /// By memory: the current interval's stamp and the group's first item.
+    words: [u64; 3],
+    /// By memory: words below were left by earlier launches, or, in local memory, earlier groups.
+    valid: [u64; 3],
+    /// The number of the group's first item.
+    pub first: u32,
+    /// Items, and one more that stands for copies.
+    pub stride: u32,
+    /// How many groups began before, in this launch.
+    pub sequence: u32,
+    /// By memory: how many intervals were before.
+    pub intervals: [u32; 3],
+    /// Whether stamps began anew while it ran, so that cells forgot what it had written.
+    pub forgetful: bool,
+    pub active: bool,
+    pub flights: Vec<Flight>,
+}
+
+impl Slot {
+    /// What a cell remembers of an item now.
+    #[inline]
+    pub fn word(&self, memory: Memory, item: u32) -> u64 {
+        self.words[memory as usize] + u64::from(item)
+    }
+
+    #[inline]
+    pub fn valid(&self, memory: Memory) -> u64 {
+        self.valid[memory as usize]
+    }
+
+    /// The item that stands for the group's copies.
+    pub fn copier(&self) -> u32 {
+        self.stride - 1
+    }
+
+    /// Whether the word, which is valid, is of another group.
+    #[inline]
+    pub fn is_foreign(&self, word: u64) -> bool {
+        ((word & ITEM) as u32).wrapping_sub(self.first) >= self.stride
+    }
+
+    pub fn interval(&self, memory: Memory) -> u32 {
+        self.intervals[memory as usize]
+    }
+}
+
+/// All slots, and the stamps.
+#[derive(Debug)]
+pub struct Groups {
+    slots: Vec<Slot>,
+    /// The next stamp.
+    next: u32,
+    /// The launch's first.
+    launch: u32,
+    stride: u32,
+    begun: u32,
+}
+
+/// What to do after stamps were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Renewal {
+    No,
+    /// All shadow memory must be zeroed: stamps began anew.
+    Clear,
+}
+
+/// From here on a launch begins with new stamps.
+const HALF: u32 = 1 << 31;
+
+impl Groups {
+    pub fn new() -> Groups {
+        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, begun: 0 }
+    }
+
+    /// A launch whose groups have at most `items` items.
+    pub fn begin_launch(&mut self, items: u32) -> Renewal {
+        self.slots.iter_mut().for_each(|slot| slot.active = false);
+        let renewal = if self.next >= HALF { Renewal::Clear } else { Renewal::No };
+        if renewal == Renewal::Clear {
+            self.next = 1;
+        }
+        self.launch = self.next;
+        self.stride = items + 1;
+        self.begun = 0;
+        renewal
+    }
+
+    pub fn begin(&mut self, slot: u32, group: u64) -> Renewal {
+        let index = slot as usize;
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, Slot::default);
+        }
+        self.slots[index].active = false;
+        let (stamp, renewal) = self.take();
+        let first = (group * u64::from(self.stride)) as u32;
+        let old = u64::from(self.launch) << 32;
+        self.slots[index] = Slot {
+            words: [u64::from(stamp) << 32 | u64::from(first); 3],
+            valid: Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old }),
+            first,
+            stride: self.stride,
+            sequence: self.begun,
+            active: true,
+            ..Slot::default()
+        };
+        self.begun += 1;
+        renewal
+    }
+
+    pub fn end(&mut self, slot: u32) {
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
+            slot.active = false;
+            slot.flights.clear();
+        }
+    }
+
+    /// A new interval for the memory that `flags` name.
+    pub fn advance(&mut self, slot: u32, flags: u32) -> Renewal {
+        if !Memory::ALL.iter().any(|m| flags & m.flag() != 0) {
+            return Renewal::No;
+        }
+        let (stamp, renewal) = self.take();
+        let Some(slot) = self.slots.get_mut(slot as usize) else { return renewal };
+        for memory in Memory::ALL.into_iter().filter(|m| flags & m.flag() != 0) {
+            slot.words[memory as usize] = u64::from(stamp) << 32 | u64::from(slot.first);
+            slot.intervals[memory as usize] += 1;
+        }
+        renewal
+    }
+
+    /// The word of a copy of the group: of an interval that it has for itself.
+    pub fn copy(&mut self, slot: u32) -> (u64, Renewal) {
+        let (stamp, renewal) = self.take();
+        let item = self.slots.get(slot as usize).map_or(0, |s| s.first + s.copier());
+        (u64::from(stamp) << 32 | u64::from(item), renewal)
+    }
+
+    /// A new stamp. When there is none left they begin anew, in the middle of a launch: what is known is then forgotten.
+    fn take(&mut self) -> (u32, Renewal) {
+        let renewal = if self.next == u32::MAX { Renewal::Clear } else { Renewal::No };
+        if renewal == Renewal::Clear {
+            self.launch = 1;
+            self.next = 2;
+            for slot in self.slots.iter_mut().filter(|s| s.active) {
+                slot.words = [1 << 32 | u64::from(slot.first); 3];
+                slot.valid = [1 << 32; 3];
+                slot.forgetful = true;
+            }
+        }
+        let stamp = self.next;
+        self.next += 1;
+        (stamp, renewal)
+    }
+
+    #[inline]
+    pub fn slot(&self, slot: u32) -> Option<&Slot> {
+        self.slots.get(slot as usize)
+    }
+
+    pub fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(slot as usize)
+    }
+
+    /// Whether the group that began after `sequence` others still runs.
+    pub fn runs(&self, sequence: u32) -> bool {
+        self.slots.iter().any(|s| s.active && s.sequence == sequence)
+    }
+
+    /// As if `next` stamps had been taken.
+    #[cfg(test)]
+    pub fn skip_to(&mut self, next: u32) {
+        self.next = next;
+    }
+}

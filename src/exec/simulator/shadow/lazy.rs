@@ -1,0 +1,122 @@
+//! Arrays that are zero at first and take memory only where they are touched.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
+
+use crate::error::{Error, Result};
+
+/// What is made of zero bytes and holds no pointers.
+///
+/// # Safety
+/// Any bytes must be a valid value.
+pub unsafe trait Plain: Copy {}
+
+// SAFETY: integers.
+unsafe impl Plain for u32 {}
+// SAFETY: integers.
+unsafe impl Plain for u64 {}
+// SAFETY: integers, one after the other.
+unsafe impl<const N: usize> Plain for [u64; N] {}
+
+/// An array of `T`, all zero until written.
+#[derive(Debug)]
+pub struct Lazy<T> {
+    start: NonNull<T>,
+    len: usize,
+    map: Option<MmapMut>,
+    element: PhantomData<T>,
+}
+
+// SAFETY: it owns its memory alone.
+unsafe impl<T: Plain + Send> Send for Lazy<T> {}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Lazy<T> {
+        Lazy { start: NonNull::dangling(), len: 0, map: None, element: PhantomData }
+    }
+}
+
+/// From here on larger pages are worth it, in bytes.
+const LARGE: usize = 4 << 20;
+
+impl<T: Plain> Lazy<T> {
+    /// `len` zeros.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn new(len: u64) -> Result<Lazy<T>> {
+        if len == 0 {
+            return Ok(Lazy::default());
+        }
+        let lacking = |_| {
+            Error::environment(format!("no memory to watch {len} cells of a launch"))
+                .mend("give the launch smaller buffers, or the machine more memory")
+        };
+        let count = usize::try_from(len).unwrap_or(usize::MAX);
+        let bytes = count.saturating_mul(size_of::<T>());
+        let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(lacking)?;
+        if bytes >= LARGE {
+            // Only a hint.
+            let _ = map.advise(Advice::HugePage);
+        }
+        // Mappings begin at pages, so any integer is aligned there.
+        let start = NonNull::new(map.as_mut_ptr().cast()).unwrap_or(NonNull::dangling());
+        Ok(Lazy { start, len: count, map: Some(map), element: PhantomData })
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len as u64
+    }
+
+    #[inline]
+    pub fn all(&mut self) -> &mut [T] {
+        // SAFETY: `start` and `len` are those of the mapping, which is ours alone; any bytes are a `T`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
+    /// Those that exist of the `count` elements from `first` on.
+    #[inline]
+    pub fn range(&mut self, first: u64, count: u64) -> &mut [T] {
+        let all = self.all();
+        let len = all.len();
+        let first = usize::try_from(first).unwrap_or(len).min(len);
+        let count = usize::try_from(count).unwrap_or(len).min(len - first);
+        &mut all[first..first + count]
+    }
+
+    /// All zero again.
+    pub fn clear(&mut self) {
+        let Some(map) = &self.map else { return };
+        // SAFETY: private anonymous memory reads as zero afterwards, which is a valid `T`; nobody else borrows it.
+        if unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) }.is_err() {
+            // SAFETY: zero bytes are a valid `T`.
+            self.all().fill(unsafe { std::mem::zeroed() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_zero_at_first_and_after_clearing() {
+        let mut array = Lazy::<u64>::new(1 << 20).unwrap();
+        assert_eq!(array.len(), 1 << 20);
+        assert_eq!(array.range(1 << 19, 2), [0, 0]);
+        array.range(1 << 19, 2).fill(7);
+        assert_eq!(array.range((1 << 19) - 1, 4), [0, 7, 7, 0]);
+        array.clear();
+        assert_eq!(array.range((1 << 19) - 1, 4), [0; 4]);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_not_given() {
+        let mut array = Lazy::<u32>::new(4).unwrap();
+        assert_eq!(array.range(3, 5).len(), 1);
+        assert_eq!(array.range(9, 1).len(), 0);
+        assert_eq!(Lazy::<u32>::default().range(0, 1).len(), 0);
+    }
+}

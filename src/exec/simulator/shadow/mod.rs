@@ -1,0 +1,316 @@
+//! The race detector: shadow memory that knows, for every cell of global and local memory, who accessed it last.
+//!
+//! A race (`spec.md` section 5; SIMULEE 3.2): two work-items access the same bytes, at least one writes, not both atomically, and nothing
+//! orders them. A barrier orders what its flags name, inside its group; groups are never ordered by barriers. Where
+//! code synchronises by atomics, fences or sub-group barriers, happens-before of the OpenCL 3.0 memory model (API specification 3.3.6)
+//! decides for the schedule that is run.
+//!
+//! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses, and those cells
+//! where something met are noted. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps full lists for those
+//! cells and gives [`Shadow::conflicts`].
+//!
+//! Not thread-safe: groups run one at a time, but may interleave (each in a slot of its own).
+
+mod cells;
+mod clocks;
+mod find;
+mod flags;
+mod footprint;
+mod groups;
+mod launch;
+mod lazy;
+mod order;
+mod places;
+mod record;
+mod recorder;
+mod report;
+mod sites;
+
+use crate::error::{Error, Result};
+use crate::exec::simulator::observation::{Conflict, Footprint};
+use crate::lower::host::table::{HostTable, Mode, Scope};
+use find::{Finder, Touch};
+use flags::Flags;
+use footprint::Feet;
+use groups::{Flight, Groups, ITEM, Renewal};
+use order::Seen;
+use recorder::Recorder;
+use sites::Site;
+
+pub use launch::{Area, Grid, Memory, Place, Strided, Who};
+
+/// What a run of a launch is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// Finds the cells where accesses conflict; reads of uninitialised local memory; the footprint, if wanted.
+    Find { footprint: bool },
+    /// Knows from the pass before which cells matter, and records who met there.
+    Record,
+}
+
+/// The detector of one kernel; its memory serves launch after launch.
+#[derive(Debug)]
+pub struct Shadow {
+    sites: Vec<Site>,
+    groups: Groups,
+    finder: Finder,
+    flags: Flags,
+    /// In the first pass, if wanted.
+    feet: Option<Feet>,
+    /// In the second pass.
+    recorder: Option<Box<Recorder>>,
+    grid: Grid,
+    areas: Vec<Area>,
+    /// How the kernel synchronises, as far as its code tells.
+    code: Seen,
+    /// And as far as the first pass saw.
+    seen: Seen,
+}
+
+impl Shadow {
+    pub fn new(table: &HostTable) -> Shadow {
+        let sub_groups = table.barriers.iter().any(|b| b.sub_group);
+        let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
+        let sites = sites::sites(table);
+        let narrow = sites::has_narrow_scopes(table);
+        let code = Seen { edges, narrow, fences: false, restores: sites.iter().any(Site::restores) };
+        Shadow {
+            sites,
+            groups: Groups::new(),
+            finder: Finder::new(sites::has_atomics(table)),
+            flags: Flags::default(),
+            feet: None,
+            recorder: None,
+            grid: Grid { global: [1; 3], local: [1; 3], offset: [0; 3] },
+            areas: Vec::new(),
+            code,
+            seen: code,
+        }
+    }
+
+    /// A launch begins; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch: the same
+    /// schedule, the same contents of memory.
+    ///
+    /// # Errors
+    /// `Caller`: more work-items than can be told apart (about 2^30). `Environment`: no memory.
+    pub fn begin(&mut self, grid: Grid, areas: &[Area], pass: Pass) -> Result<()> {
+        let product = |sizes: [u64; 3]| sizes.into_iter().fold(1, u64::saturating_mul);
+        let items = product(grid.local);
+        let numbers = product(grid.groups()).saturating_mul(items.saturating_add(1));
+        if numbers > ITEM {
+            let items = product(grid.global);
+            return Err(Error::caller(format!("races are not looked for in launches of {items} work-items"))
+                .mend(format!("launch fewer than {ITEM} work-items")));
+        }
+        if self.groups.begin_launch(items as u32) == Renewal::Clear {
+            self.clear();
+        }
+        self.grid = grid;
+        self.areas = areas.to_vec();
+        match pass {
+            Pass::Find { footprint } => {
+                self.recorder = None;
+                self.seen = self.code;
+                self.flags.begin(areas, self.sites.len());
+                self.finder.begin(areas)?;
+                self.feet = if footprint { Some(self.feet.take().unwrap_or_default()) } else { None };
+                self.feet.as_mut().map_or(Ok(()), |feet| feet.begin(areas))
+            }
+            Pass::Record => {
+                self.recorder = Some(Box::new(Recorder::new(self.sites.clone(), areas, self.seen)?));
+                Ok(())
+            }
+        }
+    }
+
+    /// The group with this linear number (as the kernel sees its id, dimension 0 fastest) begins; its local memory is that of
+    /// `slot`, which no other group uses meanwhile. Small numbers: memory grows with the largest.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn begin_group(&mut self, slot: u32, group: u64) -> Result<()> {
+        self.settle();
+        let renewal = self.groups.begin(slot, group);
+        self.renew(renewal);
+        if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
+            recorder.order().begin_group(slot);
+            return Ok(());
+        }
+        self.finder.open(slot)?;
+        self.feet.as_mut().map_or(Ok(()), |feet| feet.open(slot))
+    }
+
+    /// The group ended, or was given up.
+    pub fn end_group(&mut self, slot: u32) {
+        self.settle();
+        if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
+            recorder.order().end_group(slot);
+        }
+        self.groups.end(slot);
+    }
+
+    /// All items of the group have arrived at a barrier (or an exchange of the group: with the flags that it has, or 0). `flags` as
+    /// `cl_mem_fence_flags`, `scope` as `memory_scope` of `opencl-c-base.h`.
+    pub fn barrier(&mut self, slot: u32, flags: u32, scope: u32) {
+        self.settle();
+        let scope = sites::scope(scope);
+        self.seen.fences |= scope >= Scope::Device;
+        let renewal = self.groups.advance(slot, flags);
+        self.renew(renewal);
+        if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
+            recorder.order().barrier(slot, flags, scope);
+        }
+    }
+
+    /// All items of a sub-group (its number in the group) have arrived at its barrier.
+    pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
+        self.settle();
+        if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
+            recorder.order().sub_group_barrier(slot, sub_group, flags);
+        }
+    }
+
+    /// An item executes a fence; numbers as in `opencl-c-base.h`.
+    pub fn fence(&mut self, who: Who, flags: u32, order: u32, scope: u32) {
+        self.settle();
+        self.seen.edges |= self.finder.has_atomics();
+        self.seen.fences = true;
+        self.seen.narrow |= sites::scope(scope) < Scope::Device;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.fence(&self.groups, who, flags, order, scope);
+        }
+    }
+
+    /// An item is about to make the access `site` (of known length) at `place`, in bounds. Whether it may: `false` if it reads local memory
+    /// that no item of its group has written (only [`Pass::Find`] tells).
+    ///
+    /// # Safety
+    /// `address` is where the bytes lie that the access reads or writes, and they stay readable until the next call of any
+    /// method; what was written there is looked at then, before anything else writes there.
+    #[inline]
+    pub unsafe fn access(&mut self, who: Who, site: u32, place: Place, address: *const u8) -> bool {
+        let bytes = self.sites.get(site as usize).map_or(1, |s| u64::from(s.bytes));
+        // SAFETY: as the caller says.
+        unsafe { self.span(who, site, place, bytes, address) }
+    }
+
+    /// As [`Shadow::access`], of `bytes` bytes.
+    ///
+    /// # Safety
+    /// As [`Shadow::access`].
+    #[inline]
+    pub unsafe fn span(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
+        if bytes == 0 {
+            return true;
+        }
+        if self.recorder.is_some() {
+            self.record(who, site, place, bytes, address);
+            return true;
+        }
+        let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(who.slot)) else {
+            return true;
+        };
+        if let Some(feet) = &mut self.feet
+            && let Some(area) = self.areas.get(place.object as usize)
+        {
+            let number = slot.first + who.item;
+            feet.touch(who.slot, slot.valid(area.memory), number, place.object, (place.offset, bytes));
+        }
+        self.finder.access(slot, who, Touch { number: site, site: known, place, bytes }, &mut self.flags)
+    }
+
+    #[cold]
+    fn record(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) {
+        self.settle();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.access(&self.groups, &self.flags, &self.areas, (who, site, place), (bytes, address));
+        }
+    }
+
+    /// A group's asynchronous copy begins (called once, not by every item): its writes are of site `write_site`, its reads of the next one. Nobody
+    /// in the group may touch what it touches until [`Shadow::wait`]. Whether all local memory that it reads was written.
+    /// In conflicts a copy is an access of the group's first item.
+    pub fn async_copy(&mut self, slot: u32, write_site: u32, destination: Strided, source: Strided) -> bool {
+        self.settle();
+        self.seen.edges = true;
+        let read_site = write_site + 1;
+        if let Some(recorder) = &mut self.recorder {
+            if let Some(slot) = self.groups.slot(slot) {
+                recorder.order().begin_copy(slot);
+            }
+            recorder.copy(&self.groups, &self.flags, &self.areas, slot, (read_site, source));
+            recorder.copy(&self.groups, &self.flags, &self.areas, slot, (write_site, destination));
+            return true;
+        }
+        let (word, renewal) = self.groups.copy(slot);
+        self.renew(renewal);
+        let Some(known) = self.groups.slot(slot) else { return true };
+        if let Some(feet) = &mut self.feet {
+            for side in [source, destination] {
+                let Some(area) = self.areas.get(side.place.object as usize) else { continue };
+                let (valid, copier) = (known.valid(area.memory), known.first + known.copier());
+                side.places().for_each(|p| feet.touch(slot, valid, copier, p.object, (p.offset, side.element)));
+            }
+        }
+        let initialised = self.finder.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
+        self.finder.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
+        if let Some(slot) = self.groups.slot_mut(slot) {
+            slot.flights.push(Flight { destination, source });
+        }
+        initialised
+    }
+
+    /// All items of the group have waited for the copies that were begun.
+    pub fn wait(&mut self, slot: u32) {
+        self.settle();
+        if let Some(slot) = self.groups.slot_mut(slot) {
+            slot.flights.clear();
+        }
+        if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
+            recorder.order().wait(slot);
+        }
+    }
+
+    /// After [`Pass::Find`]: whether the launch must be run again with [`Pass::Record`]. Without atomics and fences that synchronise,
+    /// narrow scopes, sub-group barriers and asynchronous copies this means that there are conflicts; with them that there may be.
+    pub fn suspects(&self) -> bool {
+        !self.flags.is_empty()
+    }
+
+    /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of sites are there, and
+    /// counts are exact, if conflicting cells are fewer than 2^19 (local memory counts once, whichever group it belongs to). Beyond that,
+    /// each site still has its first 1024 at which it met another one: counts are then lower bounds, and a pair may be missing if it meets at
+    /// other cells alone.
+    ///
+    /// Benign pairs are certain. That values differ is only known of the two sites at the cell, not of the two accesses.
+    pub fn conflicts(&mut self) -> Vec<Conflict> {
+        self.settle();
+        self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid)).unwrap_or_default()
+    }
+
+    /// After [`Pass::Find`] with `footprint`.
+    pub fn footprint(&self) -> Footprint {
+        self.feet.as_ref().map(Feet::total).unwrap_or_default()
+    }
+
+    /// Looks at what the last write wrote.
+    #[inline]
+    fn settle(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.settle(&self.groups, &self.flags, &self.areas);
+        }
+    }
+
+    fn renew(&mut self, renewal: Renewal) {
+        if renewal == Renewal::Clear {
+            self.clear();
+        }
+    }
+
+    /// Forgets everything: stamps begin anew.
+    #[cold]
+    fn clear(&mut self) {
+        self.finder.clear();
+        self.feet.iter_mut().for_each(Feet::clear);
+    }
+}

@@ -1,0 +1,191 @@
+//! Feeds accesses to the records of the second pass.
+
+use super::flags::Flags;
+use super::groups::Groups;
+use super::launch::{Area, Grid, Memory, Place, Strided, Who};
+use super::order::{Location, Order, Seen};
+use super::places::Places;
+use super::record::{Entry, Record, Scene};
+use super::report::Findings;
+use super::sites::{self, Site};
+use crate::error::Result;
+use crate::exec::simulator::observation::Conflict;
+use crate::lower::host::table::Mode;
+
+/// A plain write that is about to happen: what it wrote is looked at before anything else happens.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    who: Who,
+    site: u32,
+    place: Place,
+    bytes: u64,
+    address: *const u8,
+}
+
+/// The second pass of a launch.
+#[derive(Debug)]
+pub struct Recorder {
+    sites: Vec<Site>,
+    order: Order,
+    /// Numbers of flagged cells, plus 1.
+    numbers: Places<u32>,
+    records: Vec<Record>,
+    findings: Findings,
+    pending: Option<Pending>,
+}
+
+// SAFETY: the pending write's address is used by whoever owns the recorder, as `Shadow::access` was promised.
+unsafe impl Send for Recorder {}
+
+impl Recorder {
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn new(sites: Vec<Site>, areas: &[Area], seen: Seen) -> Result<Recorder> {
+        // Records are kept by place, whichever slot has it.
+        let areas: Vec<Area> = areas.iter().map(|area| Area { memory: Memory::Global, ..*area }).collect();
+        let mut numbers = Places::default();
+        numbers.begin(&areas)?;
+        Ok(Recorder {
+            sites,
+            order: Order::new(seen),
+            numbers,
+            records: Vec::new(),
+            findings: Findings::default(),
+            pending: None,
+        })
+    }
+
+    pub fn order(&mut self) -> &mut Order {
+        &mut self.order
+    }
+
+    /// An item is about to access. Whatever was pending is done by now.
+    pub fn access(
+        &mut self,
+        groups: &Groups,
+        flags: &Flags,
+        areas: &[Area],
+        (who, site, place): (Who, u32, Place),
+        (bytes, address): (u64, *const u8),
+    ) {
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let Some(known) = self.sites.get(site as usize).copied() else { return };
+        if known.mode == Mode::Write {
+            if self.order.has_edges() || flags.any_in(place.object) {
+                self.pending = Some(Pending { who, site, place, bytes, address });
+            }
+            return;
+        }
+        let location = location(area, slot.sequence, place);
+        let atomic = matches!(known.mode, Mode::Atomic | Mode::AtomicRead);
+        let edges = self.order.has_edges() && atomic;
+        if edges && !known.stores {
+            self.order.read(slot, who.item, (location, area.memory), known.ordering);
+        }
+        if flags.any_in(place.object) {
+            let entry = Entry::new(site, self.order.now(slot, who.item, area.memory), who.number, None);
+            self.note(groups, flags, areas, (who.slot, place, bytes), |_| entry);
+        }
+        if edges && known.mode == Mode::Atomic {
+            self.order.write(slot, who.item, (location, area.memory), known.ordering, known.stores);
+        }
+    }
+
+    /// Looks at what the last write wrote. To be called before anything else.
+    pub fn settle(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
+        let Some(pending) = self.pending.take() else { return };
+        let Pending { who, site, place, bytes, address } = pending;
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let granule = u64::from(area.granule);
+        if self.order.has_edges() {
+            for offset in (place.offset..place.offset + bytes.max(1)).step_by(area.granule as usize) {
+                self.order.overwrite(location(area, slot.sequence, Place { offset, ..place }));
+            }
+        }
+        if !flags.any_in(place.object) {
+            return;
+        }
+        let moment = self.order.now(slot, who.item, area.memory);
+        self.note(groups, flags, areas, (who.slot, place, bytes), |offset| {
+            let whole = offset >= place.offset && offset + granule <= place.offset + bytes && granule <= 16;
+            // SAFETY: the cell lies inside the access, whose bytes are readable (`Shadow::access`).
+            let value =
+                whole.then(|| unsafe { value(address.add((offset - place.offset) as usize), granule as usize) });
+            Entry::new(site, moment, who.number, value)
+        });
+    }
+
+    /// A side of the copy that was begun last.
+    pub fn copy(&mut self, groups: &Groups, flags: &Flags, areas: &[Area], number: u32, (site, side): (u32, Strided)) {
+        let Some(slot) = groups.slot(number) else { return };
+        let entry = Entry::new(site, self.order.copying(slot), 0, None);
+        let Some(area) = areas.get(side.place.object as usize) else { return };
+        let writes = self.sites.get(site as usize).is_some_and(|s| s.mode == Mode::Write);
+        for place in side.places() {
+            if writes {
+                for offset in (place.offset..place.offset + side.element).step_by(area.granule as usize) {
+                    self.order.overwrite(location(area, slot.sequence, Place { offset, ..place }));
+                }
+            }
+            self.note(groups, flags, areas, (number, place, side.element), |_| entry);
+        }
+    }
+
+    /// Notes an access at all its flagged cells; `entry` is given where each begins, in bytes.
+    fn note(
+        &mut self,
+        groups: &Groups,
+        flags: &Flags,
+        areas: &[Area],
+        (number, place, bytes): (u32, Place, u64),
+        entry: impl Fn(u64) -> Entry,
+    ) {
+        let Recorder { sites, order, numbers, records, findings, .. } = self;
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(number)) else { return };
+        let Some(cells) = numbers.object(place.object) else { return };
+        let (first, count) = cells.touched(place.offset, bytes);
+        for (known, cell) in cells.range(0, first, count).iter_mut().zip(first..) {
+            if !flags.has(place.object, cell) {
+                continue;
+            }
+            if *known == 0 {
+                records.push(Record::default());
+                *known = records.len() as u32;
+            }
+            let offset = cell * u64::from(area.granule);
+            let place = Place { object: place.object, offset };
+            let scene = Scene { sites, groups, slot, order, memory: area.memory, place };
+            if let Some(record) = records.get_mut(*known as usize - 1) {
+                record.note(&scene, entry(offset), findings);
+            }
+        }
+    }
+
+    pub fn conflicts(&self, grid: &Grid) -> Vec<Conflict> {
+        self.findings.conflicts(grid, &self.sites)
+    }
+
+    /// Numbers as in `opencl-c-base.h`.
+    pub fn fence(&mut self, groups: &Groups, who: Who, flags: u32, order: u32, scope: u32) {
+        if let Some(slot) = groups.slot(who.slot) {
+            let kinds = sites::acquires_and_releases(order);
+            self.order.fence(slot, who.item, flags, kinds, sites::scope(scope));
+        }
+    }
+}
+
+fn location(area: &Area, sequence: u32, place: Place) -> Location {
+    let group = (area.memory == Memory::Local).then_some(sequence);
+    (group, place.object, place.offset / u64::from(area.granule))
+}
+
+/// `bytes` bytes, at most 16, as a number.
+///
+/// # Safety
+/// They are readable.
+unsafe fn value(address: *const u8, bytes: usize) -> u128 {
+    let mut value = [0; 16];
+    // SAFETY: as the caller says; the array is long enough for 16.
+    unsafe { std::ptr::copy_nonoverlapping(address, value.as_mut_ptr(), bytes.min(16)) };
+    u128::from_le_bytes(value)
+}

@@ -1,0 +1,84 @@
+//! What the detector needs to know of access sites.
+
+use super::launch::Memory;
+use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope};
+
+/// An access site.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    pub mode: Mode,
+    /// As the first pass takes it outside of local memory (where scopes do not matter): atomics whose scope may leave items out are
+    /// plain.
+    shared: Mode,
+    /// Whether it writes without reading: what was written before it is no longer there.
+    pub stores: bool,
+    /// Of known length; else of an element.
+    pub bytes: u32,
+    pub ordering: Option<Ordering>,
+}
+
+impl Site {
+    fn of(site: &AccessSite) -> Site {
+        let scope = site.ordering.map_or(Scope::AllDevices, |o| o.scope);
+        let plain = match site.mode {
+            Mode::Atomic => Mode::Write,
+            Mode::AtomicRead => Mode::Read,
+            mode => mode,
+        };
+        let builtin = site.builtin.as_deref().unwrap_or_default();
+        Site {
+            mode: site.mode,
+            shared: if scope < Scope::Device { plain } else { site.mode },
+            stores: ["store", "init", "flag_clear"].iter().any(|part| builtin.contains(part)),
+            bytes: site.bytes,
+            ordering: site.ordering,
+        }
+    }
+
+    /// Whether it stores without releasing all that the item knows: readers then may have to know what the item released there before.
+    pub fn restores(&self) -> bool {
+        self.stores && self.ordering.is_none_or(|o| !o.release || o.scope < Scope::Device)
+    }
+
+    /// The mode in the first pass.
+    #[inline]
+    pub fn first_mode(&self, memory: Memory) -> Mode {
+        if memory == Memory::Local { self.mode } else { self.shared }
+    }
+}
+
+/// All of the table's.
+pub fn sites(table: &HostTable) -> Vec<Site> {
+    table.accesses.iter().map(Site::of).collect()
+}
+
+/// Whether some atomic's scope is narrower than the device.
+pub fn has_narrow_scopes(table: &HostTable) -> bool {
+    table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < Scope::Device)
+}
+
+/// Whether some access is atomic.
+pub fn has_atomics(table: &HostTable) -> bool {
+    table.accesses.iter().any(|a| matches!(a.mode, Mode::Atomic | Mode::AtomicRead))
+}
+
+/// The scope that a number of `opencl-c-base.h` stands for.
+pub fn scope(number: u32) -> Scope {
+    match number {
+        0 => Scope::WorkItem,
+        1 => Scope::WorkGroup,
+        2 => Scope::Device,
+        4 => Scope::SubGroup,
+        _ => Scope::AllDevices,
+    }
+}
+
+/// Whether an order (a number of `opencl-c-base.h`) acquires and whether it releases.
+pub fn acquires_and_releases(order: u32) -> (bool, bool) {
+    match order {
+        0 => (false, false),
+        1 | 2 => (true, false),
+        3 => (false, true),
+        _ => (true, true),
+    }
+}

@@ -1,0 +1,86 @@
+//! From the device asked for to executors, and what to do where there is none.
+
+use super::discover::Vendors;
+use super::opencl::{OpenClExecutor, Starting, WorkerOptions};
+use super::{DeviceRequest, Executor, Target};
+use crate::error::{Error, Result};
+
+/// Executors of one device that are starting, while the caller does other things.
+#[derive(Debug)]
+pub struct Lanes {
+    starting: Device,
+}
+
+#[derive(Debug)]
+enum Device {
+    Opencl {
+        lanes: Vec<Starting>,
+        /// Whether the simulator will do as well.
+        or_simulator: bool,
+    },
+    Simulator {
+        /// Why not a device, where one would have been preferred.
+        instead: Option<String>,
+    },
+}
+
+/// Executors, ready.
+pub struct Started {
+    /// At least one, all of the same device.
+    pub executors: Vec<Box<dyn Executor>>,
+    /// For the user: that the simulator runs instead of a device, and why.
+    pub note: Option<String>,
+}
+
+impl Lanes {
+    /// Begins to start `count` executors (at least one) of the device asked for.
+    ///
+    /// # Errors
+    /// `Environment` if the system gives no process for them.
+    pub fn start(request: &DeviceRequest, options: &WorkerOptions, count: usize) -> Result<Lanes> {
+        let count = count.max(1);
+        let or_simulator = *request == DeviceRequest::Auto;
+        // Where no driver is installed nothing needs to be tried.
+        if or_simulator && options.vendors.is_none() && Vendors::discover().icds.is_empty() {
+            let instead = Some("there is no OpenCL device".to_owned());
+            return Ok(Lanes { starting: Device::Simulator { instead } });
+        }
+        let starting = match request {
+            DeviceRequest::Simulator => Device::Simulator { instead: None },
+            _ => {
+                let lane = |_| OpenClExecutor::spawn(request.clone(), options.clone());
+                Device::Opencl { lanes: (0..count).map(lane).collect::<Result<_>>()?, or_simulator }
+            }
+        };
+        Ok(Lanes { starting })
+    }
+
+    /// The form of code that they will take, as far as that is known before they are ready.
+    pub fn target(&self) -> Target {
+        match self.starting {
+            Device::Opencl { .. } => Target::SpirV,
+            Device::Simulator { .. } => Target::Host,
+        }
+    }
+
+    /// Waits until they are ready.
+    ///
+    /// # Errors
+    /// `Environment` if no device answers the request, its driver fails, or it takes no IL; unless the request was
+    /// [`DeviceRequest::Auto`]: then the simulator stands in.
+    pub fn ready(self) -> Result<Started> {
+        let instead = match self.starting {
+            Device::Simulator { instead } => instead,
+            Device::Opencl { lanes, or_simulator } => {
+                let ready = |lane: Starting| Ok(Box::new(lane.ready()?) as Box<dyn Executor>);
+                match lanes.into_iter().map(ready).collect::<Result<_>>() {
+                    Err(Error::Environment(report)) if or_simulator => Some(report.what),
+                    executors => return executors.map(|executors| Started { executors, note: None }),
+                }
+            }
+        };
+        let why = instead.map(|why| format!("{why}, and ")).unwrap_or_default();
+        Err(Error::environment(format!("{why}the simulator is not built yet"))
+            .mend("use an OpenCL device; `kassay devices` lists them"))
+    }
+}

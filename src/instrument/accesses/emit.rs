@@ -1,0 +1,310 @@
+//! Building IR in the kernel: what all kinds of hooks share.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMAttributeFunctionIndex;
+use llvm_sys::LLVMIntPredicate;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMTargetDataRef};
+
+use super::blocks;
+use crate::kernel::ir::{Block, Function, Inst};
+use crate::lower::host::abi::{Extent, GroupContext, ItemContext, hook};
+
+/// LLVM's encoding of effects on nothing but memory that the module cannot name: reads and writes (`ModRef` of the location
+/// `InaccessibleMem`, two bits each; ModRef.h).
+const INACCESSIBLE_MEMORY: u64 = 3 << 2;
+
+/// The kernel under the hands of weaving.
+pub struct Emitter<'a, 'c> {
+    pub module: &'a Module<'c>,
+    pub kernel: Function,
+    pub context: LLVMContextRef,
+    pub builder: LLVMBuilderRef,
+    pub layout: LLVMTargetDataRef,
+    pub races: bool,
+    pub int: LLVMTypeRef,
+    pub long: LLVMTypeRef,
+    pub pointer: LLVMTypeRef,
+    /// The item's context: the kernel's last argument.
+    pub item: LLVMValueRef,
+    /// The variable that holds the iterations left.
+    pub fuel: LLVMValueRef,
+    /// The first instruction of the source: what the entry prepares stands before it, and nothing splits the block in between.
+    prepared: LLVMValueRef,
+    group: LLVMValueRef,
+    known: RefCell<HashMap<(usize, u64), LLVMValueRef>>,
+}
+
+impl Drop for Emitter<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: created in `new`, used nowhere else.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}
+
+impl<'a, 'c> Emitter<'a, 'c> {
+    pub fn new(module: &'a Module<'c>, kernel: Function, races: bool) -> Emitter<'a, 'c> {
+        // SAFETY: alive; the entry block has a terminator, the kernel at least the item as an argument.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let (int, long) = (LLVMInt32TypeInContext(context), LLVMInt64TypeInContext(context));
+            let pointer = LLVMPointerTypeInContext(context, 0);
+            let builder = LLVMCreateBuilderInContext(context);
+            let entry = Block(LLVMGetEntryBasicBlock(kernel.0));
+            let first = entry.instructions().into_iter().find(|i| LLVMIsAAllocaInst(i.0).is_null());
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, first.unwrap_or_else(|| entry.terminator()).0);
+            let here = no_line(context, kernel);
+            LLVMSetCurrentDebugLocation2(builder, here);
+            let fuel = LLVMBuildAlloca(builder, long, c"kassay.fuel".as_ptr());
+            let prepared = LLVMBuildStore(builder, LLVMConstInt(long, 0, 0), fuel);
+            let mut emitter = Emitter {
+                module,
+                kernel,
+                context,
+                builder,
+                layout: LLVMGetModuleDataLayout(module.as_mut_ptr()),
+                races,
+                int,
+                long,
+                pointer,
+                item: LLVMGetLastParam(kernel.0),
+                fuel,
+                prepared,
+                group: std::ptr::null_mut(),
+                known: RefCell::default(),
+            };
+            emitter.at_entry();
+            let item = emitter.item;
+            emitter.group =
+                emitter.fixed(pointer, item, std::mem::offset_of!(ItemContext, group) as u64, c"kassay.group");
+            let given = emitter.place(item, std::mem::offset_of!(ItemContext, fuel) as u64);
+            let given = LLVMBuildLoad2(builder, long, given, c"".as_ptr());
+            LLVMSetOperand(prepared, 0, given);
+            emitter
+        }
+    }
+
+    /// What is built next is known everywhere in the kernel.
+    fn at_entry(&self) {
+        // SAFETY: alive.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, self.prepared);
+            LLVMSetCurrentDebugLocation2(self.builder, no_line(self.context, self.kernel));
+        }
+    }
+
+    /// What is built next stands before an instruction and shares its place in the source.
+    pub fn before(&self, inst: Inst) {
+        // SAFETY: alive and inside a block.
+        unsafe {
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, inst.0);
+            self.locate(inst);
+        }
+    }
+
+    pub fn at_end(&self, block: Block, like: Inst) {
+        // SAFETY: alive.
+        unsafe {
+            LLVMPositionBuilderAtEnd(self.builder, block.0);
+            self.locate(like);
+        }
+    }
+
+    unsafe fn locate(&self, inst: Inst) {
+        // SAFETY: alive.
+        unsafe {
+            let own = LLVMInstructionGetDebugLoc(inst.0);
+            let location = if own.is_null() { no_line(self.context, self.kernel) } else { own };
+            LLVMSetCurrentDebugLocation2(self.builder, location);
+        }
+    }
+
+    /// Builds something at the entry, once for each key.
+    pub fn prepare(&self, key: (LLVMValueRef, u64), make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
+        let key = (key.0 as usize, key.1);
+        if let Some(value) = self.known.borrow().get(&key) {
+            return *value;
+        }
+        self.at_entry();
+        let value = make();
+        self.known.borrow_mut().insert(key, value);
+        value
+    }
+
+    /// A variable of the work-item, set at the entry.
+    pub fn variable(&self, initial: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive; the fuel's variable stands in the entry block.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, self.fuel);
+            let variable = LLVMBuildAlloca(self.builder, LLVMTypeOf(initial), c"".as_ptr());
+            self.at_entry();
+            LLVMBuildStore(self.builder, initial, variable);
+            variable
+        }
+    }
+
+    /// An uninitialised variable of so many bytes, aligned to 16.
+    pub fn buffer(&self, bytes: u64) -> LLVMValueRef {
+        // SAFETY: alive; as above.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, self.fuel);
+            let ty = LLVMArrayType2(LLVMInt8TypeInContext(self.context), bytes);
+            let variable = LLVMBuildAlloca(self.builder, ty, c"".as_ptr());
+            LLVMSetAlignment(variable, 16);
+            variable
+        }
+    }
+
+    pub fn number(&self, n: u32) -> LLVMValueRef {
+        // SAFETY: the type is alive.
+        unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
+    }
+
+    pub fn wide(&self, n: u64) -> LLVMValueRef {
+        // SAFETY: the type is alive.
+        unsafe { LLVMConstInt(self.long, n, 0) }
+    }
+
+    /// So many bytes behind `base`.
+    pub fn place(&self, base: LLVMValueRef, offset: u64) -> LLVMValueRef {
+        // SAFETY: alive; the callers' offsets lie within what `base` points to.
+        unsafe {
+            let byte = LLVMInt8TypeInContext(self.context);
+            LLVMBuildInBoundsGEP2(self.builder, byte, base, &mut self.wide(offset), 1, c"".as_ptr())
+        }
+    }
+
+    /// Something of a context that stays as it is while the item runs.
+    fn fixed(&self, ty: LLVMTypeRef, base: LLVMValueRef, offset: u64, name: &std::ffi::CStr) -> LLVMValueRef {
+        // SAFETY: alive; the metadata kind takes an empty node.
+        unsafe {
+            let load = LLVMBuildLoad2(self.builder, ty, self.place(base, offset), name.as_ptr());
+            let kind = "invariant.load";
+            let kind = LLVMGetMDKindIDInContext(self.context, kind.as_ptr().cast(), kind.len() as u32);
+            let empty = LLVMMetadataAsValue(self.context, LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0));
+            LLVMSetMetadata(load, kind, empty);
+            load
+        }
+    }
+
+    /// Where the group's static local variables begin.
+    pub fn local_base(&self) -> LLVMValueRef {
+        let offset = std::mem::offset_of!(GroupContext, local_base) as u64;
+        self.prepare((self.group, u64::MAX), || self.fixed(self.pointer, self.group, offset, c"kassay.local"))
+    }
+
+    /// The bytes of an object that the launch gives.
+    pub fn extent_bytes(&self, object: u32) -> LLVMValueRef {
+        let offset = std::mem::offset_of!(GroupContext, extents) as u64;
+        let extents = self
+            .prepare((self.group, u64::MAX - 1), || self.fixed(self.pointer, self.group, offset, c"kassay.extents"));
+        let at = u64::from(object) * size_of::<Extent>() as u64 + std::mem::offset_of!(Extent, bytes) as u64;
+        self.prepare((extents, u64::from(object)), || self.fixed(self.long, extents, at, c"kassay.bytes"))
+    }
+
+    pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive; `variable` holds a `ty`.
+        unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
+    }
+
+    pub fn compare(&self, how: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive and of one type.
+        unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }
+    }
+
+    /// A pointer in the address space of `like`.
+    pub fn cast_like(&self, pointer: LLVMValueRef, like: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive and pointers.
+        unsafe { LLVMBuildPointerCast(self.builder, pointer, LLVMTypeOf(like), c"".as_ptr()) }
+    }
+
+    /// A pointer without an address space.
+    pub fn plain(&self, pointer: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive and a pointer.
+        unsafe { LLVMBuildPointerCast(self.builder, pointer, self.pointer, c"".as_ptr()) }
+    }
+
+    pub fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: alive and a pointer.
+        unsafe { LLVMBuildPtrToInt(self.builder, pointer, self.long, c"".as_ptr()) }
+    }
+
+    /// Calls a hook; `result` is its type, `arguments` what follows the item.
+    pub fn hook(&self, name: &str, result: LLVMTypeRef, arguments: &[LLVMValueRef]) -> LLVMValueRef {
+        // SAFETY: alive; the hook is declared with the types of these arguments.
+        unsafe {
+            let mut all = vec![self.item];
+            all.extend(arguments);
+            let mut types: Vec<LLVMTypeRef> = all.iter().map(|a| LLVMTypeOf(*a)).collect();
+            let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
+            let callee = self.declaration(name, ty);
+            LLVMBuildCall2(self.builder, ty, callee, all.as_mut_ptr(), all.len() as u32, c"".as_ptr())
+        }
+    }
+
+    pub fn void(&self) -> LLVMTypeRef {
+        // SAFETY: the context is alive.
+        unsafe { LLVMVoidTypeInContext(self.context) }
+    }
+
+    unsafe fn declaration(&self, name: &str, ty: LLVMTypeRef) -> LLVMValueRef {
+        // SAFETY: alive; attributes belong to the context.
+        unsafe {
+            let c_name = CString::new(name).unwrap_or_default();
+            let known = LLVMGetNamedFunction(self.module.as_mut_ptr(), c_name.as_ptr());
+            if !known.is_null() {
+                return known;
+            }
+            let new = LLVMAddFunction(self.module.as_mut_ptr(), c_name.as_ptr(), ty);
+            let add = |attribute: &str, value: u64| {
+                let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
+                let attribute = LLVMCreateEnumAttribute(self.context, kind, value);
+                LLVMAddAttributeAtIndex(new, LLVMAttributeFunctionIndex, attribute);
+            };
+            add("nounwind", 0);
+            if [hook::CHECK, hook::DIVISION, hook::FUEL].contains(&name) {
+                add("cold", 0);
+            }
+            // Neither looks at the kernel's memory; fuel lets other items run.
+            if [hook::CHECK, hook::DIVISION].contains(&name) {
+                add("memory", INACCESSIBLE_MEMORY);
+            }
+            new
+        }
+    }
+
+    /// Splits the block of `at` so that what `aside` builds is done there only if `test` (built at the end of the first part) is
+    /// true. Returns the blocks that lead to `at`: the first part, and the last of what `aside` built.
+    pub fn aside(&self, at: Inst, test: LLVMValueRef, aside: impl FnOnce()) -> (Block, Block) {
+        // SAFETY: alive; all new blocks get terminators.
+        unsafe {
+            let head = blocks::split_before(self.context, at);
+            let tail = at.block();
+            let side = Block(LLVMInsertBasicBlockInContext(self.context, tail.0, c"".as_ptr()));
+            self.at_end(head, at);
+            LLVMBuildCondBr(self.builder, test, side.0, tail.0);
+            self.at_end(side, at);
+            aside();
+            LLVMBuildBr(self.builder, tail.0);
+            (head, side)
+        }
+    }
+}
+
+/// Line 0 of the kernel, where it has debug information.
+unsafe fn no_line(context: LLVMContextRef, kernel: Function) -> LLVMMetadataRef {
+    // SAFETY: alive.
+    unsafe {
+        let subprogram = LLVMGetSubprogram(kernel.0);
+        match subprogram.is_null() {
+            true => std::ptr::null_mut(),
+            false => LLVMDIBuilderCreateDebugLocation(context, 0, 0, subprogram, std::ptr::null_mut()),
+        }
+    }
+}

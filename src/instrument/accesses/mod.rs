@@ -1,0 +1,92 @@
+//! Hooks for the simulator: every access to memory, barrier, loop, division and `printf` of a kernel in which everything is
+//! inlined gets a number and, where it matters, a call of the simulator (see [`crate::lower::host::abi::hook`]).
+//!
+//! The kernel is as [`crate::lower::host::prepare`] leaves it, raw: private variables are still in memory, so that what the source says is still there. Sites are read before
+//! anything is inserted.
+
+mod blocks;
+mod check;
+mod division;
+mod emit;
+mod find;
+mod item;
+mod iteration;
+mod locals;
+mod loops;
+mod objects;
+mod orders;
+mod prints;
+mod sites;
+mod sync;
+mod transfers;
+mod values;
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+
+use self::emit::Emitter;
+use self::objects::Objects;
+use self::sites::Sites;
+use crate::error::{Error, Result};
+use crate::kernel::canonical;
+use crate::kernel::interface::Interface;
+use crate::kernel::ir;
+use crate::lower::host::table::HostTable;
+
+/// How to weave.
+#[derive(Debug, Clone, Copy)]
+pub struct AccessOptions<'a> {
+    /// Every access to global and local memory calls the simulator; else only bounds are compared, in line.
+    pub races: bool,
+    /// Of the kernel as the source has it.
+    pub interface: &'a Interface,
+    /// Whether the probe buffer is an argument behind the kernel's own.
+    pub probe: bool,
+}
+
+/// Weaves hooks into the kernel `entry` of a module that holds nothing else with a body, in raw form. It gets one more, last
+/// argument, the item's context.
+///
+/// # Errors
+/// `Internal` if the kernel is not as described, or the woven module does not verify.
+pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> Result<HostTable> {
+    let kernel = ir::function(module, entry).filter(|f| f.has_body());
+    let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;
+    let arguments = options.interface.args.len() as u32;
+    // SAFETY: alive.
+    let given = unsafe { LLVMCountParams(kernel.0) };
+    if given != arguments + u32::from(options.probe) {
+        return Err(Error::internal(format!("{entry} has {given} arguments, not {arguments} and the probe buffer")));
+    }
+    let kernel = item::append(module, kernel)?;
+    blocks::gather_variables(kernel);
+
+    let mut objects = Objects::find(module, kernel, options.interface)?;
+    let mut sites = Sites::new(module, entry, &mut objects, options);
+    let accesses = find::accesses(kernel, &mut sites);
+    let transfers = transfers::find(kernel, &mut sites);
+    let meetings = sync::find(kernel, &mut sites);
+    let divisions = division::find(kernel, &mut sites);
+    let loops = loops::find(kernel, &mut sites, &meetings);
+    let prints = prints::find(kernel, &mut sites);
+    let mut table = sites.finish();
+
+    let emitter = Emitter::new(module, kernel, options.races);
+    locals::replace(&emitter, &mut objects)?;
+    let counters = loops::weave(&emitter, &loops);
+    sync::weave(&emitter, &meetings, &counters);
+    division::weave(&emitter, &divisions);
+    prints::weave(&emitter, &prints);
+    transfers::weave(&emitter, &objects, &transfers);
+    for access in &accesses {
+        check::weave(&emitter, &objects, access);
+    }
+    drop(emitter);
+    sync::drop_declarations(module)?;
+    table.objects = objects.table();
+    table.granule = objects.granules();
+    table.local_bytes = objects.local_bytes();
+    table.stack_bytes = values::stack_bytes(module, kernel);
+    canonical::verify(module, "weaving hooks")?;
+    Ok(table)
+}

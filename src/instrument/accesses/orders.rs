@@ -1,0 +1,72 @@
+//! Orders and scopes of LLVM's atomics in OpenCL's terms.
+
+use llvm_sys::LLVMAtomicOrdering::{self, *};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use super::sites;
+use crate::kernel::ir::Inst;
+use crate::lower::host::table::{Ordering, Scope};
+
+/// LLVM's numbers for the names that scopes have in IR of clang for SPIR-V (`llvm/lib/Target/SPIRV`), of libclc and of LLVM itself.
+const SCOPES: [(&str, Scope); 12] = [
+    ("singlethread", Scope::WorkItem),
+    ("work_item", Scope::WorkItem),
+    ("wavefront", Scope::SubGroup),
+    ("subgroup", Scope::SubGroup),
+    ("sub_group", Scope::SubGroup),
+    ("workgroup", Scope::WorkGroup),
+    ("block", Scope::WorkGroup),
+    ("device", Scope::Device),
+    ("agent", Scope::Device),
+    ("all_svm_devices", Scope::AllDevices),
+    ("system", Scope::AllDevices),
+    ("", Scope::AllDevices),
+];
+
+/// The scope of an atomic instruction or fence.
+pub fn scope(inst: Inst) -> Scope {
+    // SAFETY: alive and atomic; names are given with their lengths.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(inst.0));
+        let id = LLVMGetAtomicSyncScopeID(inst.0);
+        let of = |name: &str| LLVMGetSyncScopeID(context, name.as_ptr().cast(), name.len());
+        SCOPES.iter().find(|(name, _)| of(name) == id).map_or(Scope::AllDevices, |(_, scope)| *scope)
+    }
+}
+
+pub fn acquires(order: LLVMAtomicOrdering) -> bool {
+    matches!(
+        order,
+        LLVMAtomicOrderingAcquire | LLVMAtomicOrderingAcquireRelease | LLVMAtomicOrderingSequentiallyConsistent
+    )
+}
+
+pub fn releases(order: LLVMAtomicOrdering) -> bool {
+    matches!(
+        order,
+        LLVMAtomicOrderingRelease | LLVMAtomicOrderingAcquireRelease | LLVMAtomicOrderingSequentiallyConsistent
+    )
+}
+
+/// The number of an order in OpenCL C's `memory_order` (6.15.12.4).
+pub fn number(order: LLVMAtomicOrdering) -> u32 {
+    match order {
+        LLVMAtomicOrderingAcquire => 2,
+        LLVMAtomicOrderingRelease => 3,
+        LLVMAtomicOrderingAcquireRelease => 4,
+        LLVMAtomicOrderingSequentiallyConsistent => 5,
+        _ => 0,
+    }
+}
+
+/// The order of an atomic instruction; `loads`, `stores`: what it does at most.
+pub fn ordering(inst: Inst, order: LLVMAtomicOrdering, loads: bool, stores: bool) -> Option<Ordering> {
+    sites::ordering(loads && acquires(order), stores && releases(order), scope(inst))
+}
+
+/// Whether a load or store is atomic.
+pub fn is_atomic(access: LLVMValueRef) -> bool {
+    // SAFETY: alive; asked of loads and stores.
+    unsafe { LLVMGetOrdering(access) != LLVMAtomicOrderingNotAtomic }
+}

@@ -1,0 +1,203 @@
+//! Numbers for sites and their places in the source.
+
+use std::collections::HashMap;
+
+use inkwell::module::Module;
+use llvm_sys::prelude::LLVMValueRef;
+
+use super::AccessOptions;
+use super::objects::{Objects, Origin};
+use crate::kernel::frames::{self, Frame};
+use crate::kernel::ir::{self, Inst};
+use crate::lower::host::abi::mark;
+use crate::lower::host::table::{
+    AccessSite, BarrierSite, CallPath, HostTable, Mode, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
+    Space,
+};
+
+/// What an access does, as far as the instruction tells.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub mode: Mode,
+    /// Of dynamic lengths: of an element.
+    pub bytes: u64,
+    pub align: u32,
+    pub ordering: Option<Ordering>,
+}
+
+/// The table under construction.
+pub struct Sites<'a> {
+    pub objects: &'a mut Objects,
+    entry: String,
+    table: HostTable,
+    paths: HashMap<CallPath, u32>,
+    /// Numbers of barriers in the source.
+    sources: HashMap<(SourcePlace, String), u32>,
+    builtin: u32,
+    trusted: u32,
+    loops: u32,
+    /// Whether there are atomics, whatever their order.
+    atomics: bool,
+}
+
+impl<'a> Sites<'a> {
+    pub fn new(module: &Module<'_>, entry: &str, objects: &'a mut Objects, options: &AccessOptions<'_>) -> Sites<'a> {
+        let table =
+            HostTable { arguments: options.interface.args.len() as u32, races: options.races, ..HostTable::default() };
+        Sites {
+            objects,
+            entry: entry.to_owned(),
+            table,
+            paths: HashMap::new(),
+            sources: HashMap::new(),
+            trusted: ir::metadata_kind(module, mark::TRUSTED),
+            builtin: ir::metadata_kind(module, mark::BUILTIN),
+            loops: ir::metadata_kind(module, "llvm.loop"),
+            atomics: false,
+        }
+    }
+
+    /// The name of the builtin that an instruction belongs to, if it does.
+    fn builtin(&self, inst: Inst) -> Option<String> {
+        frames::note(inst, self.builtin)
+    }
+
+    fn path(&mut self, frames: Vec<Frame>) -> u32 {
+        let place = |f: Frame| SourcePlace {
+            function: f.function,
+            file: f.location.file,
+            line: f.location.line,
+            column: f.location.column,
+        };
+        let mut frames: Vec<SourcePlace> = frames.into_iter().map(place).collect();
+        if frames.is_empty() {
+            frames.push(SourcePlace { function: self.entry.clone(), file: String::new(), line: 0, column: 0 });
+        }
+        let path = CallPath { frames };
+        if let Some(known) = self.paths.get(&path) {
+            return *known;
+        }
+        let number = self.table.paths.len() as u32;
+        self.table.paths.push(path.clone());
+        self.paths.insert(path, number);
+        number
+    }
+
+    /// An access through `pointer`; `None` if it needs no look: of kassay's own memory, or certain to be in bounds of memory that no
+    /// other item sees.
+    pub fn access(
+        &mut self,
+        inst: Inst,
+        pointer: LLVMValueRef,
+        shape: Shape,
+        length: Option<u64>,
+    ) -> Option<(u32, Origin)> {
+        let origin = self.objects.origin(pointer);
+        if origin == Origin::Own || frames::note(inst, self.trusted).is_some() {
+            return None;
+        }
+        let space = self.objects.space(pointer, &origin);
+        let certain = length.is_some_and(|bytes| self.objects.is_certain(pointer, bytes, u64::from(shape.align)));
+        let shared = match &origin {
+            Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
+            _ => true,
+        };
+        self.objects.touch(&origin, space, shape.bytes, shape.align);
+        if certain && !(shared && self.table.races) {
+            return None;
+        }
+        if matches!(shape.mode, Mode::Atomic | Mode::AtomicRead) && shared {
+            self.atomics = true;
+            self.table.synchronises |= shape.ordering.is_some();
+        }
+        if let Some(bytes) = length {
+            self.table.longest_access = self.table.longest_access.max(bytes.min(u64::from(u32::MAX)) as u32);
+        }
+        Some((self.site(inst, shape, space, &origin), origin))
+    }
+
+    /// An access that a hook makes, through that pointer.
+    pub fn hooked(&mut self, inst: Inst, pointer: LLVMValueRef, shape: Shape) -> u32 {
+        let origin = self.objects.origin(pointer);
+        let space = self.objects.space(pointer, &origin);
+        self.objects.touch(&origin, space, shape.bytes, shape.align);
+        self.site(inst, shape, space, &origin)
+    }
+
+    /// An access to an image's texel, whose bytes are the simulator's affair.
+    pub fn texel(&mut self, inst: Inst, image: LLVMValueRef, mode: Mode) -> u32 {
+        let origin = self.objects.origin(image);
+        self.site(inst, Shape { mode, bytes: 16, align: 1, ordering: None }, Space::Global, &origin)
+    }
+
+    fn site(&mut self, inst: Inst, shape: Shape, space: Space, origin: &Origin) -> u32 {
+        let path = self.path(frames::frames(inst));
+        let object = match origin {
+            Origin::Known(all) if all.len() == 1 => Some(all[0]),
+            _ => None,
+        };
+        let bytes = shape.bytes.min(u64::from(u32::MAX)) as u32;
+        let builtin = self.builtin(inst);
+        let Shape { mode, align, ordering, .. } = shape;
+        self.table.accesses.push(AccessSite { path, mode, space, object, bytes, align, ordering, builtin });
+        self.table.accesses.len() as u32 - 1
+    }
+
+    /// A point where items meet; `what` names it where its builtin is not known.
+    pub fn barrier(&mut self, inst: Inst, what: &str, sub_group: bool) -> u32 {
+        let path = self.path(frames::frames(inst));
+        let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
+        let sub_group = sub_group || builtin.starts_with("sub_group_");
+        let place = self.table.paths[path as usize].frames[0].clone();
+        let number = self.table.barriers.len() as u32;
+        let next = self.table.barriers.iter().map(|b| b.source + 1).max().unwrap_or(0);
+        let source = match place.line {
+            // Nothing tells whether it is the same as another one.
+            0 => next,
+            _ => *self.sources.entry((place, builtin.clone())).or_insert(next),
+        };
+        self.table.barriers.push(BarrierSite { path, builtin, sub_group, source });
+        number
+    }
+
+    pub fn fence(&mut self, inst: Inst) -> u32 {
+        let path = self.path(frames::frames(inst));
+        self.table.fences.push(PlainSite { path });
+        self.table.fences.len() as u32 - 1
+    }
+
+    pub fn division(&mut self, inst: Inst) -> u32 {
+        let path = self.path(frames::frames(inst));
+        self.table.divisions.push(PlainSite { path });
+        self.table.divisions.len() as u32 - 1
+    }
+
+    /// A back edge that leaves from this terminator; those of one loop share a number.
+    pub fn back_edge(&mut self, terminator: Inst) -> u32 {
+        let path = self.path(frames::loop_frames(terminator, self.loops));
+        let known = self.table.loops.iter().position(|l| l.path == path);
+        let number = known.unwrap_or(self.table.loops.len());
+        if known.is_none() {
+            self.table.loops.push(PlainSite { path });
+        }
+        number as u32
+    }
+
+    pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
+        let path = self.path(frames::frames(inst));
+        self.table.prints.push(PrintSite { path, format, args });
+        self.table.prints.len() as u32 - 1
+    }
+
+    /// The table, but for what [`Objects`] knows.
+    pub fn finish(mut self) -> HostTable {
+        // Fences order nothing but what atomics see of each other.
+        self.table.synchronises |= self.atomics && !self.table.fences.is_empty();
+        self.table
+    }
+}
+
+/// `None` for relaxed atomics that all items of the device see: they order nothing.
+pub fn ordering(acquire: bool, release: bool, scope: Scope) -> Option<Ordering> {
+    (acquire || release || scope < Scope::Device).then_some(Ordering { acquire, release, scope })
+}

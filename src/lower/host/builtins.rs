@@ -1,0 +1,345 @@
+//! The bodies of the builtins that a kernel calls: kassay's own (`runtime-cl/host.cl`), else LLVM's libclc for NVPTX, which is plain IR.
+//!
+//! What one set of builtins needs is put together once per process and kept as bitcode.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
+use llvm_sys::core::*;
+use llvm_sys::linker::LLVMLinkModules2;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMLinkage, LLVMTypeKind};
+
+use super::mangling::name_in_libclc;
+use super::prepare::run;
+use super::{annotate, emit, handles, plain};
+use crate::error::{Error, Result};
+use crate::kernel::builtins::demangle;
+use crate::kernel::canonical;
+use crate::kernel::ir;
+
+/// `runtime-cl/host.cl` as bitcode (see `build.rs`).
+const OWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
+
+/// Says where libclc's bitcode is, if not where distributions put it.
+const VARIABLE: &str = "KASSAY_LIBCLC";
+const PLACES: [&str; 3] =
+    ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/local/share/clc/nvptx64--.bc"];
+
+/// What was put together, by libclc's path, and names and types.
+type Known = HashMap<(PathBuf, Vec<(String, String)>), Arc<Vec<u8>>>;
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+/// Gives every function that is called and has no body its body, unless it is to be left.
+///
+/// # Errors
+/// `Environment` without libclc; `Internal` if neither has a function of that name.
+pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str) -> bool) -> Result<()> {
+    let wanted: BTreeMap<String, LLVMTypeRef> =
+        undefined(module).into_iter().filter(|(name, _)| !is_left(name)).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let path = libclc()?;
+    // SAFETY: the types are alive.
+    let spelled = |ty: &LLVMTypeRef| unsafe { ir::take_message(LLVMPrintTypeToString(*ty)) };
+    let key = (path.clone(), wanted.iter().map(|(name, ty)| (name.clone(), spelled(ty))).collect::<Vec<_>>());
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let bitcode = match known {
+        Some(bitcode) => bitcode,
+        None => {
+            let made = together(module, &wanted, &path, machine, is_left)?;
+            let bitcode = Arc::new(made.write_bitcode_to_memory().as_slice().to_vec());
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bitcode.clone());
+            bitcode
+        }
+    };
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "builtins");
+    let builtins = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(unreadable)?;
+    module.link_in_module(builtins).map_err(unreadable)
+}
+
+fn unreadable(e: impl std::fmt::Display) -> Error {
+    Error::internal("the builtins cannot be linked").details(e.to_string())
+}
+
+/// Functions without a body that something uses, with their types.
+fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
+    let functions = ir::functions(module).into_iter().filter(|f| !f.has_body() && !f.name().starts_with("llvm."));
+    // SAFETY: alive.
+    let used = functions.filter(|f| unsafe { !LLVMGetFirstUse(f.0).is_null() });
+    // SAFETY: alive.
+    used.map(|f| (f.name(), unsafe { LLVMGlobalGetValueType(f.0) })).collect()
+}
+
+/// Where libclc's bitcode for NVPTX is.
+fn libclc() -> Result<PathBuf> {
+    let missing = |what: String| {
+        Error::environment(what).mend(format!(
+            "install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"
+        ))
+    };
+    let path = match std::env::var_os(VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => PLACES
+            .map(PathBuf::from)
+            .into_iter()
+            .find(|path| path.is_file())
+            .ok_or_else(|| missing("the simulator needs LLVM's libclc, which was not found".into()))?,
+    };
+    let is_bitcode = |path: &Path| {
+        use std::io::Read;
+        let mut head = [0; 4];
+        std::fs::File::open(path)?.read_exact(&mut head)?;
+        std::io::Result::Ok(&head == b"BC\xc0\xde")
+    };
+    match is_bitcode(&path) {
+        Ok(true) => Ok(path),
+        Ok(false) => Err(missing(format!("{} is no LLVM bitcode", path.display()))),
+        Err(e) => Err(missing(format!("{} cannot be read: {e}", path.display()))),
+    }
+}
+
+/// A library of which only what is linked is read.
+struct Library(LLVMModuleRef);
+
+impl Library {
+    /// # Safety
+    /// The context must outlive the library.
+    unsafe fn open(context: LLVMContextRef, bitcode: &Source<'_>) -> Result<Library> {
+        let mut message = std::ptr::null_mut();
+        let mut buffer = std::ptr::null_mut();
+        let mut library = std::ptr::null_mut();
+        // SAFETY: the buffer is the module's own once it is read; messages are freed.
+        unsafe {
+            match bitcode {
+                Source::Own => {
+                    buffer = LLVMCreateMemoryBufferWithMemoryRange(OWN.as_ptr().cast(), OWN.len(), c"host".as_ptr(), 0)
+                }
+                Source::File(path) => {
+                    let name = CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default();
+                    if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message) != 0 {
+                        let why = ir::take_message(message);
+                        return Err(Error::environment(format!("{} cannot be read: {why}", path.display())));
+                    }
+                }
+            }
+            if LLVMGetBitcodeModuleInContext2(context, buffer, &mut library) != 0 {
+                return Err(Error::environment("libclc cannot be read by this LLVM").mend("install libclc of LLVM 22"));
+            }
+            // So that linking takes only what is asked for.
+            let mut next = LLVMGetFirstFunction(library);
+            while !next.is_null() {
+                if LLVMIsDeclaration(next) == 0 && LLVMGetLinkage(next) == LLVMLinkage::LLVMExternalLinkage {
+                    LLVMSetLinkage(next, LLVMLinkage::LLVMLinkOnceODRLinkage);
+                }
+                next = LLVMGetNextFunction(next);
+            }
+            let mut next = LLVMGetFirstGlobal(library);
+            while !next.is_null() {
+                if LLVMIsDeclaration(next) == 0 && LLVMGetLinkage(next) == LLVMLinkage::LLVMExternalLinkage {
+                    LLVMSetLinkage(next, LLVMLinkage::LLVMLinkOnceODRLinkage);
+                }
+                next = LLVMGetNextGlobal(next);
+            }
+        }
+        Ok(Library(library))
+    }
+
+    fn defines(&self, name: &str) -> bool {
+        let Ok(name) = CString::new(name) else { return false };
+        // SAFETY: the library is alive.
+        unsafe {
+            let f = LLVMGetNamedFunction(self.0, name.as_ptr());
+            !f.is_null() && LLVMIsDeclaration(f) == 0
+        }
+    }
+
+    /// Links what `into` declares.
+    fn link(self, into: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+        // SAFETY: both are alive and of one context; the library is gone afterwards.
+        unsafe {
+            let triple = machine.get_triple();
+            LLVMSetTarget(self.0, triple.as_str().as_ptr());
+            LLVMSetDataLayout(self.0, machine.get_target_data().get_data_layout().as_str().as_ptr());
+            let library = std::mem::ManuallyDrop::new(self);
+            match LLVMLinkModules2(into.as_mut_ptr(), library.0) {
+                0 => Ok(()),
+                _ => Err(Error::internal("the builtins cannot be linked")),
+            }
+        }
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: it was not linked.
+        unsafe { LLVMDisposeModule(self.0) };
+    }
+}
+
+enum Source<'a> {
+    Own,
+    File(&'a Path),
+}
+
+/// A module with the bodies of the builtins wanted, each without calls of others.
+fn together<'c>(
+    of: &Module<'c>,
+    wanted: &BTreeMap<String, LLVMTypeRef>,
+    path: &Path,
+    machine: &TargetMachine,
+    is_left: impl Fn(&str) -> bool,
+) -> Result<Module<'c>> {
+    let context = of.get_context();
+    // SAFETY: the context is that of a living module and outlives both libraries.
+    let (own, libclc) = unsafe {
+        let context = LLVMGetModuleContext(of.as_mut_ptr());
+        (Library::open(context, &Source::Own)?, Library::open(context, &Source::File(path))?)
+    };
+    let module = context.create_module("builtins");
+    emit::retarget(&module, machine);
+    // By the name that the kernel uses, the name in the library.
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let find = |name: &str| -> Result<String> {
+        if own.defines(name) {
+            return Ok(name.to_owned());
+        }
+        name_in_libclc(name).filter(|name| libclc.defines(name)).ok_or_else(|| unknown(name))
+    };
+    for name in wanted.keys() {
+        names.insert(name.clone(), find(name)?);
+    }
+    declare(&module, names.values());
+    own.link(&module, machine)?;
+    // What kassay's own functions call in turn has no pointers to other than private memory: its names are the same in both.
+    for (name, _) in undefined(&module) {
+        if !is_left(&name) && !libclc.defines(&name) {
+            return Err(unknown(&name));
+        }
+    }
+    libclc.link(&module, machine)?;
+    let module = handles::rewrite(module)?;
+    for f in ir::functions(&module) {
+        plain::function(f);
+    }
+    for (name, ty) in wanted {
+        adapt(&module, name, &names[name], *ty)?;
+    }
+    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && !wanted.contains_key(&f.name())) {
+        canonical::add_attribute(f, "alwaysinline");
+        // SAFETY: alive.
+        unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage) };
+    }
+    // SAFETY: alive; the list ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
+        while !next.is_null() {
+            LLVMSetLinkage(next, LLVMLinkage::LLVMInternalLinkage);
+            next = LLVMGetNextGlobal(next);
+        }
+    }
+    for name in wanted.keys() {
+        if let Some(f) = ir::function(&module, name) {
+            // SAFETY: alive. Else nothing would keep those that came with linkonce.
+            unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
+        }
+    }
+    run(&module, machine, "always-inline,globaldce")?;
+    for name in wanted.keys() {
+        if let Some(f) = ir::function(&module, name) {
+            let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
+            annotate::builtin(&module, f, base);
+        }
+    }
+    canonical::verify(&module, "putting builtins together")?;
+    Ok(module)
+}
+
+fn unknown(name: &str) -> Error {
+    let shown = demangle(name).map_or(name, |(base, _)| base);
+    Error::internal(format!("the simulator knows no builtin `{shown}` of these types ({name})"))
+        .mend("use an OpenCL device for this kernel; a report is welcome")
+}
+
+/// Declares functions, so that linking brings their bodies; of whatever type, because the body decides.
+fn declare<'a>(module: &Module<'_>, names: impl Iterator<Item = &'a String>) {
+    for name in names {
+        if ir::function(module, name).is_none() {
+            // SAFETY: alive; the name is copied.
+            unsafe {
+                let context = LLVMGetModuleContext(module.as_mut_ptr());
+                let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), std::ptr::null_mut(), 0, 0);
+                let name = CString::new(name.as_str()).unwrap_or_default();
+                LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
+            }
+        }
+    }
+}
+
+/// Makes the library's function available under the kernel's name and type: pointers are cast between address spaces.
+fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result<()> {
+    let Some(body) = ir::function(module, body).filter(|f| f.has_body()) else { return Err(unknown(name)) };
+    let wrong = || Error::internal(format!("the builtin `{name}` is called with types that it does not have"));
+    // SAFETY: everything is alive and of one context; parameters are counted before they are asked for.
+    unsafe {
+        let has = LLVMGlobalGetValueType(body.0);
+        if has == ty && body.name() == name {
+            return Ok(());
+        }
+        if body.name() == name {
+            let renamed = format!("{name}.body");
+            LLVMSetValueName2(body.0, renamed.as_ptr().cast(), renamed.len());
+        }
+        let symbol = CString::new(name).unwrap_or_default();
+        let adapter = LLVMAddFunction(module.as_mut_ptr(), symbol.as_ptr(), ty);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, adapter, c"".as_ptr()));
+        let count = LLVMCountParams(adapter);
+        let mut fits = count == LLVMCountParams(body.0);
+        let mut arguments = Vec::new();
+        for i in 0..count {
+            if fits {
+                let target = LLVMTypeOf(LLVMGetParam(body.0, i));
+                let value = cast(builder, LLVMGetParam(adapter, i), target);
+                fits &= value.is_some();
+                arguments.extend(value);
+            }
+        }
+        if fits {
+            let value =
+                LLVMBuildCall2(builder, has, body.0, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
+            let result = LLVMGetReturnType(ty);
+            if LLVMGetTypeKind(result) == LLVMTypeKind::LLVMVoidTypeKind {
+                LLVMBuildRetVoid(builder);
+            } else if let Some(value) = cast(builder, value, result) {
+                LLVMBuildRet(builder, value);
+            } else {
+                fits = false;
+            }
+        }
+        LLVMDisposeBuilder(builder);
+        if fits { Ok(()) } else { Err(wrong()) }
+    }
+}
+
+/// # Safety
+/// All must be alive and of one context.
+unsafe fn cast(builder: LLVMBuilderRef, value: LLVMValueRef, to: LLVMTypeRef) -> Option<LLVMValueRef> {
+    // SAFETY: see above.
+    unsafe {
+        let from = LLVMTypeOf(value);
+        if from == to {
+            return Some(value);
+        }
+        let is_pointer = |ty| LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind;
+        (is_pointer(from) && is_pointer(to)).then(|| LLVMBuildAddrSpaceCast(builder, value, to, c"".as_ptr()))
+    }
+}

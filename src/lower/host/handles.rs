@@ -1,0 +1,106 @@
+//! Images, samplers and events as pointers.
+//!
+//! Their types (`target("spirv.Image", …)`) are of SPIR-V; no other backend takes them. LLVM's C interface cannot exchange the type of
+//! a value, so the module is written and read again, with `ptr` where such a type stood.
+
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMTypeRef;
+
+use crate::error::{Error, Result};
+use crate::kernel::ir::{self, Block};
+
+const TYPE: &str = "target(\"spirv.";
+
+/// The module itself if it has no such type.
+///
+/// # Errors
+/// `Internal` if LLVM cannot read its own text.
+pub fn rewrite(module: Module<'_>) -> Result<Module<'_>> {
+    if !needed(&module) {
+        return Ok(module);
+    }
+    let context = module.get_context();
+    let text = module.print_to_string().to_string();
+    drop(module);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(replaced(&text).as_bytes(), "kernel");
+    context
+        .create_module_from_ir(buffer)
+        .map_err(|e| Error::internal("the kernel's images cannot be made pointers").details(e.to_string()))
+}
+
+fn needed(module: &Module<'_>) -> bool {
+    ir::functions(module).into_iter().any(|f| {
+        // SAFETY: alive; the parameters are copied into a vector of the right length.
+        let ty = unsafe { LLVMGlobalGetValueType(f.0) };
+        signature_needs(ty) || f.blocks().into_iter().flat_map(Block::instructions).any(|i| allocates(i.0))
+    })
+}
+
+fn signature_needs(function: LLVMTypeRef) -> bool {
+    // SAFETY: the type is alive and a function's; the parameters are copied into a vector of the right length.
+    unsafe {
+        let mut types = vec![std::ptr::null_mut(); LLVMCountParamTypes(function) as usize];
+        LLVMGetParamTypes(function, types.as_mut_ptr());
+        types.push(LLVMGetReturnType(function));
+        types.into_iter().any(is_handle)
+    }
+}
+
+fn allocates(inst: llvm_sys::prelude::LLVMValueRef) -> bool {
+    // SAFETY: alive; asked of allocations only.
+    unsafe { !LLVMIsAAllocaInst(inst).is_null() && holds_handle(LLVMGetAllocatedType(inst)) }
+}
+
+fn holds_handle(ty: LLVMTypeRef) -> bool {
+    // SAFETY: alive; elements are asked of types that have them.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMArrayTypeKind => holds_handle(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).any(|i| holds_handle(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => is_handle(ty),
+        }
+    }
+}
+
+fn is_handle(ty: LLVMTypeRef) -> bool {
+    // SAFETY: alive.
+    unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMTargetExtTypeKind }
+}
+
+/// The parameters of such a type hold no parentheses.
+fn replaced(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(TYPE) {
+        result.push_str(before);
+        match behind.split_once(')') {
+            Some((_, behind)) => {
+                result.push_str("ptr");
+                rest = behind;
+            }
+            None => {
+                result.push_str(TYPE);
+                rest = behind;
+            }
+        }
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_become_pointers() {
+        let text = "declare i32 @f(target(\"spirv.Image\", void, 1, 0), i32, target(\"spirv.Sampler\") %s)";
+        assert_eq!(replaced(text), "declare i32 @f(ptr, i32, ptr %s)");
+        assert_eq!(replaced("plain"), "plain");
+    }
+}

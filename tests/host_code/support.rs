@@ -1,0 +1,437 @@
+//! A kernel from its source to results, with the plainest weaving: the item's context becomes an argument, placeholders become calls
+//! of hooks.
+
+use std::ffi::{CString, c_void};
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use kassay::coverage::build::{File, sources_of};
+use kassay::error::Result;
+use kassay::kernel::canonical;
+use kassay::kernel::compile::load;
+use kassay::kernel::ir::{self, Block, Function, Inst};
+use kassay::kernel::options::KernelOptions;
+use kassay::lower::host::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
+use kassay::lower::host::emit::{Effort, emit};
+use kassay::lower::host::prepare::prepare;
+use kassay::lower::host::support;
+use llvm_sys::core::*;
+use llvm_sys::error::{LLVMErrorRef, LLVMGetErrorMessage};
+use llvm_sys::orc2::lljit::*;
+use llvm_sys::orc2::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMLinkage, LLVMOpcode};
+
+/// A kernel of a file, prepared, handed to `then`.
+pub fn prepared<T>(
+    file: &Path,
+    options: &KernelOptions,
+    entry: Option<&str>,
+    then: impl FnOnce(&Module<'_>, &str) -> T,
+) -> Result<T> {
+    let loaded = load(file, options, false)?;
+    let context = Context::create();
+    let parsed = File::parse(&context, &loaded)?;
+    let entry = parsed.choose(entry)?;
+    let assay = parsed.assay(&entry, &loaded, &sources_of(file))?;
+    let module = prepare(assay.module.clone(), &entry)?;
+    Ok(then(&module, &entry))
+}
+
+/// Code of the kernel `k` in `source`.
+pub fn code(source: &str, cl_std: &str, effort: Effort) -> Result<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source).unwrap();
+    let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
+    prepared(&path, &options, Some("k"), |module, entry| woven(module, entry, effort))?
+}
+
+/// The kernel's code, with the plainest weaving.
+pub fn woven(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
+    weave(module, entry);
+    canonical::verify(module, "the test's weaving")?;
+    emit(module, entry, effort)
+}
+
+fn weave(module: &Module<'_>, entry: &str) {
+    let kernel = ir::function(module, entry).unwrap();
+    // SAFETY: everything belongs to the module; the old function is deleted when nothing uses it.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let old = LLVMGlobalGetValueType(kernel.0);
+        let count = LLVMCountParams(kernel.0);
+        let mut types = vec![std::ptr::null_mut(); count as usize];
+        LLVMGetParamTypes(old, types.as_mut_ptr());
+        types.push(LLVMPointerTypeInContext(context, 0));
+        let ty = LLVMFunctionType(LLVMGetReturnType(old), types.as_mut_ptr(), types.len() as u32, 0);
+        let new = LLVMAddFunction(module.as_mut_ptr(), c"woven".as_ptr(), ty);
+        for i in 0..count {
+            let mut attributes = vec![std::ptr::null_mut(); LLVMGetAttributeCountAtIndex(kernel.0, i + 1) as usize];
+            LLVMGetAttributesAtIndex(kernel.0, i + 1, attributes.as_mut_ptr());
+            for attribute in attributes {
+                LLVMAddAttributeAtIndex(new, i + 1, attribute);
+            }
+            LLVMReplaceAllUsesWith(LLVMGetParam(kernel.0, i), LLVMGetParam(new, i));
+        }
+        for Block(block) in kernel.blocks() {
+            LLVMRemoveBasicBlockFromParent(block);
+            LLVMAppendExistingBasicBlock(new, block);
+        }
+        LLVMDeleteFunction(kernel.0);
+        LLVMSetValueName2(new, entry.as_ptr().cast(), entry.len());
+        llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr());
+        let item = LLVMGetParam(new, count);
+        for call in Function(new).blocks().into_iter().flat_map(Block::instructions) {
+            if call.opcode() == LLVMOpcode::LLVMCall {
+                replace(module, call, item);
+            }
+        }
+    }
+}
+
+/// The hook for a placeholder, and which of its first parameters are of 32 and 64 bits, after the item.
+fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
+    Some(match name {
+        placeholder::BARRIER => (hook::BARRIER, &[32]),
+        placeholder::EXCHANGE => (hook::EXCHANGE, &[32, 64]),
+        placeholder::FENCE => (hook::FENCE, &[32]),
+        placeholder::ASYNC_COPY => (hook::ASYNC_COPY, &[32, 64, 32]),
+        placeholder::WAIT => (hook::WAIT, &[32, 64]),
+        placeholder::IMAGE_READ => (hook::IMAGE_READ, &[32]),
+        placeholder::IMAGE_WRITE => (hook::IMAGE_WRITE, &[32]),
+        placeholder::IMAGE_QUERY => (hook::IMAGE_QUERY, &[]),
+        "printf" => (hook::PRINT, &[32]),
+        _ => return None,
+    })
+}
+
+unsafe fn replace(module: &Module<'_>, call: Inst, item: LLVMValueRef) {
+    let name = call.callee().unwrap_or_default();
+    // SAFETY: the call is alive and used no more after its replacement.
+    unsafe {
+        if name == abi::ITEM {
+            LLVMReplaceAllUsesWith(call.0, item);
+            LLVMInstructionEraseFromParent(call.0);
+            return;
+        }
+        let Some((hook, numbers)) = hook_of(&name) else { return };
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let zero = |bits: &u32| LLVMConstInt(LLVMIntTypeInContext(context, *bits), 0, 0);
+        let mut arguments = vec![item];
+        arguments.extend(numbers.iter().map(zero));
+        let given = (0..LLVMGetNumArgOperands(call.0)).map(|i| LLVMGetOperand(call.0, i));
+        if name == "printf" {
+            let none = LLVMConstPointerNull(LLVMPointerTypeInContext(context, 0));
+            arguments.extend(given.take(1).chain([none]));
+        } else {
+            arguments.extend(given);
+        }
+        if name == placeholder::BARRIER {
+            arguments.push(zero(&64));
+        }
+        let mut types: Vec<LLVMTypeRef> = arguments.iter().map(|a| LLVMTypeOf(*a)).collect();
+        let result = if name == "printf" { LLVMVoidTypeInContext(context) } else { LLVMTypeOf(call.0) };
+        let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
+        let symbol = CString::new(hook).unwrap();
+        let callee = ir::function(module, hook)
+            .map_or_else(|| LLVMAddFunction(module.as_mut_ptr(), symbol.as_ptr(), ty), |f| f.0);
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderBefore(builder, call.0);
+        let new = LLVMBuildCall2(builder, ty, callee, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        if name == "printf" {
+            LLVMReplaceAllUsesWith(call.0, zero(&32));
+        } else if !LLVMGetFirstUse(call.0).is_null() {
+            LLVMReplaceAllUsesWith(call.0, new);
+        }
+        LLVMInstructionEraseFromParent(call.0);
+        let f = ir::function(module, &name).unwrap();
+        assert_eq!(LLVMGetLinkage(f.0), LLVMLinkage::LLVMExternalLinkage);
+    }
+}
+
+/// What a work-item's `host` points to.
+struct Meeting {
+    barrier: Barrier,
+    /// Two exchanges in turn.
+    values: [Vec<AtomicU64>; 2],
+    calls: Vec<AtomicU64>,
+}
+
+unsafe fn meeting(item: *const ItemContext) -> &'static Meeting {
+    // SAFETY: the run outlives the item.
+    unsafe { &*(*item).host.cast::<Meeting>() }
+}
+
+unsafe extern "C" fn barrier(item: *const ItemContext, _: i32, _: i32, _: i32, _: i64) {
+    // SAFETY: see `meeting`.
+    unsafe { meeting(item) }.barrier.wait();
+}
+
+unsafe extern "C" fn exchange(
+    item: *const ItemContext,
+    _: i32,
+    _: i64,
+    value: *const u8,
+    bytes: i64,
+    sub_group: i32,
+) -> *const u8 {
+    // SAFETY: see `meeting`; every item writes its own bytes, and reads those of others after the barrier.
+    unsafe {
+        let meeting = meeting(item);
+        let rank = (*item).local_linear_id;
+        let turn = meeting.calls[rank as usize].fetch_add(1, Ordering::Relaxed) % 2;
+        let base = meeting.values[turn as usize].as_ptr().cast::<u8>().cast_mut();
+        std::ptr::copy_nonoverlapping(value, base.add((rank as i64 * bytes) as usize), bytes as usize);
+        meeting.barrier.wait();
+        let first = if sub_group == 0 { 0 } else { rank / abi::SUB_GROUP * abi::SUB_GROUP };
+        base.add((first as i64 * bytes) as usize)
+    }
+}
+
+unsafe extern "C" fn fence(_: *const ItemContext, _: i32, _: i32, _: i32, _: i32) {
+    std::sync::atomic::fence(Ordering::SeqCst);
+}
+
+unsafe extern "C" fn async_copy(
+    item: *const ItemContext,
+    _: i32,
+    _: i64,
+    _: i32,
+    to: *mut u8,
+    from: *const u8,
+    count: i64,
+    element: i64,
+    to_stride: i64,
+    from_stride: i64,
+) {
+    // SAFETY: the kernel's pointers are good; one item copies while the others wait.
+    unsafe {
+        let meeting = meeting(item);
+        if meeting.barrier.wait().is_leader() {
+            for i in 0..count {
+                let (to, from) =
+                    (to.offset((i * element * to_stride) as isize), from.offset((i * element * from_stride) as isize));
+                std::ptr::copy_nonoverlapping(from, to, element as usize);
+            }
+        }
+        meeting.barrier.wait();
+    }
+}
+
+unsafe extern "C" fn wait(_: *const ItemContext, _: i32, _: i64) {}
+
+unsafe extern "C" fn print(_: *const ItemContext, _: i32, _: *const u8, _: *const u8) {}
+
+/// An image of which every texel is its coordinates, the fourth component the kind.
+unsafe extern "C" fn image_read(
+    _: *const ItemContext,
+    _: i32,
+    _: *const u8,
+    sampler: *const u8,
+    coordinates: *const [u32; 4],
+    kind: i32,
+    result: *mut u32,
+) {
+    // SAFETY: the kernel's pointers are good.
+    unsafe {
+        let seen = *coordinates;
+        let values = [seen[0], seen[1], seen[2], kind as u32 + 100 * sampler as u32];
+        for (i, value) in values.into_iter().enumerate() {
+            let is_float_coordinate = i < 3 && kind & 8 != 0;
+            let number = if is_float_coordinate { f32::from_bits(value) } else { value as i32 as f32 };
+            match kind & 3 {
+                0 => *result.cast::<f32>().add(i) = number,
+                3 => *result.cast::<u16>().add(i) = half::f16::from_f32(number).to_bits(),
+                _ => *result.add(i) = number as i32 as u32,
+            }
+        }
+    }
+}
+
+/// The last texel written is kept in the image's first words.
+unsafe extern "C" fn image_write(
+    _: *const ItemContext,
+    _: i32,
+    image: *mut u32,
+    coordinates: *const u32,
+    kind: i32,
+    texel: *const u8,
+) {
+    // SAFETY: the test gives an image of nine words.
+    unsafe {
+        std::ptr::copy_nonoverlapping(coordinates, image, 4);
+        std::ptr::copy_nonoverlapping(texel, image.add(4).cast(), if kind & 3 == 3 { 8 } else { 16 });
+        *image.add(8) = kind as u32;
+    }
+}
+
+unsafe extern "C" fn image_query(_: *const ItemContext, _: *const u8, what: i32) -> i64 {
+    i64::from(what) + 1000
+}
+
+fn hooks() -> Vec<(&'static str, *const c_void)> {
+    vec![
+        (hook::BARRIER, barrier as *const c_void),
+        (hook::EXCHANGE, exchange as *const c_void),
+        (hook::FENCE, fence as *const c_void),
+        (hook::ASYNC_COPY, async_copy as *const c_void),
+        (hook::WAIT, wait as *const c_void),
+        (hook::PRINT, print as *const c_void),
+        (hook::IMAGE_READ, image_read as *const c_void),
+        (hook::IMAGE_WRITE, image_write as *const c_void),
+        (hook::IMAGE_QUERY, image_query as *const c_void),
+    ]
+}
+
+/// An object, loaded.
+pub struct Loaded {
+    jit: LLVMOrcLLJITRef,
+    entry: unsafe extern "C" fn(*const ItemContext, *const *const c_void),
+}
+
+fn succeeded(error: LLVMErrorRef) {
+    if !error.is_null() {
+        // SAFETY: the error is not used again.
+        panic!("{}", unsafe { std::ffi::CStr::from_ptr(LLVMGetErrorMessage(error)) }.to_string_lossy());
+    }
+}
+
+impl Loaded {
+    pub fn new(object: &[u8]) -> Loaded {
+        // SAFETY: objects of LLVM are handed over as its interface says; the entry lives as long as the JIT.
+        unsafe {
+            let mut jit = std::ptr::null_mut();
+            succeeded(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()));
+            let library = LLVMOrcLLJITGetMainJITDylib(jit);
+            let known = hooks().into_iter().map(|(name, at)| (name, at as u64));
+            let known = known.chain(support::names().map(|name| (name, support::address(name).unwrap() as u64)));
+            let mut symbols: Vec<LLVMOrcCSymbolMapPair> = known
+                .map(|(name, address)| {
+                    let name = CString::new(name).unwrap();
+                    let mut pair: LLVMOrcCSymbolMapPair = std::mem::zeroed();
+                    pair.Name = LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr());
+                    pair.Sym.Address = address;
+                    pair.Sym.Flags.GenericFlags = 1;
+                    pair
+                })
+                .collect();
+            succeeded(LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(symbols.as_mut_ptr(), symbols.len())));
+            let buffer =
+                LLVMCreateMemoryBufferWithMemoryRangeCopy(object.as_ptr().cast(), object.len(), c"object".as_ptr());
+            succeeded(LLVMOrcLLJITAddObjectFile(jit, library, buffer));
+            let name = CString::new(abi::ENTRY).unwrap();
+            let mut address = 0;
+            succeeded(LLVMOrcLLJITLookup(jit, &mut address, name.as_ptr()));
+            Loaded { jit, entry: std::mem::transmute::<usize, _>(address as usize) }
+        }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // SAFETY: nothing runs in it any more.
+        succeeded(unsafe { LLVMOrcDisposeLLJIT(self.jit) });
+    }
+}
+
+/// An argument.
+pub enum Arg<'a> {
+    Buffer(&'a mut [u8]),
+    Value(&'a [u8]),
+}
+
+/// The NDRange of a run.
+#[derive(Clone, Copy)]
+pub struct Range {
+    pub dimensions: u64,
+    pub global: [u64; 3],
+    pub local: [u64; 3],
+    pub offset: [u64; 3],
+}
+
+impl Range {
+    pub fn linear(global: u64, local: u64) -> Range {
+        Range { dimensions: 1, global: [global, 1, 1], local: [local, 1, 1], offset: [0; 3] }
+    }
+}
+
+/// Runs the groups one after another, each with a thread per work-item.
+pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
+    let words: Vec<u64> = args
+        .iter_mut()
+        .map(|arg| match arg {
+            Arg::Buffer(bytes) => bytes.as_mut_ptr() as u64,
+            Arg::Value(_) => 0,
+        })
+        .collect();
+    let cells: Vec<usize> = args
+        .iter()
+        .zip(&words)
+        .map(|(arg, word)| match arg {
+            Arg::Buffer(_) => std::ptr::from_ref(word) as usize,
+            Arg::Value(bytes) => bytes.as_ptr() as usize,
+        })
+        .collect();
+    let groups: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(range.local[d]));
+    let extents: [Extent; 0] = [];
+    let entry = loaded.entry;
+    for number in 0..groups.iter().product() {
+        let group_id = [number % groups[0], number / groups[0] % groups[1], number / groups[0] / groups[1]];
+        let local_size: [u64; 3] =
+            std::array::from_fn(|d| range.local[d].min(range.global[d] - group_id[d] * range.local[d]));
+        let group = GroupContext {
+            extents: extents.as_ptr(),
+            local_base: std::ptr::null_mut(),
+            sink: std::ptr::null_mut(),
+            dimensions: range.dimensions,
+            global_size: range.global,
+            local_size,
+            enqueued_local_size: range.local,
+            groups,
+            offset: range.offset,
+            group_id,
+        };
+        let items: u64 = local_size.iter().product();
+        let room = || (0..items * 32).map(|_| AtomicU64::new(0)).collect();
+        let meeting = Meeting {
+            barrier: Barrier::new(items as usize),
+            values: [room(), room()],
+            calls: (0..items).map(|_| AtomicU64::new(0)).collect(),
+        };
+        let (group, meeting) = (std::ptr::from_ref(&group) as usize, std::ptr::from_ref(&meeting) as usize);
+        let cells = &cells;
+        std::thread::scope(|scope| {
+            for linear in 0..items {
+                scope.spawn(move || {
+                    let local_id = [
+                        linear % local_size[0],
+                        linear / local_size[0] % local_size[1],
+                        linear / local_size[0] / local_size[1],
+                    ];
+                    let item = ItemContext {
+                        group: group as *const GroupContext,
+                        fuel: i64::MAX,
+                        local_id,
+                        global_id: std::array::from_fn(|d| {
+                            range.offset[d] + group_id[d] * range.local[d] + local_id[d]
+                        }),
+                        local_linear_id: linear,
+                        host: meeting as *mut c_void,
+                    };
+                    // SAFETY: the code was made for these arguments, which outlive the run.
+                    unsafe { entry(&item, cells.as_ptr().cast()) };
+                });
+            }
+        });
+    }
+}
+
+/// Words of a buffer.
+pub fn words(bytes: &[u8]) -> Vec<i32> {
+    bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
+}

@@ -1,0 +1,120 @@
+//! Kernels written in C as compiled kernels look: they call the simulator's hooks themselves.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
+use kassay::exec::{HostCode, ProgramId, Simulator};
+use kassay::lower::host::table::{
+    AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
+};
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+/// What every object begins with: contexts and hooks as `lower::host::abi` has them.
+const HEAD: &str = r#"
+typedef unsigned int u32; typedef unsigned long u64; typedef long i64; typedef unsigned char u8;
+struct group { const void *extents; u8 *local_base; u8 *sink; u64 dimensions, global_size[3], local_size[3], enqueued[3], groups[3],
+    offset[3], group_id[3]; };
+struct item { const struct group *group; i64 fuel; u64 local_id[3], global_id[3], linear; void *host; };
+void *__kassay_access(struct item *, void *, u32);
+void *__kassay_span(struct item *, void *, u32, u64);
+void *__kassay_check(struct item *, void *, u32);
+void __kassay_division(struct item *, u32);
+i64 __kassay_fuel(struct item *, u32);
+void __kassay_barrier(struct item *, u32, u32, u32, u64);
+void *__kassay_exchange(struct item *, u32, u64, void *, u64, u32);
+void __kassay_async_copy(struct item *, u32, u64, u32, void *, void *, u64, u64, u64, u64);
+void __kassay_wait(struct item *, u32, u64);
+void __kassay_print(struct item *, u32, const char *, void *);
+#define AT(type, pointer, site) (*(type *)__kassay_access(item, pointer, site))
+#define BURN(site) if (--fuel < 0) fuel = __kassay_fuel(item, site)
+#define ARG(type, n) (*(type *)arguments[n])
+#define KERNEL void __kassay_entry(struct item *item, void **arguments)
+"#;
+
+/// Compiles `text` (behind the head) into code with this table.
+pub fn code(text: &str, table: HostTable) -> Arc<HostCode> {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, object) = (folder.path().join("kernel.c"), folder.path().join("kernel.o"));
+    std::fs::write(&source, format!("{HEAD}{text}")).unwrap();
+    let compiler = std::env::var("KASSAY_CLANG").unwrap_or_else(|_| "clang-22".to_owned());
+    compile(&compiler, &source, &object);
+    Arc::new(HostCode { object: std::fs::read(object).unwrap(), entry: "kernel".into(), table })
+}
+
+fn compile(compiler: &str, source: &Path, object: &Path) {
+    let status = Command::new(compiler)
+        .args(["-c", "-O2", "-fPIC", "-fno-strict-aliasing", "-o"])
+        .args([object, source])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// A table of arguments: `global int *` by name, in order; accesses are added by [`with_access`].
+pub fn table(buffers: &[&str]) -> HostTable {
+    let frames = vec![SourcePlace { function: "kernel".into(), file: "k.cl".into(), line: 3, column: 9 }];
+    let object = |(position, name): (u32, &&str)| Object {
+        name: (*name).into(),
+        space: Space::Global,
+        storage: Storage::Argument(position),
+        element: 4,
+    };
+    HostTable {
+        paths: vec![CallPath { frames }],
+        objects: (0..).zip(buffers).map(object).collect(),
+        arguments: buffers.len() as u32,
+        granule: vec![4; buffers.len()],
+        longest_access: 16,
+        ..HostTable::default()
+    }
+}
+
+/// One more access of four bytes.
+pub fn with_access(mut table: HostTable, mode: Mode, object: Option<u32>, space: Space) -> HostTable {
+    table.accesses.push(AccessSite { path: 0, mode, space, object, bytes: 4, align: 4, ordering: None, builtin: None });
+    table
+}
+
+/// One more barrier.
+pub fn with_barrier(mut table: HostTable, builtin: &str, sub_group: bool) -> HostTable {
+    let source = table.barriers.len() as u32;
+    table.barriers.push(BarrierSite { path: 0, builtin: builtin.into(), sub_group, source });
+    table
+}
+
+pub fn with_loop(mut table: HostTable) -> HostTable {
+    table.loops.push(PlainSite { path: 0 });
+    table
+}
+
+pub fn ints(values: impl IntoIterator<Item = i32>) -> ArgValue {
+    ArgValue::Buffer(Arc::new(values.into_iter().flat_map(i32::to_le_bytes).collect()))
+}
+
+pub fn launch(global: u64, local: u64, args: Vec<ArgValue>) -> Launch {
+    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
+    Launch { range, args }
+}
+
+pub const LIMIT: Duration = Duration::from_secs(20);
+
+/// A simulator with this code.
+pub fn loaded(code: &Arc<HostCode>) -> (Simulator, ProgramId) {
+    let mut simulator = Simulator::new(1).unwrap();
+    let program = simulator.load_host(code).unwrap();
+    (simulator, program)
+}
+
+pub fn simulate(code: &Arc<HostCode>, launch: &Launch, options: &SimulationOptions) -> Simulation {
+    let (mut simulator, program) = loaded(code);
+    simulator.simulate(program, launch, options, LIMIT, &[]).unwrap()
+}
+
+/// The output at `position`, as ints.
+pub fn output(simulation: &Simulation, position: u32) -> Vec<i32> {
+    let (_, bytes) = simulation.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
+    bytes.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect()
+}

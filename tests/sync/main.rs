@@ -1,0 +1,8 @@
+//! Findings, schedules and reproductions, from observations made by hand to kernels that are run.
+
+mod checking;
+mod findings;
+mod scheduling;
+mod splits;
+mod support;
+mod writing;

@@ -71,12 +71,8 @@ pub fn scalars(
                 };
                 found.insert((scalar.arg, scalar.offset), Number::Integer(value.clamp(0, most)));
             }
-            if let (Some(most), Some(Number::Integer(n))) =
-                (cap(scalar, reading, geometry, &found), found.get_mut(&(scalar.arg, scalar.offset)))
-            {
-                *n = (*n).min(most.max(0));
-            }
         }
+        limit(model, reading, geometry, &mut found);
         if found == before {
             break;
         }
@@ -89,6 +85,17 @@ pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
     match known.get(&(arg, offset)) {
         Some(Number::Integer(n)) => Some(*n),
         _ => None,
+    }
+}
+
+/// Lowers integers to what arrays of fixed size leave room for.
+pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, known: &mut Scalars) {
+    for scalar in &model.scalars {
+        if let (Some(most), Some(Number::Integer(n))) =
+            (cap(scalar, reading, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
+        {
+            *n = (*n).min(most.max(0));
+        }
     }
 }
 

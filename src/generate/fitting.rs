@@ -257,7 +257,7 @@ impl<'m> Workshop<'m> {
             };
             args.push(value);
         }
-        Ok(Launch { range: plan.geometry.range.clone(), args })
+        Ok(Launch::new(plan.geometry.range.clone(), args))
     }
 
     fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> ArgValue {

@@ -1,5 +1,6 @@
 //! Launches for kernels without a suite.
 
+mod simulated;
 mod support;
 
 use kassay::generate::launches::{Request, launches};

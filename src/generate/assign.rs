@@ -55,7 +55,7 @@ pub fn scalars(
 ) -> Scalars {
     let mut found = Scalars::new();
     for (i, scalar) in (0u64..).zip(&model.scalars) {
-        let number = free(scalar, variant, mix(seed, variant * 64 + i));
+        let number = free(scalar, i, variant, mix(seed, variant * 64 + i));
         found.insert((scalar.arg, scalar.offset), number);
     }
     for _ in 0..ROUNDS {
@@ -63,19 +63,65 @@ pub fn scalars(
         for scalar in &model.scalars {
             if let Some((soft, hard)) = natural(scalar, reading, geometry, &found) {
                 let (_, most) = layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
+                let further = if scalar.demands.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
                 let value = match style {
-                    Style::Even => soft.max(hard),
+                    Style::Even => (soft + further).max(hard),
                     Style::Uneven => (soft - (soft / 4).clamp(1, 3)).max(1).max(hard),
                     Style::Least => hard.max(1),
                 };
                 found.insert((scalar.arg, scalar.offset), Number::Integer(value.clamp(0, most)));
             }
         }
+        limit(model, reading, geometry, &mut found);
         if found == before {
             break;
         }
     }
     found
+}
+
+/// The value of an integer among scalars.
+pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
+    match known.get(&(arg, offset)) {
+        Some(Number::Integer(n)) => Some(*n),
+        _ => None,
+    }
+}
+
+/// Lowers integers to what arrays of fixed size leave room for.
+pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, known: &mut Scalars) {
+    for scalar in &model.scalars {
+        if let (Some(most), Some(Number::Integer(n))) =
+            (cap(scalar, reading, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
+        {
+            *n = (*n).min(most.max(0));
+        }
+    }
+}
+
+/// The greatest value that arrays of fixed size leave room for.
+fn cap(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<i128> {
+    let value = |arg, offset| integer(known, arg, offset);
+    let ranges = ranges(reading, geometry, &value);
+    let room = |c: &super::model::Cap| (c.most - ranges.of(&c.rest).1).div_euclid(c.coefficient);
+    scalar.caps.iter().map(room).min()
+}
+
+/// Intervals for a launch's sizes and scalars.
+pub fn ranges<'s, 'p>(
+    reading: &'s Reading<'p>,
+    geometry: &Geometry,
+    scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
+) -> Ranges<'s, 'p> {
+    Ranges {
+        symbols: &reading.symbols,
+        bounds: &reading.bounds,
+        global: geometry.range.global,
+        local: geometry.local,
+        offset: geometry.range.offset,
+        scalars,
+        contents: Some((0, 8)),
+    }
 }
 
 /// The least value that all demands leave room for: those that branches check, and those that nothing checks.
@@ -85,19 +131,8 @@ fn natural(
     geometry: &Geometry,
     known: &Scalars,
 ) -> Option<(i128, i128)> {
-    let value = |arg, offset| match known.get(&(arg, offset)) {
-        Some(Number::Integer(n)) => Some(*n),
-        _ => None,
-    };
-    let ranges = Ranges {
-        symbols: &reading.symbols,
-        bounds: &reading.bounds,
-        global: geometry.range.global,
-        local: geometry.local,
-        offset: geometry.range.offset,
-        scalars: &value,
-        contents: Some((0, 8)),
-    };
+    let value = |arg, offset| integer(known, arg, offset);
+    let ranges = ranges(reading, geometry, &value);
     if scalar.demands.is_empty() || scalar.scalar.is_float() {
         return None;
     }
@@ -116,9 +151,9 @@ fn natural(
 }
 
 /// A value that no other depends on.
-fn free(scalar: &ScalarModel, variant: u64, random: u64) -> Number {
+fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
-        return Number::Float(pick(&FLOATS, variant));
+        return Number::Float(pick(&FLOATS, variant + ordinal));
     }
     let (least, greatest) = layout::range(scalar.scalar).unwrap_or((0, 255));
     let known: Vec<i128> =
@@ -127,7 +162,8 @@ fn free(scalar: &ScalarModel, variant: u64, random: u64) -> Number {
         Role::Count => pick(&COUNTS, variant),
         Role::RowLength => pick(&ROWS, variant),
         Role::Index => pick(&[0, 1, 2], variant),
-        Role::Divisor => pick(&[1, 2, 3, 7], variant + 1),
+        // Differences of divisors are often divisors, too.
+        Role::Divisor => pick(&[1, 2, 3, 7], variant + 1) + 8 * i128::from(ordinal),
         Role::Shift => pick(&[1, 3, 0, 4, 7], variant),
         Role::Flag => {
             let mut all = vec![1, 0];
@@ -135,7 +171,7 @@ fn free(scalar: &ScalarModel, variant: u64, random: u64) -> Number {
             pick(&all, variant)
         }
         _ if !known.is_empty() && variant % 2 == 1 => pick(&known, variant / 2),
-        _ => pick(&SMALL, variant) + i128::from(random % 3),
+        _ => pick(&SMALL, variant) + i128::from(random % 3) + 2 * i128::from(ordinal),
     };
     Number::Integer(number.clamp(least, greatest))
 }

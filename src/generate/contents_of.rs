@@ -71,5 +71,22 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
     let distinct = access.way == Way::Write
         && matches!(access.region, Region::Argument(_))
         && !reading.accesses.iter().any(|a| is_read(&a) && reading.loads_behind(a.pointer).iter().any(|(_, p)| *p == position));
-    Some(Contents::Places { target: access.region, scale: scale.max(1), distinct })
+    let room = room(reading, access.pointer, load);
+    Some(Contents::Places { target: access.region, scale: scale.max(1), distinct, room })
+}
+
+/// The size of the array in which `load` picks an element, on the way to `pointer`.
+fn room(reading: &Reading<'_>, pointer: ValueId, load: ValueId) -> Option<u64> {
+    let mut at = pointer;
+    let mut found: Option<u64> = None;
+    while let Some(instruction) = reading.program.instruction(at) {
+        if let Op::Address { steps, .. } = &instruction.op {
+            for step in steps.iter().filter(|s| reading.sources(instruction.operands[s.operand]).contains(&load)) {
+                let smaller = |n: u64| step.extent.map_or(n, |e| e.min(n));
+                found = found.map(smaller).or(step.extent);
+            }
+        }
+        at = *instruction.operands.first()?;
+    }
+    found
 }

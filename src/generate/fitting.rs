@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::assign::{self, Number, Scalars};
+use super::assign::{self, Scalars};
 use super::dry_run::{self, Given, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
 use super::program::{Op, Program, Region};
-use super::ranges::Ranges;
 use super::reading::Reading;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
@@ -79,19 +78,8 @@ impl<'m> Workshop<'m> {
 
     /// The largest of the lengths that checks give a buffer, in elements.
     fn length(&self, position: usize, plan: &Plan<'_>) -> Option<u64> {
-        let scalars = |arg, offset| match plan.scalars.get(&(arg, offset)) {
-            Some(Number::Integer(n)) => Some(*n),
-            _ => None,
-        };
-        let ranges = Ranges {
-            symbols: &self.reading.symbols,
-            bounds: &self.reading.bounds,
-            global: plan.geometry.range.global,
-            local: plan.geometry.local,
-            offset: plan.geometry.range.offset,
-            scalars: &scalars,
-            contents: Some((0, 8)),
-        };
+        let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
+        let ranges = assign::ranges(&self.reading, plan.geometry, &scalars);
         let most = self.model.args[position].lengths.iter().map(|l| ranges.of(l).1).max()?;
         u64::try_from(most.max(0)).ok()
     }
@@ -104,8 +92,9 @@ impl<'m> Workshop<'m> {
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
             Contents::Counts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
-            Contents::Places { target, scale, distinct } => {
+            Contents::Places { target, scale, distinct, room } => {
                 let room = match target {
+                    _ if room.is_some() => room.unwrap_or(1),
                     Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
                     Region::Variable(index) => {
                         let bytes = self.model.program.variables[index].bytes;
@@ -215,8 +204,25 @@ impl<'m> Workshop<'m> {
             }
             None => high,
         };
-        let size = size.div_ceil(element).max(1) * element;
+        let mut size = size.div_ceil(element).max(1) * element;
+        if model.lengths.is_empty() && self.follows_data(arg.position) {
+            // Another order of work-items may go farther.
+            size += (size / 4 / element + 16) * element;
+        }
         (size.min(LARGEST / element.max(1) * element), note)
+    }
+
+    /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
+    fn follows_data(&self, position: u32) -> bool {
+        let program = self.reading.program;
+        let is_data = |v: &u32| {
+            program.instruction(*v).is_some_and(|i| {
+                matches!(i.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
+                    || matches!(&i.op, Op::Call(_, base) if super::symbolic::id_of(base).is_none())
+            })
+        };
+        let mine = self.reading.accesses.iter().filter(|a| a.region == Region::Argument(position));
+        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
     }
 
     /// The launch.
@@ -251,7 +257,7 @@ impl<'m> Workshop<'m> {
             };
             args.push(value);
         }
-        Ok(Launch { range: plan.geometry.range.clone(), args, schedule: Default::default() })
+        Ok(Launch::new(plan.geometry.range.clone(), args))
     }
 
     fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> ArgValue {

@@ -48,7 +48,8 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
     local
 }
 
-fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
+/// So many groups of that size.
+pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
     let global = std::array::from_fn(|d| local[d] * groups[d]);
     Geometry { range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] }, local, name }
 }

@@ -117,7 +117,8 @@ fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Pla
     let mut best = (plan, outcome);
     let mut tries = 0;
     for scalar in &workshop.model.scalars {
-        if scalar.scalar.is_float() || matches!(scalar.role, Role::Unused | Role::Data | Role::Flag) {
+        // Lengths that the kernel checks stay as they are: what goes wrong under them is the kernel's.
+        if !matches!(scalar.role, Role::RowLength | Role::Index | Role::Divisor | Role::Shift) {
             continue;
         }
         let key = (scalar.arg, scalar.offset);

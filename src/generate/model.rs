@@ -44,7 +44,13 @@ pub enum Contents {
     /// Values that no address and no loop depends on, or that the code itself keeps in range.
     Data,
     /// Places in another region, `scale` elements apart; distinct where they say what to write.
-    Places { target: Region, scale: u64, distinct: bool },
+    Places {
+        target: Region,
+        scale: u64,
+        distinct: bool,
+        /// Elements of the array that is picked from, where its type says so.
+        room: Option<u64>,
+    },
     /// Where parts of another buffer begin: they do not fall.
     Offsets,
     /// Numbers of turns of loops.
@@ -72,6 +78,16 @@ pub(crate) struct Demand {
     pub rest: Poly,
     /// Nothing checks it: a smaller scalar would make rows overlap.
     pub is_hard: bool,
+    /// `extent` is where a loop starts that goes on to the scalar: more than it asks for is wanted.
+    pub is_start: bool,
+}
+
+/// `coefficient * scalar + rest <= most` has to hold, or an array of fixed size overflows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cap {
+    pub coefficient: i128,
+    pub rest: Poly,
+    pub most: i128,
 }
 
 /// A scalar in a by-value argument.
@@ -86,6 +102,7 @@ pub struct ScalarModel {
     pub name: String,
     pub role: Role,
     pub(crate) demands: Vec<Demand>,
+    pub(crate) caps: Vec<Cap>,
     /// Values that the code compares it with, and their neighbours.
     pub dictionary: Vec<i128>,
 }

@@ -2,6 +2,7 @@
 
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
 
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
@@ -19,9 +20,17 @@ pub fn promote<'c>(assay: &Assay<'c>) -> Result<Module<'c>> {
     for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != assay.entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
-    module
-        .run_passes(PASSES, &assay.machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("promoting the kernel's variables failed: {e}")))?;
-    canonical::verify(&module, "inlining and promotion")?;
+    run(&module, PASSES, &assay.machine)?;
     Ok(module)
+}
+
+/// Runs passes by LLVM's names for them.
+///
+/// # Errors
+/// `Internal` if one fails or breaks the module.
+pub fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()> {
+    module
+        .run_passes(passes, machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("`{passes}` failed: {e}")))?;
+    canonical::verify(module, "inlining and promotion")
 }

@@ -122,12 +122,12 @@ impl Ranges<'_, '_> {
                 }
                 LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSDiv => {
                     let by = operand(1).0.max(1);
-                    let (low, high) = operand(0);
+                    let (low, high) = unsigned(operand(0), *opcode == LLVMOpcode::LLVMUDiv);
                     (low / by, high / by)
                 }
                 LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr => {
                     let by = u32::try_from(operand(1).0.clamp(0, 62)).unwrap_or(0);
-                    let (low, high) = operand(0);
+                    let (low, high) = unsigned(operand(0), *opcode == LLVMOpcode::LLVMLShr);
                     (low >> by, high >> by)
                 }
                 LLVMOpcode::LLVMShl => {
@@ -141,9 +141,10 @@ impl Ranges<'_, '_> {
                 }
                 _ => DEFAULT,
             },
-            Op::Call(_, base) => match (base.as_str(), instruction.operands.len()) {
+            Op::Call(name, base) => match (base.as_str(), instruction.operands.len()) {
                 ("min", 2) => {
-                    let (a, b) = (operand(0), operand(1));
+                    let is_unsigned = ["minjj", "minmm", "mintt", "minhh"].iter().any(|n| name.ends_with(n));
+                    let (a, b) = (unsigned(operand(0), is_unsigned), unsigned(operand(1), is_unsigned));
                     (a.0.min(b.0), a.1.min(b.1))
                 }
                 ("max", 2) => {
@@ -156,6 +157,11 @@ impl Ranges<'_, '_> {
             _ => DEFAULT,
         }
     }
+}
+
+/// What may be negative is large if it counts as unsigned.
+fn unsigned(range: Interval, is_unsigned: bool) -> Interval {
+    if is_unsigned && range.0 < 0 { (0, FAR) } else { range }
 }
 
 fn clip(n: i128) -> i128 {

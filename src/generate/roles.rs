@@ -54,6 +54,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
     for scalar in &mut scalars {
         let use_of = Use::of(&reading, scalar.arg, scalar.offset);
         scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = use_of.dictionary.iter().copied().collect();
         scalar.role = use_of.role(!scalar.demands.is_empty());
     }
@@ -124,6 +125,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 name,
                 role: Role::Unused,
                 demands: Vec::new(),
+                caps: Vec::new(),
                 dictionary: Vec::new(),
             });
         }

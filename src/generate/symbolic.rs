@@ -214,9 +214,10 @@ impl<'p> Symbols<'p> {
                 _ => None,
             },
             Op::Cast(LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMTrunc) => {
-                let wide = |v| matches!(program.shape(v).kind, Kind::Int(bits) if bits >= 16);
+                let wider = |v, than| matches!(program.shape(v).kind, Kind::Int(bits) if bits > than);
                 let from = instruction.operands[0];
-                (program.shape(value).is_int() && wide(value) && wide(from)).then(|| self.poly(from))
+                // Neither truth values nor what is cut to a byte.
+                (program.shape(value).is_int() && wider(value, 8) && wider(from, 1)).then(|| self.poly(from))
             }
             Op::Copy if program.shape(value).is_int() => Some(operand(0)),
             Op::Extract => {

@@ -55,6 +55,8 @@ pub fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
 /// As [`amplify`].
 pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification> {
     let module = promoted::promote(assay)?;
+    // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
+    promoted::run(&module, "function(lcssa)", &assay.machine)?;
     let program = read::read(&module, &assay.entry)?;
     Ok(judge(&program, &assay.interface, branches))
 }

@@ -2,7 +2,7 @@
 //!
 //! Memory is told apart by variable and argument; two arguments are taken to be different buffers.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::generate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 use crate::kernel::ir::DebugLocation;
@@ -39,6 +39,10 @@ pub struct Flow<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
     deciders: Vec<Vec<usize>>,
+    /// By block: the branches that decide by which way it is reached.
+    choices: Vec<Vec<usize>>,
+    /// Loops: their blocks, and those of them that leave.
+    loops: Vec<(HashSet<usize>, Vec<usize>)>,
     values: HashSet<ValueId>,
     contents: HashSet<Region>,
     executed: Vec<bool>,
@@ -60,6 +64,58 @@ fn waits(base: &str) -> bool {
         || base.starts_with("__spirv_ControlBarrier")
 }
 
+/// By block: the branches of which two sides lead there before they have come together or back to the branch.
+fn choices(program: &Program) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); program.blocks.len()];
+    for branch in 0..program.blocks.len() {
+        let sides = program.cfg.successors(branch);
+        if sides.len() < 2 {
+            continue;
+        }
+        let together = program.dominance.immediate_post_dominator(&program.cfg, branch);
+        let mut ways = vec![0u32; program.blocks.len()];
+        for side in sides {
+            let mut seen = HashSet::new();
+            let mut todo = vec![side];
+            while let Some(block) = todo.pop() {
+                if seen.insert(block) {
+                    ways[block] += 1;
+                    if block != branch && Some(block) != together {
+                        todo.extend(program.cfg.successors(block));
+                    }
+                }
+            }
+        }
+        for (block, _) in ways.iter().enumerate().filter(|(_, n)| **n > 1) {
+            all[block].push(branch);
+        }
+    }
+    all
+}
+
+/// Natural loops, with the blocks that leave them.
+fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
+    let cfg = &program.cfg;
+    let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
+    for latch in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for header in cfg.successors(latch).into_iter().filter(|h| program.dominance.dominates(*h, latch)) {
+            let blocks = bodies.entry(header).or_insert_with(|| [header].into());
+            let mut todo = vec![latch];
+            while let Some(block) = todo.pop() {
+                if blocks.insert(block) {
+                    todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
+                }
+            }
+        }
+    }
+    let with_exits = |blocks: HashSet<usize>| {
+        let leaves = |b: &usize| cfg.successors(*b).iter().any(|s| !blocks.contains(s));
+        let exits = blocks.iter().copied().filter(leaves).collect();
+        (blocks, exits)
+    };
+    bodies.into_values().map(with_exits).collect()
+}
+
 impl<'p> Flow<'p> {
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
         let deciders = (0..program.blocks.len())
@@ -68,6 +124,8 @@ impl<'p> Flow<'p> {
         let mut flow = Flow {
             program,
             deciders,
+            choices: choices(program),
+            loops: loops(program),
             values: HashSet::new(),
             contents: HashSet::new(),
             executed: vec![false; program.blocks.len()],
@@ -116,6 +174,15 @@ impl<'p> Flow<'p> {
         }
     }
 
+    /// Whether taint decides which value a phi takes: by the way its block is reached, or by when a loop is left.
+    fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
+        let left_by_taint = |b: &usize| {
+            let left = self.loops.iter().filter(|(blocks, _)| blocks.contains(b) && !blocks.contains(&block));
+            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
+        };
+        self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)
+    }
+
     fn roots(&self, pointer: ValueId) -> Vec<Region> {
         match &self.program.values[pointer as usize] {
             Definition::Variable(index, _) => vec![Region::Variable(*index)],
@@ -160,7 +227,7 @@ impl<'p> Flow<'p> {
                 }
                 tainted
             }
-            Op::Phi(from) => taken || from.iter().any(|b| self.executed[*b] || self.ends_tainted(*b)),
+            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from),
             Op::Call(_, base) => self.call(block, instruction, base, taken),
             _ => taken,
         }
@@ -270,9 +337,12 @@ impl<'p> Flow<'p> {
     }
 
     fn branch_location(&self, block: usize) -> Option<DebugLocation> {
-        let info = &self.program.cfg.blocks[block];
-        let location = info.condition_location.clone().or_else(|| self.program.blocks[block].end_location.clone());
-        location.filter(|l| l.line > 0)
+        let code = &self.program.blocks[block];
+        let condition = match &code.end {
+            End::Branch { condition: value, .. } | End::Switch { value, .. } => self.program.instruction(*value),
+            _ => None,
+        };
+        condition.and_then(|c| c.location.clone()).or_else(|| code.end_location.clone().filter(|l| l.line > 0))
     }
 
     /// Where the input matters. `any_branch`: every tainted branch counts.

@@ -125,12 +125,7 @@ pub fn ranges<'s, 'p>(
 }
 
 /// The least value that all demands leave room for: those that branches check, and those that nothing checks.
-fn natural(
-    scalar: &ScalarModel,
-    reading: &Reading<'_>,
-    geometry: &Geometry,
-    known: &Scalars,
-) -> Option<(i128, i128)> {
+fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<(i128, i128)> {
     let value = |arg, offset| integer(known, arg, offset);
     let ranges = ranges(reading, geometry, &value);
     if scalar.demands.is_empty() || scalar.scalar.is_float() {

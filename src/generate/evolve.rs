@@ -97,12 +97,8 @@ pub fn evolve(
     search: &Search,
     fitness: &mut Fitness<'_>,
 ) -> Result<Vec<Scored>> {
-    let mut evolution = Evolution {
-        workshop: Workshop::new(model),
-        request,
-        random: ChaCha8Rng::seed_from_u64(request.seed),
-        born: 0,
-    };
+    let mut evolution =
+        Evolution { workshop: Workshop::new(model), request, random: ChaCha8Rng::seed_from_u64(request.seed), born: 0 };
     let mut population = Vec::new();
     for i in 0..search.population {
         let genes = evolution.initial(i as u64)?;
@@ -172,8 +168,7 @@ impl Evolution<'_, '_> {
         };
         let geometry = &geometries[(self.random.next_u64() % geometries.len() as u64) as usize];
         let seed = self.random.next_u64();
-        let mut scalars =
-            assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Even, number, seed);
+        let mut scalars = assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Even, number, seed);
         if number > 0 {
             for value in scalars.values_mut() {
                 if let Number::Integer(n) = value {

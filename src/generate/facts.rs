@@ -84,9 +84,8 @@ fn assume(symbols: &Symbols<'_>, condition: ValueId, truth: bool, depth: u32, ou
             }
         }
         Op::Phi(from) => {
-            let possible: Vec<usize> = (0..from.len())
-                .filter(|i| constant(*i).is_none_or(|c| (c != 0) == truth))
-                .collect();
+            let possible: Vec<usize> =
+                (0..from.len()).filter(|i| constant(*i).is_none_or(|c| (c != 0) == truth)).collect();
             if let [only] = possible[..] {
                 assume(symbols, operands[only], truth, depth - 1, out);
                 for (to, facts) in edges_without_phis(symbols, depth - 1) {
@@ -127,9 +126,9 @@ fn is_truth(program: &Program, value: ValueId) -> bool {
         Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_truth(program, operands[0]),
         Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
             matches!(program.constant(*o), Some(0 | 1))
-                || program.instruction(*o).is_some_and(|i| {
-                    matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0])
-                })
+                || program
+                    .instruction(*o)
+                    .is_some_and(|i| matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0]))
         }),
         _ => false,
     }

@@ -71,9 +71,8 @@ fn is_local(program: &Program, pointer: ValueId) -> bool {
 fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
-    let in_reach = |f: &super::facts::Fact| {
-        f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent))
-    };
+    let in_reach =
+        |f: &super::facts::Fact| f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent));
     if reading.facts[block].iter().any(in_reach) {
         return;
     }
@@ -156,11 +155,8 @@ fn halves(reading: &Reading<'_>) -> bool {
         let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
         let is_doubled = |v: ValueId| reading.symbols.poly(v) == doubled;
         let bounds = reading.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
-        let ends_at_group = || {
-            bounds.clone().any(|b| {
-                of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v)))
-            })
-        };
+        let ends_at_group =
+            || bounds.clone().any(|b| of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v))));
         let first: Vec<ValueId> = starts.collect();
         steps.any(|v| (halved(v) && first.iter().any(|s| is_of_group(*s))) || (is_doubled(v) && ends_at_group()))
     })

@@ -62,19 +62,21 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         .args
         .iter()
         .map(|arg| {
-            let mut model =
-                ArgModel { role: Role::Unused, contents: Contents::Data, lengths: Vec::new(), checked: Vec::new(), length: None };
+            let mut model = ArgModel {
+                role: Role::Unused,
+                contents: Contents::Data,
+                lengths: Vec::new(),
+                checked: Vec::new(),
+                length: None,
+            };
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&reading, arg.position);
                     model.contents = contents_of::find(&reading, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = lengths::of(&reading, arg.position, size);
-                    let texts: Vec<String> = found
-                        .lengths
-                        .iter()
-                        .map(|l| l.text(&|atom| atom_name(atom, interface, &scalars)))
-                        .collect();
+                    let texts: Vec<String> =
+                        found.lengths.iter().map(|l| l.text(&|atom| atom_name(atom, interface, &scalars))).collect();
                     model.length = (!texts.is_empty()).then(|| texts.join(" or "));
                     (model.lengths, model.checked) = (found.lengths, found.checked);
                 }

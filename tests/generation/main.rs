@@ -29,14 +29,36 @@ fn show() {
             println!("  {:?}", amplify(assay).unwrap());
             println!("  {t1:?} {:?} {:?}", start.elapsed(), model.preconditions);
             for g in &all {
-                let args: Vec<String> = g.launch.args.iter().zip(&model.interface.args).map(|(v, a)| match v {
-                    ArgValue::Value(b) => format!("{}={:?}", a.label(), b.chunks(4).map(|c| { let mut w=[0u8;4]; w[..c.len()].copy_from_slice(c); i32::from_le_bytes(w)}).collect::<Vec<_>>()),
-                    ArgValue::Buffer(b) => format!("{}[{}B]", a.label(), b.len()),
-                    ArgValue::Local(n) => format!("{}<{n}B>", a.label()),
-                    ArgValue::Image { shape, .. } => format!("{} {shape:?}", a.label()),
-                    ArgValue::Sampler { .. } => "smp".into(),
-                }).collect();
-                println!("    {:?}/{:?} {}: {}", g.launch.range.global, g.launch.range.local.unwrap(), g.name, args.join(" "));
+                let args: Vec<String> = g
+                    .launch
+                    .args
+                    .iter()
+                    .zip(&model.interface.args)
+                    .map(|(v, a)| match v {
+                        ArgValue::Value(b) => format!(
+                            "{}={:?}",
+                            a.label(),
+                            b.chunks(4)
+                                .map(|c| {
+                                    let mut w = [0u8; 4];
+                                    w[..c.len()].copy_from_slice(c);
+                                    i32::from_le_bytes(w)
+                                })
+                                .collect::<Vec<_>>()
+                        ),
+                        ArgValue::Buffer(b) => format!("{}[{}B]", a.label(), b.len()),
+                        ArgValue::Local(n) => format!("{}<{n}B>", a.label()),
+                        ArgValue::Image { shape, .. } => format!("{} {shape:?}", a.label()),
+                        ArgValue::Sampler { .. } => "smp".into(),
+                    })
+                    .collect();
+                println!(
+                    "    {:?}/{:?} {}: {}",
+                    g.launch.range.global,
+                    g.launch.range.local.unwrap(),
+                    g.name,
+                    args.join(" ")
+                );
             }
         });
     }

@@ -76,10 +76,12 @@ struct Watched {
     simulator: Simulator,
     program: ProgramId,
     timeout: Duration,
+    launches: u64,
 }
 
 impl Simulate for Watched {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
+        self.launches += 1;
         self.simulator.simulate(self.program, launch, options, self.timeout, &[])
     }
 }
@@ -104,7 +106,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     };
     let mut simulator = Simulator::new(args.execution.jobs as usize)?;
     let program = simulator.load_host(&code)?;
-    let mut watched = Watched { simulator, program, timeout: session::limit(&args.execution) };
+    let mut watched = Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 };
     if args.evolve {
         evolved(&mut opened, &mut watched, args)?;
     }
@@ -144,7 +146,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         verdict: checked.verdict,
         holds_for,
         holds_for_because,
-        summary: checking::summary(&findings, &checked.inputs, &checked.barriers, checked.launches),
+        summary: checking::summary(&findings, &checked.inputs, &checked.barriers, watched.launches),
         findings,
         inputs: checked.inputs,
         barriers: checked.barriers,

@@ -65,7 +65,6 @@ pub struct Checked {
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are in order only because of what atomics happened to read.
     pub leaning: Vec<String>,
-    pub launches: u64,
 }
 
 /// Checks all cases.
@@ -73,7 +72,7 @@ pub struct Checked {
 /// # Errors
 /// As of [`Simulate::simulate`].
 pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], options: CheckOptions) -> Result<Checked> {
-    let mut run = Run { sim, launches: 0 };
+    let mut run = Run { sim };
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for (input, case) in cases.iter().enumerate() {
@@ -90,12 +89,11 @@ pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], option
         run.witness(found, &cases[found.input], &explored[found.input])?;
     }
     let barriers = run.barriers(reader, cases, &explored, options)?;
-    let launches = run.launches;
     let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
     let leaning = leans.map(|(case, _)| case.name.clone()).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, leaning, launches })
+    Ok(Checked { verdict, found, inputs, barriers, leaning })
 }
 
 fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
@@ -111,12 +109,10 @@ struct Explored {
 
 struct Run<'a> {
     sim: &'a mut dyn Simulate,
-    launches: u64,
 }
 
 impl Run<'_> {
     fn launch(&mut self, launch: &Launch, ignored_barriers: Vec<u32>, races: bool) -> Result<Simulation> {
-        self.launches += 1;
         let schedule = launch.schedule.clone();
         let options = SimulationOptions { schedule, races, ignored_barriers, ..SimulationOptions::default() };
         self.sim.simulate(launch, &options)
@@ -266,7 +262,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
     }))
 }
 
-/// The numbers of a result.
+/// The numbers of a result; `launches`: all that were made.
 pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], launches: u64) -> Summary {
     let mut by_kind = BTreeMap::new();
     for finding in findings {

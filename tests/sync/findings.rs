@@ -99,6 +99,7 @@ fn faults_are_told_with_what_they_hit() {
         group_id: [2, 0, 0],
         object,
         offset,
+        texel: None,
         count: 2,
     };
     let seen = Simulation {

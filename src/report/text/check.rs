@@ -32,7 +32,7 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     // Of anything but a clean verdict there is nothing to extend to other values.
     let amplification = result.amplification.as_ref();
     if let Some(amplification) = amplification.filter(|_| view.verbose || result.verdict == Verdict::Clean) {
-        out.push_str(&writer.amplification(amplification));
+        out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS }));
     }
     if view.verbose {
         out.push_str(&writer.inputs());
@@ -41,6 +41,9 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     out.push_str(&notes(style, &result.notes));
     out
 }
+
+/// Reasons against amplification that are shown without `-v`.
+const REASONS: usize = 4;
 
 struct Writer<'a> {
     result: &'a CheckResult,
@@ -104,7 +107,10 @@ impl Writer<'_> {
         if let Some(witness) = &finding.witness {
             out.push_str(&self.witness(witness));
         }
-        let _ = writeln!(out, "   {}", self.style.paint(Paint::Dim, self.seen(finding)));
+        let seen = self.seen(finding);
+        if !seen.is_empty() {
+            let _ = writeln!(out, "   {}", self.style.paint(Paint::Dim, seen));
+        }
         out
     }
 
@@ -228,7 +234,7 @@ impl Writer<'_> {
         out
     }
 
-    fn amplification(&self, amplification: &Amplification) -> String {
+    fn amplification(&self, amplification: &Amplification, most: usize) -> String {
         let list = |names: &[String]| match names {
             [] => "none".to_owned(),
             _ => names.join(", "),
@@ -239,8 +245,13 @@ impl Writer<'_> {
         table.row(["access invariant".into(), invariant.into()]);
         table.row(["holds for all values of".into(), list(&amplification.holds_for_all_values_of).into()]);
         table.row(["depends on".into(), list(&amplification.property_integrity_inputs).into()]);
-        for (n, reason) in amplification.why_not.iter().enumerate() {
+        let reasons = &amplification.why_not;
+        for (n, reason) in reasons.iter().take(most).enumerate() {
             table.row([if n == 0 { "because" } else { "" }.into(), reason.into()]);
+        }
+        if reasons.len() > most {
+            let more = style::count((reasons.len() - most) as u64, "more reason");
+            table.row(["".into(), format!("and {more}; -v lists them").into()]);
         }
         out.push_str(&table.render(self.style));
         out
@@ -262,10 +273,26 @@ impl Writer<'_> {
             ]);
         }
         out.push_str(&table.render(self.style));
-        for input in self.result.inputs.iter().filter(|i| !i.preconditions.is_empty()) {
-            let assumed = format!("assumed of \"{}\": {}", input.name, input.preconditions.join("; "));
+        let inputs = &self.result.inputs;
+        let first = inputs.first().map_or(&[][..], |i| &i.preconditions);
+        let (all, own): (Vec<&String>, Vec<&String>) = inputs
+            .iter()
+            .flat_map(|i| &i.preconditions)
+            .partition(|p| first.contains(p) && inputs.iter().all(|i| i.preconditions.contains(p)));
+        let mut assume = |of: &str, what: Vec<&str>| {
+            let assumed = format!("assumed of {of}: {}", what.join("; "));
             for line in wrap(&visible(&assumed), self.style.width.saturating_sub(2).max(20)) {
                 let _ = writeln!(out, "  {line}");
+            }
+        };
+        if !all.is_empty() {
+            assume("all", first.iter().filter(|p| all.contains(p)).map(String::as_str).collect());
+        }
+        for input in inputs {
+            let what: Vec<&str> =
+                input.preconditions.iter().filter(|p| own.contains(p)).map(String::as_str).collect();
+            if !what.is_empty() {
+                assume(&format!("\"{}\"", input.name), what);
             }
         }
         out

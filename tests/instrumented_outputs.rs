@@ -8,9 +8,8 @@
 
 mod output_support;
 
-use std::path::Path;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;

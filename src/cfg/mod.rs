@@ -20,3 +20,4 @@ pub mod short_circuits;
 pub mod sites;
 pub mod statements;
 pub mod taint;
+pub mod varying;

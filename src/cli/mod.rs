@@ -1,5 +1,6 @@
 //! One file a command: flags to a request, result to a writer, errors to exit codes.
 
+mod check;
 mod cover;
 mod devices;
 mod generated;
@@ -10,6 +11,7 @@ mod mutate;
 mod options;
 mod report;
 mod run;
+mod schedule;
 mod session;
 mod worker;
 
@@ -35,6 +37,8 @@ enum Command {
     Run(run::RunArgs),
     Cover(cover::CoverArgs),
     Mutate(mutate::MutateArgs),
+    Schedule(schedule::ScheduleArgs),
+    Check(check::CheckArgs),
     Lower(lower::LowerArgs),
     Merge(merge::MergeArgs),
     Report(report::ReportArgs),
@@ -52,6 +56,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Cover(args) => cover::run(&args),
         Command::Mutate(args) => mutate::run(&args),
+        Command::Schedule(args) => schedule::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),

@@ -173,6 +173,14 @@ impl<'c> Assay<'c> {
         Ok(module.print_to_string().to_string())
     }
 
+    /// The kernel as code for the simulator, for more than running tests.
+    ///
+    /// # Errors
+    /// As of [`host::code`].
+    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
+        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    }
+
     /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
     /// buffer is its last argument.
     ///

@@ -86,6 +86,16 @@ impl KernelOptions {
         arguments
     }
 
+    /// All wishes as arguments of clang that mean the same wherever kassay runs: what a suite's `options` can hold.
+    pub fn as_arguments(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.cl_std.iter().map(|std| format!("-cl-std={std}")).collect();
+        all.extend(self.defines.iter().map(|define| format!("-D{define}")));
+        let absolute = |dir: &PathBuf| std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+        all.extend(self.include_dirs.iter().map(|dir| format!("-I{}", absolute(dir).display())));
+        all.extend(self.clang_args.iter().chain(&self.suite_options).cloned());
+        all
+    }
+
     /// Folders that `#include` looks in, in order, as far as the options name them.
     pub(super) fn include_path(&self) -> Vec<PathBuf> {
         let mut dirs = self.include_dirs.clone();

@@ -251,6 +251,9 @@ pub struct Input {
     /// The schedule it ran under; empty: the natural one.
     #[serde(default, skip_serializing_if = "Schedule::is_natural")]
     pub schedule: Schedule,
+    /// What was assumed in making it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<String>,
     /// Distinct accessed addresses by the threads that access them (SIMULEE 3.1), with `--evolve`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
@@ -274,27 +277,14 @@ pub struct Barrier {
 /// For which values of which arguments `clean` holds (LEUNG 3 and 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amplification {
-    /// Whether no content of any buffer, alone or together, has a say in addresses, guards of accesses or barriers.
+    /// Whether no contents of a buffer or image have a say in addresses, guards of accesses or barriers.
     pub access_invariant: bool,
-    /// Arguments of which the verdict holds for all values.
+    /// Inputs for all values of which a clean verdict holds: `n`, a value; `x[]`, the contents of a buffer.
     pub holds_for_all_values_of: Vec<String>,
-    /// Arguments that have a say in addresses, guards of accesses or barriers.
+    /// Inputs that have a say in addresses, guards of accesses or barriers.
     pub property_integrity_inputs: Vec<String>,
-    /// What breaks invariance.
-    pub why_not: Vec<Dependence>,
-}
-
-/// A place where the values of an argument decide which memory is accessed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Dependence {
-    /// The argument's name, or its position; null: values of atomics.
-    pub argument: Option<String>,
-    #[serde(flatten)]
-    pub location: Location,
-    /// `address`, `branch`, `barrier` or `atomic`.
-    pub kind: String,
-    /// In a sentence.
-    pub reason: String,
+    /// What each of those has a say in, and where.
+    pub why_not: Vec<String>,
 }
 
 /// Numbers.

@@ -61,7 +61,18 @@ pub fn key(kind: ImageKind) -> &'static str {
     }
 }
 
-/// The type of a texel in memory.
+/// The type of a texel in memory; `None` for a format that is not known.
+pub fn texel_type(format: &ImageFormat) -> Option<Type> {
+    let (_, channels) = CHANNEL_ORDERS.iter().find(|(name, _)| *name == format.channel_order)?;
+    let (_, scalar, packed) = CHANNEL_TYPES.iter().find(|(name, ..)| *name == format.channel_type)?;
+    Some(packed_type(*scalar, *channels, *packed))
+}
+
+fn packed_type(scalar: Scalar, channels: u32, packed: bool) -> Type {
+    if packed || channels == 1 { Type::Scalar(scalar) } else { Type::Vector(scalar, channels) }
+}
+
+/// The format that a test names, and the type of its texels.
 fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
     let named = |given: &At<String>| given.value.strip_prefix("CL_").unwrap_or(&given.value).to_owned();
     let (order, channel) = (named(&spec.channel_order), named(&spec.channel_type));
@@ -93,7 +104,7 @@ fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
                 _ => "this type goes with RGB",
             }));
     }
-    let ty = if *packed || *channels == 1 { Type::Scalar(*scalar) } else { Type::Vector(*scalar, *channels) };
+    let ty = packed_type(*scalar, *channels, *packed);
     Ok((ImageFormat { channel_order: order, channel_type: channel }, ty))
 }
 

@@ -20,5 +20,6 @@ mod range;
 pub mod resolve;
 pub mod schedule;
 mod values;
+pub mod write;
 
 pub use arguments::Output;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::lane::{Course, Lane, MOST_PRINTED};
 use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
-use super::observation::{Conflict, Divergence, FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::program::Program;
 use super::shadow::{Area, Grid, Pass, Shadow};
 use super::{message, schedule};
@@ -46,6 +46,9 @@ struct Seen {
     conflicts: Vec<Conflict>,
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
+    reached: Vec<u32>,
+    footprint: Option<Footprint>,
+    leans_on_atomics: bool,
     printf: String,
     completed: bool,
     time: Duration,
@@ -110,6 +113,9 @@ impl Simulator {
             conflicts: seen.conflicts,
             divergences: seen.divergences,
             faults: seen.faults,
+            reached: seen.reached,
+            footprint: seen.footprint,
+            leans_on_atomics: seen.leans_on_atomics,
             completed: seen.completed,
         })
     }
@@ -156,14 +162,16 @@ impl Simulator {
             None => Area::of(table, object, prepared.bytes(object)),
         };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
-        shadow.begin(grid, &areas, Pass::Find { footprint: false })?;
+        shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+        seen.footprint = options.footprint.then(|| shadow.footprint());
         if shadow.suspects() {
             shadow.begin(grid, &areas, Pass::Record)?;
             course.next = AtomicU64::new(0);
             course.deadline = Instant::now() + timeout;
             passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
             seen.conflicts = shadow.conflicts();
+            seen.leans_on_atomics = shadow.leans_on_atomics();
         }
         Ok(seen)
     }
@@ -206,6 +214,7 @@ fn passage(
         for lane in others {
             first.faults.absorb(&mut lane.faults);
             first.divergences.append(&mut lane.divergences);
+            first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
             first.incomplete |= lane.incomplete;
             first.broken = first.broken.take().or_else(|| lane.broken.take());
             lane.relax();
@@ -215,6 +224,10 @@ fn passage(
         }
         seen.faults = first.faults.take();
         seen.divergences = std::mem::take(&mut first.divergences);
+        let barriers = prepared.program.barriers.iter().zip(&first.reached);
+        seen.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
+        seen.reached.sort_unstable();
+        seen.reached.dedup();
         seen.completed = !first.incomplete;
         seen.printf = printed(&first.printed);
         if let Some(what) = first.broken.take() {

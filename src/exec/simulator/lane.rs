@@ -67,6 +67,8 @@ pub struct Lane {
     pub entry: Option<Entry>,
     pub faults: Faults,
     pub divergences: Vec<Divergence>,
+    /// By site of barriers: whether some item arrived.
+    pub reached: Vec<bool>,
     pub printed: Vec<u8>,
     /// Grows with everything that others may have waited for: ends, releases.
     pub activity: u64,
@@ -117,6 +119,7 @@ impl Lane {
             entry: None,
             faults: Faults::default(),
             divergences: Vec::new(),
+            reached: Vec::new(),
             printed: Vec::new(),
             activity: 0,
             moved: false,
@@ -147,6 +150,8 @@ impl Lane {
         self.entry = Some(program.entry());
         self.faults.clear();
         self.divergences.clear();
+        self.reached.clear();
+        self.reached.resize(program.barriers.len(), false);
         self.printed.clear();
         self.activity = 0;
         self.moved = false;

@@ -17,6 +17,8 @@ pub struct SimulationOptions {
     pub fuel: Option<u64>,
     /// Words of the probe buffer; `None`: the kernel has none.
     pub probe_words: Option<u64>,
+    /// Also measure the footprint; goes with `races`.
+    pub footprint: bool,
 }
 
 /// One access of one work-item.
@@ -108,6 +110,12 @@ pub struct Simulation {
     pub conflicts: Vec<Conflict>,
     pub divergences: Vec<Divergence>,
     pub faults: Vec<SimulatorFault>,
+    /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) at which some work-item arrived, ascending.
+    pub reached: Vec<u32>,
+    /// Whether some accesses are in order only because of what atomics happened to read: in another order they may conflict.
+    pub leans_on_atomics: bool,
+    /// If it was asked for.
+    pub footprint: Option<Footprint>,
     /// Whether every work-item came to its end.
     pub completed: bool,
 }

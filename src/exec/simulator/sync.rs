@@ -39,6 +39,7 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
     unsafe {
         let (slot, lane) = ((*item).slot, (*item).lane);
         (*item).at = at;
+        (&mut (*lane).reached)[at.0 as usize] = true;
         let number = (*item).index / SUB_GROUP as u32;
         let members = if sub_group { (*slot).sub_group(number) } else { 0..(*slot).count };
         let arrivals =

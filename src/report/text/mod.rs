@@ -1,16 +1,20 @@
 //! Results as text for people. Colour shows only what the words say too.
 
+mod check;
 mod cover;
 mod inspect;
 mod mutants;
 mod mutate;
 mod run;
+mod schedule;
 mod source;
 
+pub use check::{CheckView, check};
 pub use cover::{CoverOptions, cover};
 pub use inspect::inspect;
 pub use mutate::{MutateView, mutate};
 pub use run::run;
+pub use schedule::schedule;
 
 use std::fmt::Write;
 

@@ -1,0 +1,299 @@
+//! `kassay check`: races, barrier divergence, memory faults, redundant barriers.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
+use super::session;
+use crate::coverage::build::{self, Assay, File};
+use crate::error::{Error, Result};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
+use crate::generate::evolve::{self, Search};
+use crate::generate::launches::{self, GeneratedLaunch, Request};
+use crate::generate::roles;
+use crate::instrument::host::HostOptions;
+use crate::kernel::compile::{self, Loaded};
+use crate::kernel::options::KernelOptions;
+use crate::report::text::{self, CheckView};
+use crate::result::check::{Amplification, CheckResult, Finding, Verdict};
+use crate::suite::launch::{Launch, NdRange};
+use crate::suite::resolve::Suite;
+use crate::sync::checking::{self, Case, CheckOptions, Simulate};
+use crate::sync::families::Plan;
+use crate::sync::findings::Reader;
+use crate::sync::reproduction;
+use crate::sync::splits::Splits;
+use crate::sync::{amplification, holding, inputs};
+
+/// Look for races, barrier divergence, memory faults and redundant barriers
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// A suite file (TOML or JSON), whose tests are the inputs; or a kernel (.cl, .ll, .bc, .spv), for which inputs are made
+    #[arg(value_name = "SUITE|KERNEL")]
+    pub target: PathBuf,
+    /// Work-items of the launches that are made for a kernel, such as 256,256; several small launches are tried without it
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    pub global: Vec<u64>,
+    /// Work-group size of these launches
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', requires = "global", value_parser = clap::value_parser!(u64).range(1..))]
+    pub local: Vec<u64>,
+    /// Do not ask for which values of the inputs a clean verdict holds
+    #[arg(long)]
+    pub no_amplify: bool,
+    /// Also search for inputs in which work-items meet at addresses
+    #[arg(long)]
+    pub evolve: bool,
+    /// Write a suite for each finding that shows it again: DIR/<n>/suite.toml
+    #[arg(long, value_name = "DIR")]
+    pub reproduce: Option<PathBuf>,
+    /// Run every input under so many schedules
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub schedules: u32,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: ExecutionFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// A kernel and what it is to be run on.
+struct Opened<'c> {
+    assay: Assay<'c>,
+    loaded: Loaded,
+    cases: Vec<Case>,
+    seed: u64,
+    path: PathBuf,
+    options: KernelOptions,
+}
+
+/// The simulator with the kernel.
+struct Watched {
+    simulator: Simulator,
+    program: ProgramId,
+    timeout: Duration,
+    launches: u64,
+}
+
+impl Simulate for Watched {
+    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
+        self.launches += 1;
+        self.simulator.simulate(self.program, launch, options, self.timeout, &[])
+    }
+}
+
+pub fn run(args: &CheckArgs) -> Result<u8> {
+    let begun = Instant::now();
+    args.output.check()?;
+    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        return Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", args.execution.device))
+            .mend("leave --device out"));
+    }
+    let context = Context::create();
+    let mut opened = match is_kernel(&args.target) {
+        true => open_kernel(&context, args)?,
+        false => open_suite(&context, args)?,
+    };
+    if args.output.verbose {
+        eprint!("{}", opened.loaded.warnings);
+    }
+    let Code::Host(code) = opened.assay.for_host(&HostOptions { races: true, ..HostOptions::default() })? else {
+        return Err(Error::internal("code for the simulator was asked for"));
+    };
+    let mut simulator = Simulator::new(args.execution.jobs as usize)?;
+    let program = simulator.load_host(&code)?;
+    let mut watched = Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 };
+    if args.evolve {
+        evolved(&mut opened, &mut watched, args)?;
+    }
+    if args.schedules > 1 {
+        scheduled(&mut opened, &mut watched, args.schedules as usize)?;
+    }
+
+    let source = shown(&opened.path);
+    let splits = Splits::of(&opened.assay, &source)?;
+    let split = |divergence: &_| splits.branch(&code.table, divergence);
+    let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
+    let atomics_read = holding::atomics_read(&opened.assay, &code.table);
+    let options = CheckOptions { atomics_read, ..CheckOptions::default() };
+    let mut checked = checking::check(&mut watched, &reader, &opened.cases, options)?;
+    if let Some(folder) = &args.reproduce {
+        let options = opened.options.as_arguments();
+        let kernel = reproduction::Kernel {
+            path: &opened.path,
+            entry: &opened.assay.entry,
+            interface: &opened.assay.interface,
+            options: &options,
+        };
+        reproduction::write(folder, kernel, &mut checked.found, &opened.cases)?;
+    }
+    let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
+    let flows = holding::flows(&opened.assay, &findings)?;
+    let (holds_for, holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
+    let amplification = if args.no_amplify { None } else { Some(amplify(&opened.assay)?) };
+    let result = CheckResult {
+        schema: CheckResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: opened.assay.entry.clone(),
+        source: source.clone(),
+        device: Some(session::device(&crate::exec::simulator::device())),
+        seed: opened.seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        verdict: checked.verdict,
+        holds_for,
+        holds_for_because,
+        summary: checking::summary(&findings, &checked.inputs, &checked.barriers, watched.launches),
+        findings,
+        inputs: checked.inputs,
+        barriers: checked.barriers,
+        amplification,
+        notes: Vec::new(),
+    };
+    let sources = build::sources_of(&opened.path);
+    let view = CheckView { verbose: args.output.verbose };
+    args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
+    Ok(u8::from(result.verdict != Verdict::Clean))
+}
+
+fn is_kernel(path: &Path) -> bool {
+    let extension = path.extension().map(|e| e.to_ascii_lowercase());
+    ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
+}
+
+fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> {
+    if !args.global.is_empty() {
+        return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
+            .mend("leave them out, or give the kernel's file instead of the suite"));
+    }
+    let suite = Suite::load(&args.target)?;
+    let options = args.kernel.kernel_options(suite.options.clone());
+    let loaded = compile::load(&suite.kernel, &options, true)?;
+    let file = File::parse(context, &loaded)?;
+    let entry = match (&args.kernel.entry, &suite.entry) {
+        (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
+        (name, _) => file.choose(name.as_deref())?,
+    };
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let seed = args.execution.seed.or(suite.seed).unwrap_or(0);
+    let tests = suite.resolve(&assay.interface, seed)?;
+    let cases = tests.into_iter().map(|test| {
+        let (outputs, launch) = (test.outputs, decided(test.launch, &assay));
+        Case { name: test.name, origin: "suite", launch, outputs, fitness: None, preconditions: Vec::new() }
+    });
+    let cases = cases.collect();
+    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options })
+}
+
+fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> {
+    let options = args.kernel.kernel_options(Vec::new());
+    let loaded = compile::load(&args.target, &options, true)?;
+    let file = File::parse(context, &loaded)?;
+    let entry = file.choose(args.kernel.entry.as_deref())?;
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&args.target))?;
+    let seed = args.execution.seed.unwrap_or(0);
+    let model = roles::infer(&assay)?;
+    let request = Request { range: range(args)?, seed };
+    let made = launches::launches(&model, &request)?;
+    let cases = made.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
+    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options })
+}
+
+fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
+    let outputs = inputs::outputs(&assay.interface);
+    let (launch, preconditions) = (decided(made.launch, assay), made.preconditions);
+    Case { name: made.name, origin, launch, outputs, fitness, preconditions }
+}
+
+/// With the work-group size that suite and kernel leave open.
+fn decided(mut launch: Launch, assay: &Assay<'_>) -> Launch {
+    let most = crate::exec::simulator::device().max_work_group_size;
+    let range = &mut launch.range;
+    range.local = Some(range.local_or_default(assay.interface.required_local, most));
+    launch
+}
+
+/// The sizes that `--global` and `--local` ask for.
+fn range(args: &CheckArgs) -> Result<Option<NdRange>> {
+    let (global, local) = (&args.global, &args.local);
+    if global.is_empty() {
+        return Ok(None);
+    }
+    let bad = |what: &str, mend: &str| Err(Error::caller(what).mend(mend));
+    if global.len() > 3 {
+        return bad("--global has more than three dimensions", "give one to three sizes, such as 256,256");
+    }
+    if !local.is_empty() && local.len() != global.len() {
+        return bad("--global and --local have different numbers of dimensions", "give both the same number of sizes");
+    }
+    if global.iter().zip(local).any(|(g, l)| g % l != 0) {
+        return bad("--local does not divide --global", "give sizes that go into those of --global without rest");
+    }
+    let sizes = |all: &[u64]| [0, 1, 2].map(|d| all.get(d).copied().unwrap_or(1));
+    let local = (!local.is_empty()).then(|| sizes(local));
+    Ok(Some(NdRange { dims: global.len() as u32, global: sizes(global), local, offset: [0; 3] }))
+}
+
+/// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
+fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs) -> Result<()> {
+    let model = roles::infer(&opened.assay)?;
+    let request = Request { range: range(args)?, seed: opened.seed };
+    let assay = &opened.assay;
+    let mut fitness = |launch: &Launch, _| {
+        let options = SimulationOptions { races: true, footprint: true, ..SimulationOptions::default() };
+        Ok(watched.simulate(&decided(launch.clone(), assay), &options)?.footprint)
+    };
+    let found = evolve::evolve(&model, &request, &Search::default(), &mut fitness)?;
+    for scored in found {
+        let score = scored.score();
+        let case = case(scored.launch, "evolved", &opened.assay, Some(score));
+        if opened.cases.iter().all(|known| known.launch != case.launch) {
+            opened.cases.push(named(case, &opened.cases));
+        }
+    }
+    Ok(())
+}
+
+/// With a name that no other has.
+fn named(mut case: Case, others: &[Case]) -> Case {
+    let plain = case.name.clone();
+    let mut number = 1;
+    while others.iter().any(|o| o.name == case.name) {
+        number += 1;
+        case.name = format!("{plain} ({number})");
+    }
+    case
+}
+
+/// Adds every input under other schedules.
+fn scheduled(opened: &mut Opened<'_>, watched: &mut Watched, count: usize) -> Result<()> {
+    let mut all = Vec::new();
+    for case in std::mem::take(&mut opened.cases) {
+        let options =
+            SimulationOptions { schedule: case.launch.schedule.clone(), races: true, ..SimulationOptions::default() };
+        let races = watched.simulate(&case.launch, &options)?.conflicts;
+        let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
+        let (range, test) = (&case.launch.range, &case.name);
+        let plan = Plan { range, count, seed: opened.seed, test, own, exact: true, races: &races }.schedules();
+        for (n, planned) in plan.into_iter().enumerate() {
+            let name = if n == 0 { case.name.clone() } else { format!("{}, schedule {n}", case.name) };
+            let launch = Launch { schedule: planned.schedule, ..case.launch.clone() };
+            all.push(Case { name, launch, ..case.clone() });
+        }
+    }
+    opened.cases = all;
+    Ok(())
+}
+
+fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
+    let found = amplification::amplify(assay)?;
+    Ok(Amplification {
+        access_invariant: found.access_invariant,
+        holds_for_all_values_of: found.holds_for_all_values_of,
+        property_integrity_inputs: found.property_integrity_inputs,
+        why_not: found.why_not,
+    })
+}

@@ -1,0 +1,242 @@
+//! `kassay schedule`: whether outputs depend on the order in which work-groups and work-items run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Instant;
+
+use clap::Args;
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::session::{self, Prepared};
+use crate::coverage::build::{Assay, Level};
+use crate::error::{Error, Result};
+use crate::exec::{DeviceInfo, Lanes, Simulator, Target};
+use crate::exec::{DeviceRequest, Executor};
+use crate::instrument::host::HostOptions;
+use crate::report::text;
+use crate::result::schedule::{ScheduleResult, Test};
+use crate::result::store::{self, AnyResult};
+use crate::suite::resolve;
+use crate::sync::families::{Plan, Planned};
+use crate::sync::scheduling::{self, Lane, ScheduleOptions};
+use crate::sync::{families, mapped};
+
+/// Run a suite's tests under many orders of work-groups and work-items
+#[derive(Debug, Args)]
+pub struct ScheduleArgs {
+    /// A suite file, TOML or JSON
+    pub suite: PathBuf,
+    /// Schedules per test
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub schedules: u32,
+    /// Runs of each schedule; 20 if left out, and 1 on the simulator, where all runs of a schedule are alike
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeats: Option<u32>,
+    /// Run one schedule of an earlier result again, by its index, beside the one it was compared with
+    #[arg(long, value_name = "RESULT:INDEX")]
+    pub replay: Option<Replay>,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: ExecutionFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// A schedule of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replay {
+    result: PathBuf,
+    index: u64,
+}
+
+impl FromStr for Replay {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (path, index) = text.rsplit_once(':').ok_or("not of the form RESULT:INDEX")?;
+        let index = index.parse().map_err(|_| format!("`{index}` is no index of a schedule"))?;
+        Ok(Replay { result: path.into(), index })
+    }
+}
+
+/// Repeats on devices (PENG 4.3).
+const REPEATS: u32 = 20;
+
+/// A test and what is to be done with it.
+struct Job<'a> {
+    test: &'a resolve::Test,
+    /// Recorded schedules with their indices; `None`: to be drawn.
+    recorded: Option<Vec<(u64, Planned)>>,
+}
+
+pub fn run(args: &ScheduleArgs) -> Result<u8> {
+    let begun = Instant::now();
+    args.output.check()?;
+    let context = Context::create();
+    let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+        Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
+    if args.output.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let (mut lanes, device) = lanes(&assay, starting, &args.execution)?;
+    for test in &mut tests {
+        let range = &mut test.launch.range;
+        range.local = Some(range.local_or_default(assay.interface.required_local, device.max_work_group_size));
+    }
+    let exact = lanes.iter().all(Lane::is_exact);
+    if let Some(test) = tests.iter().find(|t| !exact && !only_maps(t)) {
+        return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
+            .mend("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
+    }
+    let jobs = match &args.replay {
+        None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
+        Some(replay) => vec![recorded(replay, &assay, &tests)?],
+    };
+    let repeats = args.repeats.unwrap_or(if exact { 1 } else { REPEATS });
+    let options = ScheduleOptions { repeats, timeout: session::limit(&args.execution) };
+    let count = args.schedules as usize;
+    let results = session::spread(&mut lanes, &jobs, "tests", args.output.quiet, |lane, job| {
+        let test = job.test;
+        let plan = match &job.recorded {
+            Some(recorded) => recorded.iter().map(|(_, planned)| planned.clone()).collect(),
+            None => plan(lane, test, count, seed, options)?,
+        };
+        scheduling::run(lane, &test.name, &test.launch, &test.outputs, &plan, options)
+    })?;
+    let tests = numbered(results, &jobs);
+    let notes = notes(&tests, exact);
+    let result = ScheduleResult {
+        schema: ScheduleResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: assay.entry.clone(),
+        source: shown(&kernel),
+        device: Some(session::device(&device)),
+        seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        schedules: u64::from(args.schedules),
+        repeats: u64::from(repeats),
+        summary: scheduling::summary(&tests),
+        tests,
+        notes,
+    };
+    args.output.deliver(&result, |style| text::schedule(&result, args.output.verbose, style))?;
+    Ok(u8::from(result.summary.stable < result.summary.total))
+}
+
+/// What runs the tests: devices with a kernel whose ids go through a map, or simulators.
+fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Result<(Vec<Lane>, DeviceInfo)> {
+    // Code is made while there is one thread, and while workers start.
+    let mapped = if starting.target() == Target::SpirV { Some(mapped::build(assay)?) } else { None };
+    let executors: Vec<Box<dyn Executor>> = match execution.device {
+        DeviceRequest::Simulator => Vec::new(),
+        _ => {
+            let started = starting.ready()?;
+            started.note.iter().for_each(|why| note(why));
+            started.executors
+        }
+    };
+    if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
+        let device = first.device().clone();
+        let mut lanes = Vec::new();
+        for mut executor in executors {
+            let program = executor.begin_load(&mapped.code)?;
+            lanes.push((executor, program));
+        }
+        let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
+            executor.finish_load(program)?;
+            Ok(Lane::Mapped { executor, program, layout: mapped.layout })
+        };
+        return Ok((lanes.into_iter().map(ready).collect::<Result<_>>()?, device));
+    }
+    drop(executors);
+    let code = assay.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
+    let lane = |_| {
+        let mut simulator = Box::new(Simulator::new(1)?);
+        let program = simulator.load(&code)?;
+        Ok(Lane::Simulator { simulator, program })
+    };
+    let lanes: Vec<Lane> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
+    Ok((lanes, crate::exec::simulator::device()))
+}
+
+fn only_maps(test: &resolve::Test) -> bool {
+    let schedule = &test.launch.schedule;
+    schedule.item_order.is_empty() && schedule.preemptions.is_empty()
+}
+
+fn plan(
+    lane: &mut Lane,
+    test: &resolve::Test,
+    count: usize,
+    seed: u64,
+    options: ScheduleOptions,
+) -> Result<Vec<Planned>> {
+    let races = if count > 1 { lane.races(&test.launch, options.timeout)? } else { Vec::new() };
+    let own = Some(&test.launch.schedule).filter(|s| !s.is_natural());
+    let (range, test) = (&test.launch.range, &test.name);
+    Ok(Plan { range, count, seed, test, own, exact: lane.is_exact(), races: &races }.schedules())
+}
+
+/// The schedule that a result has at an index, with the one that its test's others were compared with.
+fn recorded<'a>(replay: &Replay, assay: &Assay<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
+    let path = replay.result.display();
+    let wrong = |what: String| Error::caller(what).mend("name a result that `kassay schedule -o` wrote for this suite");
+    let result = match store::read(&replay.result)? {
+        AnyResult::Schedule(result) => *result,
+        other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
+    };
+    if result.kernel != assay.entry {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.kernel, assay.entry)));
+    }
+    let of = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
+    let Some(known) = result.tests.iter().find(of) else {
+        let last = result.tests.iter().flat_map(|t| &t.schedules).map(|s| s.index).max().unwrap_or(0);
+        return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
+            .mend(format!("its schedules have the indices 0 to {last}")));
+    };
+    let Some(test) = tests.iter().find(|t| t.name == known.name) else {
+        return Err(wrong(format!("the suite has no test \"{}\", of which that schedule is", known.name)));
+    };
+    let first = known.schedules.first().map_or(replay.index, |s| s.index);
+    let wanted = known.schedules.iter().filter(|s| s.index == first || s.index == replay.index);
+    let recorded: Vec<(u64, Planned)> = wanted.map(|s| (s.index, scheduling::recorded(s))).collect();
+    for (index, planned) in &recorded {
+        planned.schedule.check(&test.launch.range).map_err(|what| {
+            wrong(format!("schedule {index} of {path} does not fit the test \"{}\": {what}", test.name))
+        })?;
+    }
+    Ok(Job { test, recorded: Some(recorded) })
+}
+
+fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
+    match jobs {
+        [Job { recorded: Some(recorded), .. }] => {
+            let of = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
+            tests.iter_mut().for_each(|test| scheduling::renumber(test, of));
+        }
+        _ => scheduling::number(&mut tests),
+    }
+    tests
+}
+
+fn notes(tests: &[Test], exact: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let single = tests.iter().filter(|t| t.work_groups == 1).count();
+    if !exact && single > 0 {
+        notes.push(format!(
+            "{single} of {} tests launch a single work-group, whose order cannot be changed on a device; --device sim also \
+             changes the order of work-items",
+            tests.len()
+        ));
+    }
+    if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
+        notes.push("kassay check tells which accesses race".to_owned());
+    }
+    let directed = families::Family::Directed.name();
+    if tests.iter().flat_map(|t| &t.schedules).any(|s| s.family == directed) {
+        notes.push("directed schedules bring accesses that race into a certain order".to_owned());
+    }
+    notes
+}

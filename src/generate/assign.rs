@@ -1,0 +1,191 @@
+//! Values of a launch's scalars: as its sizes and the kernel's roles ask for.
+
+use std::collections::HashMap;
+
+use super::fill::mix;
+use super::geometry::Geometry;
+use super::model::{KernelModel, Role, ScalarModel};
+use super::ranges::Ranges;
+use super::reading::Reading;
+use crate::kernel::interface::{ArgKind, Scalar};
+use crate::suite::layout;
+
+/// A scalar's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+/// By argument and offset in it.
+pub type Scalars = HashMap<(u32, u64), Number>;
+
+/// How scalars that could be one thing or another are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Lengths as the launch's sizes ask for.
+    Even,
+    /// Lengths a little below, so that some work-items have nothing to do.
+    Uneven,
+    /// Lengths of 1.
+    Least,
+}
+
+const COUNTS: [i128; 6] = [5, 8, 3, 1, 2, 0];
+const ROWS: [i128; 5] = [5, 8, 3, 1, 16];
+const SMALL: [i128; 6] = [1, 2, 3, 0, 5, 7];
+const FLOATS: [f64; 7] = [0.5, 1.0, -1.25, 2.0, 0.0, 100.0, -3.0];
+
+/// Rounds after which lengths that depend on one another stay as they are.
+const ROUNDS: usize = 4;
+
+/// A pick from a list, another for each variant.
+fn pick<T: Copy>(from: &[T], variant: u64) -> T {
+    from[(variant % from.len() as u64) as usize]
+}
+
+/// The scalars of the launch of that number.
+pub fn scalars(
+    model: &KernelModel,
+    reading: &Reading<'_>,
+    geometry: &Geometry,
+    style: Style,
+    variant: u64,
+    seed: u64,
+) -> Scalars {
+    let mut found = Scalars::new();
+    for (i, scalar) in (0u64..).zip(&model.scalars) {
+        let number = free(scalar, i, variant, mix(seed, variant * 64 + i));
+        found.insert((scalar.arg, scalar.offset), number);
+    }
+    for _ in 0..ROUNDS {
+        let before = found.clone();
+        for scalar in &model.scalars {
+            if let Some((soft, hard)) = natural(scalar, reading, geometry, &found) {
+                let (_, most) = layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
+                let further = if scalar.demands.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
+                let value = match style {
+                    Style::Even => (soft + further).max(hard),
+                    Style::Uneven => (soft - (soft / 4).clamp(1, 3)).max(1).max(hard),
+                    Style::Least => hard.max(1),
+                };
+                found.insert((scalar.arg, scalar.offset), Number::Integer(value.clamp(0, most)));
+            }
+        }
+        limit(model, reading, geometry, &mut found);
+        if found == before {
+            break;
+        }
+    }
+    found
+}
+
+/// The value of an integer among scalars.
+pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
+    match known.get(&(arg, offset)) {
+        Some(Number::Integer(n)) => Some(*n),
+        _ => None,
+    }
+}
+
+/// Lowers integers to what arrays of fixed size leave room for.
+pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, known: &mut Scalars) {
+    for scalar in &model.scalars {
+        if let (Some(most), Some(Number::Integer(n))) =
+            (cap(scalar, reading, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
+        {
+            *n = (*n).min(most.max(0));
+        }
+    }
+}
+
+/// The greatest value that arrays of fixed size leave room for.
+fn cap(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<i128> {
+    let value = |arg, offset| integer(known, arg, offset);
+    let ranges = ranges(reading, geometry, &value);
+    let room = |c: &super::model::Cap| (c.most - ranges.of(&c.rest).1).div_euclid(c.coefficient);
+    scalar.caps.iter().map(room).min()
+}
+
+/// Intervals for a launch's sizes and scalars.
+pub fn ranges<'s, 'p>(
+    reading: &'s Reading<'p>,
+    geometry: &Geometry,
+    scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
+) -> Ranges<'s, 'p> {
+    Ranges {
+        symbols: &reading.symbols,
+        bounds: &reading.bounds,
+        global: geometry.range.global,
+        local: geometry.local,
+        offset: geometry.range.offset,
+        scalars,
+        contents: Some((0, 8)),
+    }
+}
+
+/// The least value that all demands leave room for: those that branches check, and those that nothing checks.
+fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<(i128, i128)> {
+    let value = |arg, offset| integer(known, arg, offset);
+    let ranges = ranges(reading, geometry, &value);
+    if scalar.demands.is_empty() || scalar.scalar.is_float() {
+        return None;
+    }
+    let mut least = (0, 0);
+    for demand in &scalar.demands {
+        let room = ranges.of(&demand.extent).1 + 1 - ranges.of(&demand.rest).0;
+        let asks = room.div_euclid(demand.coefficient) + i128::from(room.rem_euclid(demand.coefficient) != 0);
+        let asks = asks.clamp(0, 1 << 20);
+        if demand.is_hard {
+            least.1 = asks.max(least.1);
+        } else {
+            least.0 = asks.max(least.0);
+        }
+    }
+    Some(least)
+}
+
+/// A value that no other depends on.
+fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
+    if scalar.scalar.is_float() {
+        return Number::Float(pick(&FLOATS, variant + ordinal));
+    }
+    let (least, greatest) = layout::range(scalar.scalar).unwrap_or((0, 255));
+    let known: Vec<i128> =
+        scalar.dictionary.iter().copied().filter(|n| *n >= least && *n <= greatest && n.abs() <= 1 << 20).collect();
+    let number = match scalar.role {
+        Role::Count => pick(&COUNTS, variant),
+        Role::RowLength => pick(&ROWS, variant),
+        Role::Index => pick(&[0, 1, 2], variant),
+        // Differences of divisors are often divisors, too.
+        Role::Divisor => pick(&[1, 2, 3, 7], variant + 1) + 8 * i128::from(ordinal),
+        Role::Shift => pick(&[1, 3, 0, 4, 7], variant),
+        Role::Flag => {
+            let mut all = vec![1, 0];
+            all.extend(known.iter().filter(|n| **n != 0 && **n != 1));
+            pick(&all, variant)
+        }
+        _ if !known.is_empty() && variant % 2 == 1 => pick(&known, variant / 2),
+        _ => pick(&SMALL, variant) + i128::from(random % 3) + 2 * i128::from(ordinal),
+    };
+    Number::Integer(number.clamp(least, greatest))
+}
+
+/// The bytes of a by-value argument.
+pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
+    let ArgKind::Value(ty) = &model.interface.args[position as usize].kind else { return Vec::new() };
+    let mut out = Vec::new();
+    for leaf in layout::leaves(ty) {
+        out.resize(leaf.offset as usize, 0);
+        put(leaf.scalar, scalars.get(&(position, leaf.offset)).copied().unwrap_or(Number::Integer(0)), &mut out);
+    }
+    out.resize(ty.size() as usize, 0);
+    out
+}
+
+fn put(scalar: Scalar, number: Number, out: &mut Vec<u8>) {
+    match number {
+        Number::Integer(n) => super::fill::push(scalar, n, out),
+        Number::Float(x) => super::fill::push_float(scalar, x, out),
+    }
+}

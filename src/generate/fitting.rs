@@ -1,0 +1,300 @@
+//! From sizes and scalars to a launch: contents are chosen, a dry run says how far buffers are accessed, and sizes follow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::assign::{self, Scalars};
+use super::dry_run::{self, Given, Report, Setup};
+use super::fill::{Fill, Filling, mix};
+use super::geometry::Geometry;
+use super::model::{Contents, KernelModel};
+use super::program::{Op, Program, Region};
+use super::reading::Reading;
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
+
+/// Instructions of one dry run.
+const BUDGET: u64 = 2_000_000;
+/// No buffer of kassay's own is larger, in bytes.
+const LARGEST: u64 = 1 << 26;
+
+/// A launch to be made.
+#[derive(Debug, Clone)]
+pub struct Plan<'g> {
+    pub geometry: &'g Geometry,
+    pub scalars: Scalars,
+    /// For buffers that hold data.
+    pub fill: Fill,
+    pub seed: u64,
+}
+
+/// What a plan comes to.
+pub struct Outcome {
+    pub report: Report,
+    /// Bytes, by position, of buffers and local memory.
+    sizes: Vec<u64>,
+    /// What is assumed of sizes.
+    pub notes: Vec<String>,
+}
+
+/// A kernel's model with what is read off its code, for making launches.
+pub struct Workshop<'m> {
+    pub model: &'m KernelModel,
+    pub reading: Reading<'m>,
+    dictionary: Vec<i128>,
+    /// Whether the kernel asks images for their size.
+    asks_sizes: bool,
+}
+
+impl<'m> Workshop<'m> {
+    pub fn new(model: &'m KernelModel) -> Workshop<'m> {
+        let program: &Program = &model.program;
+        let mut dictionary: Vec<i128> = Vec::new();
+        let mut asks_sizes = false;
+        for (_, instruction) in program.instructions() {
+            match &instruction.op {
+                Op::Compare(_) => {
+                    let constants = instruction.operands.iter().filter_map(|o| program.constant(*o));
+                    for n in constants.map(i128::from) {
+                        dictionary.extend([n - 1, n, n + 1]);
+                    }
+                }
+                Op::Call(_, base) => asks_sizes |= base.starts_with("get_image"),
+                _ => {}
+            }
+        }
+        dictionary.sort_unstable();
+        dictionary.dedup();
+        Workshop { model, reading: Reading::new(program), dictionary, asks_sizes }
+    }
+
+    fn element(arg: &Arg) -> Type {
+        match &arg.kind {
+            ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
+                ty.clone()
+            }
+            _ => Type::Scalar(Scalar::U8),
+        }
+    }
+
+    /// The largest of the lengths that checks give a buffer, in elements.
+    fn length(&self, position: usize, plan: &Plan<'_>) -> Option<u64> {
+        let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
+        let ranges = assign::ranges(&self.reading, plan.geometry, &scalars);
+        let most = self.model.args[position].lengths.iter().map(|l| ranges.of(l).1).max()?;
+        u64::try_from(most.max(0)).ok()
+    }
+
+    fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling<'_> {
+        let arg = &self.model.interface.args[position];
+        let ty = Self::element(arg);
+        let items = plan.geometry.range.items();
+        let fill = match self.model.args[position].contents {
+            Contents::Data => plan.fill,
+            Contents::Offsets => Fill::Offsets(4),
+            Contents::Counts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
+            Contents::Places { target, scale, distinct, room } => {
+                let room = match target {
+                    _ if room.is_some() => room.unwrap_or(1),
+                    Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
+                    Region::Variable(index) => {
+                        let bytes = self.model.program.variables[index].bytes;
+                        bytes / self.width(target).max(1)
+                    }
+                    Region::Private(alloca) => match self.model.program.instruction(alloca).map(|i| &i.op) {
+                        Some(Op::Alloca(bytes)) => bytes / self.width(target).max(1),
+                        _ => 1,
+                    },
+                    Region::Unknown => items.clamp(2, 16),
+                };
+                let room = (room / scale.max(1)).max(1);
+                if distinct { Fill::Distinct(room.max(items)) } else { Fill::Below(room) }
+            }
+        };
+        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: &self.dictionary }
+    }
+
+    /// Bytes of the narrowest access to a region.
+    fn width(&self, region: Region) -> u64 {
+        self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
+    }
+
+    /// Sides of an image: as the launch has work-items, unless the kernel asks and so can do with less.
+    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> [u64; 3] {
+        let global = plan.geometry.range.global;
+        let least = |d: usize| {
+            let uneven = self.asks_sizes && plan.seed % 2 == 1 && global[d] > 3;
+            if uneven { global[d] - 3 } else { global[d].max(2) }
+        };
+        let mut sides = std::array::from_fn(least);
+        if let (Some(reached), false) = (reached, self.asks_sizes) {
+            sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
+        }
+        match kind {
+            ImageKind::D1 | ImageKind::D1Buffer => [sides[0], 1, 1],
+            ImageKind::D1Array | ImageKind::D2 => [sides[0], sides[1], 1],
+            _ => sides,
+        }
+    }
+
+    /// Runs a plan dry and finds the sizes.
+    pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
+        let interface = &self.model.interface;
+        let fillings: Vec<Filling<'_>> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
+        let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
+        let values: Vec<Vec<u8>> =
+            interface.args.iter().map(|a| assign::bytes(self.model, a.position, &plan.scalars)).collect();
+        let given: Vec<Given<'_>> = interface
+            .args
+            .iter()
+            .enumerate()
+            .map(|(p, arg)| match &arg.kind {
+                ArgKind::Value(_) => Given::Value(&values[p]),
+                ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
+                ArgKind::Local { .. } => Given::Local,
+                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, None)),
+                ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
+            })
+            .collect();
+        let setup = Setup { range: &plan.geometry.range, local: plan.geometry.local, args: &given, budget: BUDGET };
+        let report = dry_run::run(&self.model.program, &setup);
+        let (mut sizes, mut notes) = (Vec::new(), Vec::new());
+        for (p, arg) in interface.args.iter().enumerate() {
+            let (size, note) = self.size(p, arg, plan, &report);
+            sizes.push(size);
+            notes.extend(note);
+        }
+        Outcome { report, sizes, notes }
+    }
+
+    /// The bytes that a buffer has, and what that assumes.
+    fn size(&self, position: usize, arg: &Arg, plan: &Plan<'_>, report: &Report) -> (u64, Option<String>) {
+        if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
+            return (0, None);
+        }
+        let model = &self.model.args[position];
+        let element = Self::element(arg).size();
+        let mut high = report.args[position].high;
+        let mut note = None;
+        if report.exhausted || report.wild > 0 {
+            // Some accesses were not seen.
+            high = high.max(plan.geometry.range.items().clamp(64, 1 << 16) * 4 * element);
+        } else if model.lengths.is_empty() && high > 0 {
+            let elements = high.div_ceil(element);
+            note = Some(format!("{} has {elements} elements, as many as its accesses reach", arg.label()));
+        }
+        let size = match self.length(position, plan) {
+            Some(elements) => {
+                let declared = elements * element;
+                let region = Region::Argument(arg.position);
+                let unchecked = |id: &u32| !model.checked.contains(id);
+                let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
+                let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
+                let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
+                // Offsets have one more than the parts that they part.
+                if model.contents != Contents::Data && report.args[position].high == declared + element {
+                    most = declared + element;
+                    note = Some(format!("{} has one element more than checks say", arg.label()));
+                }
+                declared.max(most)
+            }
+            None => high,
+        };
+        let mut size = size.div_ceil(element).max(1) * element;
+        if model.lengths.is_empty() && self.follows_data(arg.position) {
+            // Another order of work-items may go farther.
+            size += (size / 4 / element + 16) * element;
+        }
+        (size.min(LARGEST / element.max(1) * element), note)
+    }
+
+    /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
+    fn follows_data(&self, position: u32) -> bool {
+        let program = self.reading.program;
+        let is_data = |v: &u32| {
+            program.instruction(*v).is_some_and(|i| {
+                matches!(i.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
+                    || matches!(&i.op, Op::Call(_, base) if super::symbolic::id_of(base).is_none())
+            })
+        };
+        let mine = self.reading.accesses.iter().filter(|a| a.region == Region::Argument(position));
+        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
+    }
+
+    /// The launch.
+    ///
+    /// # Errors
+    /// `Caller` if an argument is of a type that no launch can give.
+    pub fn launch(&self, plan: &Plan<'_>, outcome: &Outcome) -> Result<Launch> {
+        let interface = &self.model.interface;
+        let mut args = Vec::new();
+        for (p, arg) in interface.args.iter().enumerate() {
+            let value = match &arg.kind {
+                ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
+                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
+                ArgKind::Local { .. } => ArgValue::Local(outcome.sizes[p]),
+                ArgKind::Image(kind) if *kind != ImageKind::Other => {
+                    self.image(arg, *kind, plan, outcome.report.texels.get(&arg.position))
+                }
+                ArgKind::Sampler => ArgValue::Sampler {
+                    addressing: Addressing::ClampToEdge,
+                    filter: Filter::Nearest,
+                    normalized: false,
+                },
+                ArgKind::Image(_) | ArgKind::Unsupported(_) => {
+                    return Err(Error::caller(format!(
+                        "the argument `{}` of `{}` is of type `{}`, which kassay cannot generate",
+                        arg.label(),
+                        interface.name,
+                        arg.type_name
+                    ))
+                    .mend("check a kernel without such arguments"));
+                }
+            };
+            args.push(value);
+        }
+        Ok(Launch::new(plan.geometry.range.clone(), args))
+    }
+
+    fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> ArgValue {
+        let [width, height, depth] = self.sides(kind, plan, reached);
+        let shape = match kind {
+            ImageKind::D1 => ImageShape::D1 { width },
+            ImageKind::D1Buffer => ImageShape::D1Buffer { width },
+            ImageKind::D1Array => ImageShape::D1Array { width, layers: height },
+            ImageKind::D2Array => ImageShape::D2Array { width, height, layers: depth },
+            ImageKind::D3 => ImageShape::D3 { width, height, depth },
+            ImageKind::D2 | ImageKind::Other => ImageShape::D2 { width, height },
+        };
+        let (channel_type, scalar) = self.channel(arg.position);
+        let filling = Filling {
+            ty: Type::Vector(scalar, 4),
+            fill: if scalar == Scalar::F32 { plan.fill } else { Fill::Below(256) },
+            seed: mix(plan.seed, arg.position.into()),
+            dictionary: &self.dictionary,
+        };
+        let texels = filling.bytes(0, width * height * depth * 16);
+        let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };
+        ArgValue::Image { shape, format, texels: Arc::new(texels) }
+    }
+
+    /// The channel type that goes with the builtins that read or write an image.
+    fn channel(&self, position: u32) -> (&'static str, Scalar) {
+        let program = &self.model.program;
+        let mine = |i: &&super::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
+        let mut builtins: HashMap<char, usize> = HashMap::new();
+        for (_, instruction) in program.instructions() {
+            if let (Op::Call(_, base), true) = (&instruction.op, mine(&instruction))
+                && let Some(rest) = base.strip_prefix("read_image").or_else(|| base.strip_prefix("write_image"))
+            {
+                *builtins.entry(rest.chars().next().unwrap_or('f')).or_default() += 1;
+            }
+        }
+        match builtins.into_iter().max_by_key(|(_, n)| *n).map(|(c, _)| c) {
+            Some('u') => ("UNSIGNED_INT32", Scalar::U32),
+            Some('i') => ("SIGNED_INT32", Scalar::I32),
+            _ => ("FLOAT", Scalar::F32),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Sizes of launches and work-groups that suit a kernel.
+
+use super::model::KernelModel;
+use crate::error::{Error, Result};
+use crate::suite::launch::NdRange;
+
+/// A launch's sizes, with a word for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Geometry {
+    pub range: NdRange,
+    pub local: [u64; 3],
+    pub name: &'static str,
+}
+
+/// Work-items of a group that the kernel leaves open, by number of dimensions.
+const SMALL: [[u64; 3]; 3] = [[8, 1, 1], [4, 4, 1], [4, 2, 2]];
+const LARGE: [[u64; 3]; 3] = [[64, 1, 1], [16, 8, 1], [4, 4, 4]];
+/// No group of kassay's own is larger in one dimension.
+const LARGEST: u64 = 256;
+const LARGEST_IN_ALL: u64 = 512;
+const GROUPS: [[u64; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 2, 2]];
+
+/// The work-group that comes nearest to `wanted` and fits the kernel.
+fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
+    let rules = &model.groups;
+    if let Some(required) = rules.required {
+        return required;
+    }
+    let mut local = [1; 3];
+    for d in 0..model.dims as usize {
+        local[d] = match (rules.exactly[d], rules.at_most[d]) {
+            (Some(n), _) => n,
+            (None, Some(most)) if full => most.min(LARGEST),
+            (None, Some(most)) => wanted[d].min(most),
+            (None, None) => wanted[d],
+        };
+        if rules.power_of_two && !local[d].is_power_of_two() {
+            local[d] = (local[d].next_power_of_two() / 2).max(1);
+        }
+    }
+    while local.iter().product::<u64>() > LARGEST_IN_ALL {
+        let Some(d) = (0..3).filter(|d| rules.exactly[*d].is_none()).max_by_key(|d| local[*d]) else { break };
+        if local[d] == 1 {
+            break;
+        }
+        local[d] = local[d].div_ceil(2);
+    }
+    local
+}
+
+/// So many groups of that size.
+pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
+    let global = std::array::from_fn(|d| local[d] * groups[d]);
+    Geometry { range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] }, local, name }
+}
+
+/// The sizes to try: one group, several, larger ones, and the smallest there is.
+pub fn choices(model: &KernelModel) -> Vec<Geometry> {
+    let at = model.dims as usize - 1;
+    let small = fitted(model, SMALL[at], false);
+    let large = fitted(model, LARGE[at], true);
+    let least = fitted(model, [1; 3], false);
+    let two = std::array::from_fn(|d| if d == 0 { 2 } else { 1 });
+    let mut all = vec![
+        of_groups(model, small, [1; 3], "one group"),
+        of_groups(model, small, GROUPS[at], "several groups"),
+        of_groups(model, large, two, "large groups"),
+        of_groups(model, least, [1; 3], "least group"),
+    ];
+    let mut seen = Vec::new();
+    all.retain(|g| {
+        let is_new = !seen.contains(&g.range);
+        seen.push(g.range.clone());
+        is_new
+    });
+    all
+}
+
+/// The sizes that the caller fixes, with the kernel's work-group size where they leave it open.
+///
+/// # Errors
+/// `Caller` if they do not go with what the kernel requires.
+pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
+    if let (Some(required), Some(local)) = (model.groups.required, range.local)
+        && required != local
+    {
+        let text = |n: [u64; 3]| n.map(|n| n.to_string()).join(",");
+        return Err(Error::caller(format!(
+            "the kernel {} requires work-groups of {}, not of {}",
+            model.interface.name,
+            text(required),
+            text(local)
+        ))
+        .mend(format!("give --local {}", text(required))));
+    }
+    let local = range.local.or(model.groups.required).unwrap_or_else(|| {
+        let fits = |d: usize| {
+            let most = fitted(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
+            let divides = |n: &u64| range.global[d] % n == 0 && (!model.groups.power_of_two || n.is_power_of_two());
+            (1..=most).rev().find(divides).unwrap_or(1)
+        };
+        std::array::from_fn(fits)
+    });
+    Ok(Geometry { range: NdRange { local: Some(local), ..range.clone() }, local, name: "as given" })
+}

@@ -1,0 +1,146 @@
+//! Launches for a kernel without a suite: several sizes, each with scalars and contents that go with them.
+
+use super::assign::{self, Number, Style};
+use super::fill::{Fill, mix};
+use super::fitting::{Outcome, Plan, Workshop};
+use super::geometry::{self, Geometry};
+use super::model::{KernelModel, Role};
+use crate::error::Result;
+use crate::suite::launch::{Launch, NdRange};
+
+/// What the caller fixes.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Sizes to use; without them several small ones are tried.
+    pub range: Option<NdRange>,
+    /// Launches with the same seed are equal.
+    pub seed: u64,
+}
+
+/// A launch that kassay made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratedLaunch {
+    pub launch: Launch,
+    /// Unique among the launches of a kernel.
+    pub name: String,
+    /// What was assumed in making it.
+    pub preconditions: Vec<String>,
+}
+
+/// Dry runs in which other scalars are tried, for one launch.
+const REPAIRS: usize = 24;
+/// Launches in all; flags have that many turns to take their values.
+const LAUNCHES: usize = 8;
+
+/// Several launches in different geometry and with different values.
+///
+/// # Errors
+/// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
+pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
+    let workshop = Workshop::new(model);
+    let geometries = match &request.range {
+        Some(range) => vec![geometry::fixed(model, range)?],
+        None => geometry::choices(model),
+    };
+    let mut all: Vec<GeneratedLaunch> = Vec::new();
+    let mut repairs = true;
+    for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
+        let seed = mix(request.seed, variant);
+        let seed = seed - seed % 2 + u64::from(style == Style::Uneven);
+        let scalars = assign::scalars(model, &workshop.reading, geometry, style, variant, seed);
+        let mut plan = Plan { geometry, scalars, fill, seed };
+        let mut outcome = workshop.try_out(&plan);
+        if repairs && trouble(&outcome) > 0 {
+            let before = trouble(&outcome);
+            (plan, outcome) = repair(&workshop, plan, outcome);
+            repairs = trouble(&outcome) < before;
+        }
+        let launch = workshop.launch(&plan, &outcome)?;
+        if all.iter().any(|g| g.launch == launch) {
+            continue;
+        }
+        let mut preconditions = model.preconditions.clone();
+        preconditions.extend(outcome.notes);
+        all.push(GeneratedLaunch { launch, name: name(geometry, style, fill, &all), preconditions });
+    }
+    Ok(all)
+}
+
+/// Sizes, styles and contents, each launch another.
+fn turns(geometries: &[Geometry]) -> Vec<(&Geometry, Style, Fill)> {
+    let pick = |i: usize| &geometries[i.min(geometries.len() - 1)];
+    let turns = [
+        (pick(1), Style::Even, Fill::Random),
+        (pick(0), Style::Even, Fill::Random),
+        (pick(1), Style::Uneven, Fill::Rising),
+        (pick(2), Style::Even, Fill::Random),
+        (pick(2), Style::Uneven, Fill::Falling),
+        (pick(0), Style::Uneven, Fill::Equal),
+        (pick(1), Style::Least, Fill::Random),
+        (pick(3), Style::Least, Fill::Zero),
+    ];
+    turns.into_iter().take(LAUNCHES).collect()
+}
+
+fn name(geometry: &Geometry, style: Style, fill: Fill, all: &[GeneratedLaunch]) -> String {
+    let style = match style {
+        Style::Even => "",
+        Style::Uneven => ", lengths that do not divide",
+        Style::Least => ", lengths of 1",
+    };
+    let fill = match fill {
+        Fill::Rising => "rising",
+        Fill::Falling => "falling",
+        Fill::Equal => "equal",
+        Fill::Zero => "zero",
+        _ => "random",
+    };
+    let name = format!("{}{style}, {fill} values", geometry.name);
+    let count = all.iter().filter(|g| g.name == name || g.name.starts_with(&format!("{name} "))).count();
+    if count == 0 { name } else { format!("{name} {}", count + 1) }
+}
+
+/// How much of what a dry run did looks like values that do not fit together.
+fn trouble(outcome: &Outcome) -> u64 {
+    let report = &outcome.report;
+    let below = report.args.iter().chain(&report.variables).filter(|u| u.low < 0).count() as u64;
+    let met: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
+    below * 1000
+        + report.wild.min(1000) * 10
+        + report.divisions.min(1000) * 10
+        + met
+        + u64::from(report.exhausted) * 500
+}
+
+/// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
+fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Plan<'g>, Outcome) {
+    let global = plan.geometry.range.global.map(i128::from);
+    let local = plan.geometry.local.map(i128::from);
+    let candidates =
+        [1, global[0], global[1], 2, 4, local[0], global[0] * global[1], 0, 8, 16, global[0] * 2, global[2]];
+    let mut best = (plan, outcome);
+    let mut tries = 0;
+    for scalar in &workshop.model.scalars {
+        // Lengths that the kernel checks stay as they are: what goes wrong under them is the kernel's.
+        if !matches!(scalar.role, Role::RowLength | Role::Index | Role::Divisor | Role::Shift) {
+            continue;
+        }
+        let key = (scalar.arg, scalar.offset);
+        for candidate in candidates {
+            if trouble(&best.1) == 0 || tries >= REPAIRS {
+                return best;
+            }
+            if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {
+                continue;
+            }
+            tries += 1;
+            let mut plan = best.0.clone();
+            plan.scalars.insert(key, Number::Integer(candidate));
+            let outcome = workshop.try_out(&plan);
+            if trouble(&outcome) < trouble(&best.1) {
+                best = (plan, outcome);
+            }
+        }
+    }
+    best
+}

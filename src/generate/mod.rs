@@ -1,0 +1,27 @@
+//! Launches for a kernel that has no suite: what its arguments are for (`roles`, into a `model`), launches whose sizes and contents
+//! fit together (`launches`, tried out by `dry_run`), and the search for launches in which work-items meet (`evolve`).
+//!
+//! All of it reads a `program`: the kernel promoted (`promoted`) and taken from LLVM (`read`), as plain data.
+//!
+//! Must never know: how a run is instrumented.
+
+mod assign;
+mod contents_of;
+mod demands;
+mod dry_run;
+pub mod evolve;
+mod facts;
+mod fill;
+mod fitting;
+mod geometry;
+mod groups;
+pub mod launches;
+mod lengths;
+pub mod model;
+pub mod program;
+pub mod promoted;
+mod ranges;
+pub mod read;
+mod reading;
+pub mod roles;
+mod symbolic;

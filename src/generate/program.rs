@@ -1,0 +1,211 @@
+//! A promoted kernel as plain data: what the analyses and the dry run read, without LLVM.
+
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+
+use crate::cfg::dominance::Dominance;
+use crate::cfg::graph::Cfg;
+use crate::kernel::ir::DebugLocation;
+
+/// Index into [`Program::values`].
+pub type ValueId = u32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// By width in bits, up to 64.
+    Int(u32),
+    /// By width in bits: 16, 32 or 64.
+    Float(u32),
+    Pointer,
+    Void,
+    /// Aggregates, images, events.
+    Other,
+}
+
+/// A type: `lanes` is 0 for scalars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    pub kind: Kind,
+    pub lanes: u32,
+}
+
+impl Shape {
+    /// Bytes of one lane in memory.
+    pub fn lane_bytes(self) -> u64 {
+        match self.kind {
+            Kind::Int(bits) => u64::from(bits.div_ceil(8)),
+            Kind::Float(bits) => u64::from(bits / 8),
+            Kind::Pointer => 8,
+            Kind::Void | Kind::Other => 0,
+        }
+    }
+
+    /// Bytes that a load or store of the type touches.
+    pub fn bytes(self) -> u64 {
+        self.lane_bytes() * u64::from(self.lanes.max(1))
+    }
+
+    pub fn is_int(self) -> bool {
+        matches!(self.kind, Kind::Int(_)) && self.lanes == 0
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Definition {
+    Param(u32),
+    Inst {
+        block: usize,
+        index: usize,
+    },
+    /// The bits of a scalar, or of each lane; undefined parts are 0.
+    Constant(Vec<u64>),
+    /// The address of a variable of the module, and an offset in bytes.
+    Variable(usize, i64),
+}
+
+/// A thing in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Region {
+    /// What the argument at this position points to.
+    Argument(u32),
+    /// Of [`Program::variables`].
+    Variable(usize),
+    /// A private variable, by its `alloca`.
+    Private(ValueId),
+    Unknown,
+}
+
+/// A summand of an address: an operand by its position times bytes; how many elements the array has that it picks from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    pub operand: usize,
+    pub scale: i64,
+    pub extent: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Op {
+    Binary(LLVMOpcode),
+    FNeg,
+    Compare(LLVMIntPredicate),
+    FCompare(LLVMRealPredicate),
+    Cast(LLVMOpcode),
+    /// Operand 0 plus the steps plus so many bytes.
+    Address {
+        steps: Vec<Step>,
+        offset: i64,
+    },
+    Load,
+    /// Operand 0 goes to operand 1.
+    Store,
+    Select,
+    /// By predecessor, the operand of the same position.
+    Phi(Vec<usize>),
+    /// A function without body: mangled name, base name.
+    Call(String, String),
+    Alloca(u64),
+    Extract,
+    Insert,
+    Shuffle(Vec<i32>),
+    Copy,
+    AtomicRmw(llvm_sys::LLVMAtomicRMWBinOp),
+    CompareExchange,
+    /// One member of a pair.
+    Member(usize),
+    Other,
+}
+
+#[derive(Debug, Clone)]
+pub struct Instruction {
+    pub op: Op,
+    /// Of calls without the callee.
+    pub operands: Vec<ValueId>,
+    pub result: ValueId,
+    pub location: Option<DebugLocation>,
+}
+
+#[derive(Debug, Clone)]
+pub enum End {
+    Goto(usize),
+    Branch { condition: ValueId, then: usize, other: usize },
+    Switch { value: ValueId, default: usize, cases: Vec<(u64, usize)> },
+    Return,
+    Unreachable,
+}
+
+#[derive(Debug, Clone)]
+pub struct Code {
+    pub instructions: Vec<Instruction>,
+    pub end: End,
+    pub end_location: Option<DebugLocation>,
+}
+
+/// A variable of the module.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    pub name: String,
+    pub is_local: bool,
+    pub bytes: u64,
+    /// Its initial contents; zeros where it has none.
+    pub initial: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct Program {
+    pub values: Vec<Definition>,
+    /// By value.
+    pub shapes: Vec<Shape>,
+    pub params: Vec<ValueId>,
+    /// Bytes of arguments that are structs by value.
+    pub by_value: Vec<Option<u64>>,
+    pub blocks: Vec<Code>,
+    pub variables: Vec<Variable>,
+    /// What pointers may point to, by value; empty for what is no pointer.
+    pub roots: Vec<Vec<Region>>,
+    pub cfg: Cfg,
+    pub dominance: Dominance,
+}
+
+impl Program {
+    pub fn instruction(&self, value: ValueId) -> Option<&Instruction> {
+        match self.values[value as usize] {
+            Definition::Inst { block, index } => Some(&self.blocks[block].instructions[index]),
+            _ => None,
+        }
+    }
+
+    pub fn block_of(&self, value: ValueId) -> Option<usize> {
+        match self.values[value as usize] {
+            Definition::Inst { block, .. } => Some(block),
+            _ => None,
+        }
+    }
+
+    pub fn shape(&self, value: ValueId) -> Shape {
+        self.shapes[value as usize]
+    }
+
+    /// The value of a scalar constant, sign-extended.
+    pub fn constant(&self, value: ValueId) -> Option<i64> {
+        match (&self.values[value as usize], self.shape(value)) {
+            (Definition::Constant(bits), Shape { kind: Kind::Int(width), lanes: 0 }) => Some(signed(bits[0], width)),
+            _ => None,
+        }
+    }
+
+    /// All instructions with their blocks.
+    pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction)> {
+        self.blocks.iter().enumerate().flat_map(|(b, code)| code.instructions.iter().map(move |i| (b, i)))
+    }
+}
+
+/// The low `width` bits of a number, sign-extended.
+pub fn signed(bits: u64, width: u32) -> i64 {
+    let unused = 64 - width.clamp(1, 64);
+    (bits << unused).cast_signed() >> unused
+}
+
+/// The low `width` bits.
+pub fn masked(bits: u64, width: u32) -> u64 {
+    if width >= 64 { bits } else { bits & ((1 << width) - 1) }
+}

@@ -1,0 +1,36 @@
+//! The form of a kernel that values are read from: one function, private scalars in SSA form.
+
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
+
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::kernel::{canonical, ir};
+
+/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay.
+const PASSES: &str = "always-inline,globaldce,function(sroa,mem2reg)";
+
+/// A clone of the canonical form in which everything is inlined into the kernel and private scalars are promoted.
+///
+/// # Errors
+/// `Internal` if a pass fails or breaks the module.
+pub fn promote<'c>(assay: &Assay<'c>) -> Result<Module<'c>> {
+    let module = assay.module.clone();
+    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != assay.entry) {
+        canonical::add_attribute(f, "alwaysinline");
+    }
+    run(&module, PASSES, &assay.machine)?;
+    Ok(module)
+}
+
+/// Runs passes by LLVM's names for them.
+///
+/// # Errors
+/// `Internal` if one fails or breaks the module.
+pub fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()> {
+    module
+        .run_passes(passes, machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("`{passes}` failed: {e}")))?;
+    canonical::verify(module, "inlining and promotion")
+}

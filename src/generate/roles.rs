@@ -1,0 +1,317 @@
+//! From a kernel's code to what its arguments are for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use llvm_sys::LLVMOpcode;
+
+use super::model::{ArgModel, Contents, KernelModel, Role, ScalarModel};
+use super::program::{End, Op, Program, Region, ValueId};
+use super::reading::{Access, Reading, Way};
+use super::symbolic::{Atom, Id};
+use super::{contents_of, demands, groups, lengths, promoted, read};
+use crate::coverage::build::Assay;
+use crate::error::Result;
+use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::suite::layout;
+
+/// Reads what the kernel's arguments are for off its canonical form.
+///
+/// # Errors
+/// `Internal` if a pass fails.
+pub fn infer(assay: &Assay<'_>) -> Result<KernelModel> {
+    let module = promoted::promote(assay)?;
+    let program = read::read(&module, &assay.entry)?;
+    Ok(model(program, &assay.interface))
+}
+
+/// A name for a polynomial's variable.
+pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarModel]) -> String {
+    match atom {
+        Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
+            Some(scalar) => scalar.name.clone(),
+            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.label()),
+        },
+        Atom::Id(id, d) => {
+            let name = match id {
+                Id::Global => "get_global_id",
+                Id::Local => "get_local_id",
+                Id::Group => "get_group_id",
+                Id::GlobalSize => "get_global_size",
+                Id::LocalSize => "get_local_size",
+                Id::Groups => "get_num_groups",
+                Id::Offset => "get_global_offset",
+            };
+            format!("{name}({d})")
+        }
+        Atom::Value(_) => "a value".to_owned(),
+    }
+}
+
+fn model(program: Program, interface: &Interface) -> KernelModel {
+    let reading = Reading::new(&program);
+    let mut scalars = scalars(interface);
+    for scalar in &mut scalars {
+        let use_of = Use::of(&reading, scalar.arg, scalar.offset);
+        scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.dictionary = use_of.dictionary.iter().copied().collect();
+        scalar.role = use_of.role(!scalar.demands.is_empty());
+    }
+    let args: Vec<ArgModel> = interface
+        .args
+        .iter()
+        .map(|arg| {
+            let mut model = ArgModel {
+                role: Role::Unused,
+                contents: Contents::Data,
+                lengths: Vec::new(),
+                checked: Vec::new(),
+                length: None,
+            };
+            match &arg.kind {
+                ArgKind::Buffer { element, .. } => {
+                    model.role = buffer_role(&reading, arg.position);
+                    model.contents = contents_of::find(&reading, arg.position);
+                    let size = element.as_ref().map_or(1, Type::size).max(1);
+                    let found = lengths::of(&reading, arg.position, size);
+                    let texts: Vec<String> =
+                        found.lengths.iter().map(|l| l.text(&|atom| atom_name(atom, interface, &scalars))).collect();
+                    model.length = (!texts.is_empty()).then(|| texts.join(" or "));
+                    (model.lengths, model.checked) = (found.lengths, found.checked);
+                }
+                ArgKind::Image(_) => model.role = image_role(arg.access),
+                ArgKind::Local { .. } => model.role = Role::Local,
+                ArgKind::Sampler => model.role = Role::Sampler,
+                ArgKind::Value(_) => {
+                    let of = scalars.iter().filter(|s| s.arg == arg.position).map(|s| s.role);
+                    // The strictest role of its scalars: those come first.
+                    model.role = of.filter(|r| *r != Role::Unused).min().unwrap_or(Role::Unused);
+                }
+                ArgKind::Unsupported(_) => {}
+            }
+            model
+        })
+        .collect();
+    let groups = groups::find(&reading, interface);
+    let dims = dims(&program, &groups);
+    let preconditions = preconditions(interface, &args, &scalars, &groups);
+    drop(reading);
+    KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
+}
+
+fn image_role(access: crate::kernel::interface::Access) -> Role {
+    use crate::kernel::interface::Access;
+    match access {
+        Access::WriteOnly => Role::Output,
+        Access::ReadWrite => Role::InOut,
+        Access::None | Access::ReadOnly => Role::Input,
+    }
+}
+
+fn scalars(interface: &Interface) -> Vec<ScalarModel> {
+    let mut all = Vec::new();
+    for arg in &interface.args {
+        let ArgKind::Value(ty) = &arg.kind else { continue };
+        for leaf in layout::leaves(ty) {
+            let label = arg.label();
+            let name = match (leaf.path.is_empty(), leaf.path.starts_with('[')) {
+                (true, _) => label,
+                (false, true) => format!("{label}{}", leaf.path),
+                (false, false) => format!("{label}.{}", leaf.path),
+            };
+            all.push(ScalarModel {
+                arg: arg.position,
+                offset: leaf.offset,
+                scalar: leaf.scalar,
+                name,
+                role: Role::Unused,
+                demands: Vec::new(),
+                caps: Vec::new(),
+                dictionary: Vec::new(),
+            });
+        }
+    }
+    all
+}
+
+/// Where a scalar is used.
+#[derive(Debug, Default)]
+struct Use {
+    is_used: bool,
+    in_address: bool,
+    multiplies: bool,
+    shifts: bool,
+    divides: bool,
+    bounds_loop: bool,
+    decides: bool,
+    computes: bool,
+    dictionary: BTreeSet<i128>,
+}
+
+impl Use {
+    fn of(reading: &Reading<'_>, arg: u32, offset: u64) -> Use {
+        let atom = Atom::Arg(arg, offset);
+        let program = reading.program;
+        let mut found = Use::default();
+        let is = |value: ValueId| reading.symbols.poly(value).has(atom);
+        for access in reading.accesses.iter().filter(|a| a.offset.has(atom)) {
+            found.is_used = true;
+            found.in_address = true;
+            found.multiplies |= access.offset.0.keys().any(|product| product.len() > 1 && product.contains(&atom));
+        }
+        for (_, instruction) in program.instructions() {
+            let operands = &instruction.operands;
+            match &instruction.op {
+                Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => {
+                    found.shifts |= is(operands[1]);
+                    found.computes |= is(operands[0]);
+                }
+                Op::Binary(
+                    LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem,
+                ) => {
+                    found.divides |= is(operands[1]);
+                    found.computes |= is(operands[0]);
+                }
+                Op::Compare(_) => {
+                    let apart = reading.symbols.poly(operands[0]).sub(&reading.symbols.poly(operands[1]));
+                    if let Some((n, rest)) = apart.linear_in(atom) {
+                        found.decides = true;
+                        if let Some(constant) = rest.as_constant() {
+                            let at = -constant / n;
+                            found.dictionary.extend([at - 1, at, at + 1]);
+                        }
+                    }
+                    found.decides |= is(operands[0]) || is(operands[1]);
+                }
+                Op::Phi(_) | Op::Select | Op::Store | Op::Call(..) | Op::Binary(_) | Op::Cast(_) => {
+                    found.computes |= operands.iter().any(|o| is(*o));
+                }
+                _ => {}
+            }
+        }
+        for code in &program.blocks {
+            if let End::Switch { value, cases, .. } = &code.end
+                && is(*value)
+            {
+                found.decides = true;
+                let shape = program.shape(*value);
+                found.dictionary.extend(cases.iter().map(|(bits, _)| i128::from(read::case_value(*bits, shape))));
+            }
+        }
+        let counted = |fact: &super::facts::Fact| {
+            fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if is_counter(program, v)))
+        };
+        found.bounds_loop = reading.facts.iter().flatten().any(counted);
+        found.is_used |= found.decides || found.computes || found.shifts || found.divides || found.bounds_loop;
+        found.is_used |= used_otherwise(program, arg);
+        found
+    }
+
+    fn role(&self, is_demanded: bool) -> Role {
+        match self {
+            Use { is_used: false, .. } => Role::Unused,
+            Use { multiplies: true, .. } if !is_demanded || !self.decides => Role::RowLength,
+            _ if is_demanded => Role::Bound,
+            Use { bounds_loop: true, .. } => Role::Count,
+            Use { in_address: true, .. } => Role::Index,
+            Use { shifts: true, .. } => Role::Shift,
+            Use { divides: true, .. } => Role::Divisor,
+            Use { decides: true, .. } => Role::Flag,
+            _ => Role::Data,
+        }
+    }
+}
+
+/// Whether an argument is an operand of anything at all.
+fn used_otherwise(program: &Program, arg: u32) -> bool {
+    let Some(param) = program.params.get(arg as usize) else { return false };
+    program.instructions().any(|(_, i)| i.operands.contains(param))
+}
+
+/// Whether a value counts the turns of a loop.
+pub(crate) fn is_counter(program: &Program, value: ValueId) -> bool {
+    let Some(block) = program.block_of(value) else { return false };
+    match program.instruction(value).map(|i| &i.op) {
+        Some(Op::Phi(from)) => from.iter().any(|b| program.dominance.dominates(block, *b)),
+        _ => false,
+    }
+}
+
+fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
+    let region = Region::Argument(position);
+    let is_mine = |a: &&Access| a.region == region || reading.program.roots[a.pointer as usize].contains(&region);
+    let (mut reads, mut writes) = (false, false);
+    for access in reading.accesses.iter().filter(is_mine) {
+        reads |= access.way != Way::Write;
+        writes |= access.way != Way::Read;
+    }
+    match (reads, writes) {
+        (true, true) => Role::InOut,
+        (true, false) => Role::Input,
+        (false, true) => Role::Output,
+        (false, false) => Role::Unused,
+    }
+}
+
+fn dims(program: &Program, groups: &super::model::GroupRules) -> u32 {
+    let mut dims = 1;
+    for (_, instruction) in program.instructions() {
+        if let Op::Call(_, base) = &instruction.op
+            && super::symbolic::id_of(base).is_some()
+            && let Some(d) = instruction.operands.first().and_then(|o| program.constant(*o))
+        {
+            dims = dims.max(u32::try_from(d.clamp(0, 2)).unwrap_or(0) + 1);
+        }
+    }
+    if let Some(required) = groups.required {
+        dims = dims.max((1..=3u32).rev().find(|d| required[*d as usize - 1] > 1).unwrap_or(1));
+    }
+    dims
+}
+
+fn preconditions(
+    interface: &Interface,
+    args: &[ArgModel],
+    scalars: &[ScalarModel],
+    groups: &super::model::GroupRules,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    let label = |position: usize| interface.args[position].label();
+    for (position, arg) in args.iter().enumerate() {
+        if let Some(length) = &arg.length {
+            all.push(format!("{} has {length} elements", label(position)));
+        }
+        let what = match arg.contents {
+            Contents::Data => continue,
+            Contents::Places { target: Region::Argument(to), distinct, .. } => {
+                format!("{}places in {}", if distinct { "distinct " } else { "" }, label(to as usize))
+            }
+            Contents::Places { .. } => "places in memory of the work-group or work-item".to_owned(),
+            Contents::Offsets => "offsets that do not fall".to_owned(),
+            Contents::Counts => "numbers of turns of a loop".to_owned(),
+        };
+        all.push(format!("{} holds {what}", label(position)));
+    }
+    for scalar in scalars {
+        let what = match scalar.role {
+            Role::Divisor => "is not 0",
+            Role::Shift => "is less than the width of what is shifted",
+            Role::Index | Role::RowLength | Role::Count => "is not negative",
+            _ => continue,
+        };
+        all.push(format!("{} {what}", scalar.name));
+    }
+    for d in 0..3 {
+        match (groups.exactly[d], groups.at_most[d]) {
+            _ if groups.required.is_some() => {}
+            (Some(n), _) => all.push(format!("a work-group has {n} work-items in dimension {d}")),
+            (None, Some(n)) => all.push(format!("a work-group has at most {n} work-items in dimension {d}")),
+            (None, None) => {}
+        }
+    }
+    if groups.power_of_two {
+        all.push("a work-group's size is a power of two".to_owned());
+    }
+    all
+}

@@ -1,0 +1,299 @@
+//! Integers and addresses of a kernel as polynomials over arguments, ids and what loops count.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use llvm_sys::LLVMOpcode;
+
+use super::program::{Definition, Kind, Op, Program, Region, ValueId};
+
+/// What the id functions give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Id {
+    Global,
+    Local,
+    Group,
+    GlobalSize,
+    LocalSize,
+    Groups,
+    Offset,
+}
+
+/// A variable of a polynomial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// The scalar at this byte of a by-value argument.
+    Arg(u32, u64),
+    Id(Id, u8),
+    /// Any other value.
+    Value(ValueId),
+}
+
+/// A sum of products with integer coefficients; no entry has coefficient 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
+
+/// Products beyond this size are taken as they are.
+const TERMS: usize = 40;
+
+impl Poly {
+    pub fn constant(n: i128) -> Poly {
+        Poly(if n == 0 { BTreeMap::new() } else { [(Vec::new(), n)].into() })
+    }
+
+    pub fn atom(atom: Atom) -> Poly {
+        Poly([(vec![atom], 1)].into())
+    }
+
+    pub fn as_constant(&self) -> Option<i128> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The constant summand.
+    pub fn rest(&self) -> i128 {
+        self.0.get(&Vec::new()).copied().unwrap_or(0)
+    }
+
+    pub fn add(&self, other: &Poly) -> Poly {
+        let mut sum = self.0.clone();
+        for (product, n) in &other.0 {
+            let entry = sum.entry(product.clone()).or_insert(0);
+            *entry = entry.saturating_add(*n);
+        }
+        sum.retain(|_, n| *n != 0);
+        Poly(sum)
+    }
+
+    pub fn times(&self, n: i128) -> Poly {
+        if n == 0 {
+            return Poly::default();
+        }
+        Poly(self.0.iter().map(|(p, c)| (p.clone(), c.saturating_mul(n))).collect())
+    }
+
+    pub fn sub(&self, other: &Poly) -> Poly {
+        self.add(&other.times(-1))
+    }
+
+    /// The product, unless it is too large.
+    pub fn mul(&self, other: &Poly) -> Option<Poly> {
+        if self.0.len() * other.0.len() > TERMS {
+            return None;
+        }
+        let mut product = Poly::default();
+        for (a, n) in &self.0 {
+            for (b, m) in &other.0 {
+                let mut atoms = [a.clone(), b.clone()].concat();
+                atoms.sort_unstable();
+                if atoms.len() > 6 {
+                    return None;
+                }
+                product = product.add(&Poly([(atoms, n.saturating_mul(*m))].into()));
+            }
+        }
+        Some(product)
+    }
+
+    /// Divided by `n`, where that leaves no rest.
+    pub fn exactly(&self, n: i128) -> Option<Poly> {
+        self.0.values().all(|c| c % n == 0).then(|| Poly(self.0.iter().map(|(p, c)| (p.clone(), c / n)).collect()))
+    }
+
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
+        self.0.keys().flatten().copied()
+    }
+
+    pub fn has(&self, atom: Atom) -> bool {
+        self.atoms().any(|a| a == atom)
+    }
+
+    /// `self = coefficient * atom + others`, where the atom stands alone and once.
+    pub fn linear_in(&self, atom: Atom) -> Option<(i128, Poly)> {
+        let coefficient = *self.0.get(&vec![atom])?;
+        let mut others = self.clone();
+        others.0.remove(&vec![atom]);
+        (!others.has(atom)).then_some((coefficient, others))
+    }
+
+    /// With `by` in the place of `atom`.
+    pub fn replace(&self, atom: Atom, by: &Poly) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for (product, n) in &self.0 {
+            let mut term = Poly::constant(*n);
+            for a in product {
+                term = term.mul(&if *a == atom { by.clone() } else { Poly::atom(*a) })?;
+            }
+            sum = sum.add(&term);
+        }
+        Some(sum)
+    }
+
+    /// Written with names, highest products first.
+    pub fn text(&self, name: &dyn Fn(Atom) -> String) -> String {
+        let mut out = String::new();
+        let mut terms: Vec<_> = self.0.iter().collect();
+        terms.sort_by_key(|(product, _)| std::cmp::Reverse(product.len()));
+        for (product, n) in terms {
+            let names: Vec<String> = product.iter().map(|a| name(*a)).collect();
+            let sign = if *n < 0 { " - " } else { " + " };
+            let size = n.unsigned_abs();
+            let factor = match (size, names.is_empty()) {
+                (1, false) => String::new(),
+                (_, true) => size.to_string(),
+                _ => format!("{size} * "),
+            };
+            out += &format!("{sign}{factor}{}", names.join(" * "));
+        }
+        match out.strip_prefix(" + ") {
+            Some(rest) => rest.to_owned(),
+            None => out.trim_start().to_owned(),
+        }
+    }
+}
+
+/// An address: where it starts from, and how many bytes behind that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    pub region: Region,
+    pub offset: Poly,
+}
+
+/// Polynomials by value.
+pub struct Symbols<'p> {
+    pub program: &'p Program,
+    known: RefCell<HashMap<ValueId, Poly>>,
+}
+
+impl<'p> Symbols<'p> {
+    pub fn new(program: &'p Program) -> Symbols<'p> {
+        Symbols { program, known: RefCell::new(HashMap::new()) }
+    }
+
+    /// An integer's polynomial. Widths are left out of account: it holds where nothing overflows.
+    pub fn poly(&self, value: ValueId) -> Poly {
+        if let Some(known) = self.known.borrow().get(&value) {
+            return known.clone();
+        }
+        let poly = self.compute(value).unwrap_or_else(|| Poly::atom(Atom::Value(value)));
+        self.known.borrow_mut().insert(value, poly.clone());
+        poly
+    }
+
+    fn compute(&self, value: ValueId) -> Option<Poly> {
+        let program = self.program;
+        if let Some(n) = program.constant(value) {
+            return Some(Poly::constant(n.into()));
+        }
+        if let Definition::Param(position) = program.values[value as usize] {
+            return program.shape(value).is_int().then(|| Poly::atom(Atom::Arg(position, 0)));
+        }
+        let instruction = program.instruction(value)?;
+        let operand = |i: usize| self.poly(instruction.operands[i]);
+        match &instruction.op {
+            Op::Binary(opcode) if program.shape(value).is_int() => match opcode {
+                LLVMOpcode::LLVMAdd => Some(operand(0).add(&operand(1))),
+                LLVMOpcode::LLVMSub => Some(operand(0).sub(&operand(1))),
+                LLVMOpcode::LLVMMul => operand(0).mul(&operand(1)),
+                LLVMOpcode::LLVMShl => {
+                    let n = program.constant(instruction.operands[1]).filter(|n| (0..62).contains(n))?;
+                    Some(operand(0).times(1 << n))
+                }
+                LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr => {
+                    let n = program.constant(instruction.operands[1])?;
+                    let by = match opcode {
+                        LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv => n,
+                        _ => 1i64.checked_shl(u32::try_from(n).ok().filter(|n| *n < 62)?)?,
+                    };
+                    let divided = operand(0);
+                    (by > 0).then(|| divided.exactly(by.into())).flatten()
+                }
+                _ => None,
+            },
+            Op::Cast(LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMTrunc) => {
+                let wider = |v, than| matches!(program.shape(v).kind, Kind::Int(bits) if bits > than);
+                let from = instruction.operands[0];
+                // Neither truth values nor what is cut to a byte.
+                (program.shape(value).is_int() && wider(value, 8) && wider(from, 1)).then(|| self.poly(from))
+            }
+            Op::Copy if program.shape(value).is_int() => Some(operand(0)),
+            Op::Extract => {
+                let Definition::Param(position) = program.values[instruction.operands[0] as usize] else { return None };
+                let lane = u64::try_from(program.constant(instruction.operands[1])?).ok()?;
+                let bytes = program.shape(value).lane_bytes();
+                program.shape(value).is_int().then(|| Poly::atom(Atom::Arg(position, lane * bytes)))
+            }
+            Op::Load if program.shape(value).is_int() => {
+                let address = self.address(instruction.operands[0]);
+                let Region::Argument(position) = address.region else { return None };
+                program.by_value[position as usize]?;
+                let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+                Some(Poly::atom(Atom::Arg(position, offset)))
+            }
+            Op::Call(_, base) => {
+                let dimension = match instruction.operands.first() {
+                    Some(d) => program.constant(*d).and_then(|d| u8::try_from(d).ok()).filter(|d| *d < 3)?,
+                    None => return None,
+                };
+                Some(Poly::atom(Atom::Id(id_of(base)?, dimension)))
+            }
+            _ => None,
+        }
+    }
+
+    /// An address.
+    pub fn address(&self, pointer: ValueId) -> Address {
+        let program = self.program;
+        match &program.values[pointer as usize] {
+            Definition::Param(position) => {
+                return Address { region: Region::Argument(*position), offset: Poly::default() };
+            }
+            Definition::Variable(index, offset) => {
+                return Address { region: Region::Variable(*index), offset: Poly::constant((*offset).into()) };
+            }
+            _ => {}
+        }
+        let unknown = || {
+            let region = match &program.roots[pointer as usize][..] {
+                [only] => *only,
+                _ => Region::Unknown,
+            };
+            Address { region, offset: Poly::atom(Atom::Value(pointer)) }
+        };
+        let Some(instruction) = program.instruction(pointer) else { return unknown() };
+        match &instruction.op {
+            Op::Alloca(_) => Address { region: Region::Private(pointer), offset: Poly::default() },
+            Op::Cast(_) if program.shape(instruction.operands[0]).kind == Kind::Pointer => {
+                self.address(instruction.operands[0])
+            }
+            Op::Copy => self.address(instruction.operands[0]),
+            Op::Address { steps, offset } => {
+                let mut address = self.address(instruction.operands[0]);
+                let mut sum = Poly::constant((*offset).into());
+                for step in steps {
+                    sum = sum.add(&self.poly(instruction.operands[step.operand]).times(step.scale.into()));
+                }
+                address.offset = address.offset.add(&sum);
+                address
+            }
+            _ => unknown(),
+        }
+    }
+}
+
+/// Which id a builtin gives.
+pub fn id_of(base: &str) -> Option<Id> {
+    Some(match base {
+        "get_global_id" => Id::Global,
+        "get_local_id" => Id::Local,
+        "get_group_id" => Id::Group,
+        "get_global_size" => Id::GlobalSize,
+        "get_local_size" | "get_enqueued_local_size" => Id::LocalSize,
+        "get_num_groups" => Id::Groups,
+        "get_global_offset" => Id::Offset,
+        _ => return None,
+    })
+}

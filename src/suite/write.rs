@@ -1,0 +1,336 @@
+//! Writing suites: launches as a TOML file with `.npy` files beside it, which read back give the same launches.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::arguments::Expectation;
+use super::image;
+use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
+use super::layout::{self, Number};
+use super::npy;
+use super::schedule::Schedule;
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Arg, ArgKind, Interface, Scalar, Type};
+
+/// A suite to be written.
+#[derive(Debug, Clone, Default)]
+pub struct Writing<'a> {
+    /// As the file names it: relative to the folder; see [`relative`].
+    pub kernel: PathBuf,
+    pub entry: &'a str,
+    /// Options of the compiler.
+    pub options: &'a [String],
+    pub name: Option<&'a str>,
+    /// For people.
+    pub description: Option<&'a str>,
+    pub tests: Vec<WritingTest<'a>>,
+}
+
+/// A test to be written.
+#[derive(Debug, Clone)]
+pub struct WritingTest<'a> {
+    /// Unique in the suite.
+    pub name: String,
+    /// For people.
+    pub description: Option<String>,
+    pub launch: &'a Launch,
+    pub expectations: &'a [Expectation],
+}
+
+/// Buffers of so few scalars are written into the suite itself.
+const INLINE: usize = 16;
+
+/// Writes `folder/suite.toml` and its data; makes the folder. Returns the suite's path.
+///
+/// # Errors
+/// `Environment` if the folder or a file in it cannot be written; `Internal` if a launch does not fit the interface.
+pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder).map_err(|e| no_folder(folder, &e))?;
+    let mut writer = Writer { folder, files: BTreeMap::new() };
+    let text = writer.suite(suite, interface)?;
+    let path = folder.join("suite.toml");
+    std::fs::write(&path, text).map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
+    Ok(path)
+}
+
+/// Why there is no such folder.
+pub fn no_folder(folder: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot make the folder {}: {error}", folder.display()))
+        .mend("name a folder in which files can be made")
+}
+
+/// The path of `target` as seen from `folder`, both of which have to exist; `target` itself where that cannot be told.
+pub fn relative(folder: &Path, target: &Path) -> PathBuf {
+    let (Ok(from), Ok(to)) = (folder.canonicalize(), target.canonicalize()) else { return target.to_owned() };
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) = (from.components().collect(), to.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(to[shared..].iter().copied()).collect()
+}
+
+/// Writes the data files of one suite.
+struct Writer<'a> {
+    folder: &'a Path,
+    /// By name, without its ending.
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Writer<'_> {
+    fn suite(&mut self, suite: &Writing<'_>, interface: &Interface) -> Result<String> {
+        let mut out = String::new();
+        line(&mut out, "kernel", text(&suite.kernel.to_string_lossy()));
+        line(&mut out, "entry", text(suite.entry));
+        if !suite.options.is_empty() {
+            line(&mut out, "options", Value::Array(suite.options.iter().map(|o| text(o)).collect()));
+        }
+        for (key, value) in [("name", suite.name), ("description", suite.description)] {
+            if let Some(value) = value {
+                line(&mut out, key, text(value));
+            }
+        }
+        for test in &suite.tests {
+            out.push_str("\n[[test]]\n");
+            self.test(&mut out, test, interface)?;
+        }
+        Ok(out)
+    }
+
+    fn test(&mut self, out: &mut String, test: &WritingTest<'_>, interface: &Interface) -> Result<()> {
+        line(out, "name", text(&test.name));
+        if let Some(description) = &test.description {
+            line(out, "description", text(description));
+        }
+        let range = &test.launch.range;
+        let sizes = |all: [u64; 3]| numbers(all.into_iter().take(range.dims as usize));
+        line(out, "global", sizes(range.global));
+        if let Some(local) = range.local {
+            line(out, "local", sizes(local));
+        }
+        if range.offset != [0; 3] {
+            line(out, "offset", sizes(range.offset));
+        }
+        if !test.launch.schedule.is_natural() {
+            line(out, "schedule", order(&test.launch.schedule));
+        }
+        if interface.args.len() != test.launch.args.len() {
+            return Err(Error::internal(format!(
+                "a launch of {} has {} arguments, but the kernel {}",
+                interface.name,
+                test.launch.args.len(),
+                interface.args.len()
+            )));
+        }
+        if !interface.args.is_empty() {
+            out.push_str("\n[test.args]\n");
+        }
+        for (arg, value) in interface.args.iter().zip(&test.launch.args) {
+            let expectation = test.expectations.iter().find(|e| e.position == arg.position);
+            let value = self.argument(arg, value, expectation)?;
+            line(out, &arg.label(), value);
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, arg: &Arg, value: &ArgValue, expectation: Option<&Expectation>) -> Result<Value> {
+        let label = arg.label();
+        let unfit = || Error::internal(format!("the value of `{label}` does not fit its type `{}`", arg.type_name));
+        let mut written = match (value, &arg.kind) {
+            (ArgValue::Value(bytes), ArgKind::Value(ty)) => {
+                let value = value_of(ty, bytes).ok_or_else(unfit)?;
+                return Ok(match ty {
+                    Type::Struct(_) => table([("fields", value)]),
+                    _ => value,
+                });
+            }
+            (ArgValue::Local(bytes), _) => return Ok(table([("local", number(i128::from(*bytes)))])),
+            (ArgValue::Sampler { addressing, filter, normalized }, _) => {
+                return Ok(table([("sampler", sampler(*addressing, *filter, *normalized))]));
+            }
+            (ArgValue::Buffer(bytes), ArgKind::Buffer { element, .. }) => {
+                let known = element.as_ref().filter(|t| !matches!(t, Type::Opaque { .. }) && t.size() > 0);
+                self.buffer(&label, known, bytes).ok_or_else(unfit)??
+            }
+            (ArgValue::Image { shape, format, texels }, _) => self.image(&label, shape, format, texels)?,
+            _ => return Err(unfit()),
+        };
+        if let Some(expected) = expectation {
+            let name = format!("{label}_expected");
+            let mut value = self.buffer(&name, Some(&expected.ty), &expected.bytes).ok_or_else(unfit)??;
+            let tolerance = expected.tolerance;
+            for (key, bound) in [("abs", tolerance.abs), ("rel", tolerance.rel)] {
+                if bound > 0.0 {
+                    value.insert(key.to_owned(), Value::Float(bound));
+                }
+            }
+            written.insert("expect".to_owned(), Value::Table(value));
+        }
+        Ok(Value::Table(written))
+    }
+
+    /// A buffer's contents; `None` if they are no whole elements.
+    fn buffer(&mut self, label: &str, element: Option<&Type>, bytes: &[u8]) -> Option<Result<Table>> {
+        let byte = Type::Scalar(Scalar::U8);
+        let ty = element.unwrap_or(&byte);
+        let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0 && bytes.len().is_multiple_of(*size))?;
+        let count = bytes.len() / size;
+        if let (Type::Scalar(scalar), Some(_)) = (ty, element) {
+            let first = bytes.chunks_exact(size).next()?;
+            let finite = |b: &[u8]| !matches!(layout::decode(*scalar, b), Number::Float(x) if !x.is_finite());
+            if count > 1 && finite(first) && bytes.chunks_exact(size).all(|b| b == first) {
+                let len = i64::try_from(count).ok()?;
+                return Some(Ok(entries([("fill", scalar_of(*scalar, first)), ("len", Value::Integer(len))])));
+            }
+            if count <= INLINE && bytes.chunks_exact(size).all(finite) {
+                let values = bytes.chunks_exact(size).map(|b| scalar_of(*scalar, b)).collect();
+                return Some(Ok(entries([("values", Value::Array(values))])));
+            }
+        }
+        Some(self.file(label, ty, &[count as u64], bytes).map(|name| entries([("npy", text(&name))])))
+    }
+
+    fn image(&mut self, label: &str, shape: &ImageShape, format: &ImageFormat, texels: &[u8]) -> Result<Table> {
+        let (key, sizes) = match *shape {
+            ImageShape::D1 { width } => ("image1d", vec![width]),
+            ImageShape::D1Array { width, layers } => ("image1d_array", vec![layers, width]),
+            ImageShape::D1Buffer { width } => ("image1d_buffer", vec![width]),
+            ImageShape::D2 { width, height } => ("image2d", vec![height, width]),
+            ImageShape::D2Array { width, height, layers } => ("image2d_array", vec![layers, height, width]),
+            ImageShape::D3 { width, height, depth } => ("image3d", vec![depth, height, width]),
+        };
+        let ty = image::texel_type(format).ok_or_else(|| {
+            Error::internal(format!("no image has {} with {}", format.channel_order, format.channel_type))
+        })?;
+        let name = self.file(label, &ty, &sizes, texels)?;
+        Ok(entries([
+            (key, text(&name)),
+            ("channel_order", text(&format.channel_order)),
+            ("channel_type", text(&format.channel_type)),
+        ]))
+    }
+
+    /// Writes an array and returns its file's name; one of the same name and contents is written once.
+    fn file(&mut self, label: &str, ty: &Type, shape: &[u64], bytes: &[u8]) -> Result<String> {
+        let encoded = npy::encode(ty, shape, bytes);
+        let safe: String = label.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let mut name = safe.clone();
+        let mut number = 1;
+        while self.files.get(&name).is_some_and(|known| *known != encoded) {
+            number += 1;
+            name = format!("{safe}-{number}");
+        }
+        let file = format!("{name}.npy");
+        if !self.files.contains_key(&name) {
+            npy::write(&self.folder.join(&file), ty, shape, bytes)?;
+            self.files.insert(name, encoded);
+        }
+        Ok(file)
+    }
+}
+
+fn line(out: &mut String, key: &str, value: Value) {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let key = if bare { key.to_owned() } else { text(key).to_string() };
+    let _ = writeln!(out, "{key} = {value}");
+}
+
+fn text(s: &str) -> Value {
+    Value::String(s.to_owned())
+}
+
+fn entries<const N: usize>(all: [(&str, Value); N]) -> Table {
+    all.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn table<const N: usize>(all: [(&str, Value); N]) -> Value {
+    Value::Table(entries(all))
+}
+
+/// Integers that TOML has no room for are strings.
+fn number(n: i128) -> Value {
+    match i64::try_from(n) {
+        Ok(n) => Value::Integer(n),
+        Err(_) => Value::String(format!("{n:#x}")),
+    }
+}
+
+fn numbers<T: Into<u64>>(all: impl IntoIterator<Item = T>) -> Value {
+    Value::Array(all.into_iter().map(|n| number(i128::from(n.into()))).collect())
+}
+
+fn order(schedule: &Schedule) -> Value {
+    let mut out = Table::new();
+    for (key, list) in [("map", &schedule.map), ("item_order", &schedule.item_order)] {
+        if !list.is_empty() {
+            out.insert(key.to_owned(), numbers(list.iter().copied()));
+        }
+    }
+    let preemptions: Vec<Value> = schedule
+        .preemptions
+        .iter()
+        .map(|p| {
+            let known = [("group", Some(p.group)), ("item", Some(p.item)), ("access", Some(p.access)), ("to", p.to)];
+            let known = known.into_iter().filter_map(|(key, n)| Some((key.to_owned(), number(i128::from(n?)))));
+            Value::Table(known.collect())
+        })
+        .collect();
+    if !preemptions.is_empty() {
+        out.insert("preemptions".to_owned(), Value::Array(preemptions));
+    }
+    Value::Table(out)
+}
+
+fn sampler(addressing: Addressing, filter: Filter, normalized: bool) -> Value {
+    let addressing = match addressing {
+        Addressing::None => "NONE",
+        Addressing::ClampToEdge => "CLAMP_TO_EDGE",
+        Addressing::Clamp => "CLAMP",
+        Addressing::Repeat => "REPEAT",
+        Addressing::MirroredRepeat => "MIRRORED_REPEAT",
+    };
+    let filter = match filter {
+        Filter::Nearest => "NEAREST",
+        Filter::Linear => "LINEAR",
+    };
+    table([("addressing", text(addressing)), ("filter", text(filter)), ("normalized", Value::Boolean(normalized))])
+}
+
+fn scalar_of(scalar: Scalar, bytes: &[u8]) -> Value {
+    match layout::decode(scalar, bytes) {
+        Number::Integer(n) => number(n),
+        // The shortest digits of the type itself, not those of the double nearest to it.
+        Number::Float(x) => Value::Float(layout::text(scalar, bytes).parse().unwrap_or(x)),
+    }
+}
+
+/// A value of `ty`; `None` if there are too few bytes, or no test can give one.
+fn value_of(ty: &Type, bytes: &[u8]) -> Option<Value> {
+    let part = |offset: u64, ty: &Type| {
+        let start = usize::try_from(offset).ok()?;
+        bytes.get(start..start.checked_add(usize::try_from(ty.size()).ok()?)?)
+    };
+    match ty {
+        Type::Scalar(scalar) => Some(scalar_of(*scalar, part(0, ty)?)),
+        Type::Vector(scalar, lanes) => {
+            let lane = Type::Scalar(*scalar);
+            let lanes = (0..u64::from(*lanes)).map(|i| value_of(&lane, part(i * scalar.size(), &lane)?));
+            Some(Value::Array(lanes.collect::<Option<_>>()?))
+        }
+        Type::Array(element, len) => {
+            let all = (0..*len).map(|i| value_of(element, part(i * element.size(), element)?));
+            Some(Value::Array(all.collect::<Option<_>>()?))
+        }
+        Type::Struct(s) => {
+            // Of a union the largest member holds all that the others do.
+            let fields: Vec<_> = match s.is_union {
+                true => s.fields.iter().max_by_key(|f| f.ty.size()).into_iter().collect(),
+                false => s.fields.iter().collect(),
+            };
+            let fields = fields.into_iter().map(|f| Some((f.name.clone(), value_of(&f.ty, part(f.offset, &f.ty)?)?)));
+            Some(Value::Table(fields.collect::<Option<_>>()?))
+        }
+        Type::Opaque { .. } => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! Test amplification by information flow (LEUNG sections 3 and 4): a run without findings stands for all values of the inputs that
+//! flow to no address, to no branch that guards accesses, and to no barrier.
+//!
+//! The contents of buffers and images are data, values are configuration: LEUNG parts them by hand; here each input is tried alone,
+//! and the minimal set of property-integrity inputs comes out (LEUNG 5.2). Kernels with atomics are not amplified (LEUNG 4.2).
+
+use std::collections::BTreeSet;
+
+use super::flow::{Flow, Input, Sink};
+use crate::coverage::build::Assay;
+use crate::error::Result;
+use crate::generate::program::{Op, Program, Region};
+use crate::generate::{promoted, read};
+use crate::kernel::builtins;
+use crate::kernel::interface::{ArgKind, Interface};
+use crate::kernel::ir::DebugLocation;
+
+/// Reasons told for one input.
+const REASONS: usize = 4;
+
+/// Which branches count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Branches {
+    /// Those that decide whether an access to memory or a barrier is executed.
+    #[default]
+    Guarding,
+    /// All, as in LEUNG 4.1: simpler, and a superset.
+    All,
+}
+
+/// For which inputs a run without races stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Amplification {
+    /// No contents of a buffer or image flow to an address, to a branch that guards accesses or to a barrier.
+    pub access_invariant: bool,
+    /// Inputs (`n`: a value; `x[]`: what a buffer or image holds) that flow to none of these.
+    pub holds_for_all_values_of: Vec<String>,
+    /// Those that do.
+    pub property_integrity_inputs: Vec<String>,
+    /// What each of those flows to, and where.
+    pub why_not: Vec<String>,
+}
+
+/// Tries each input of the kernel alone.
+///
+/// # Errors
+/// `Internal` if a pass fails.
+pub fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
+    amplify_by(assay, Branches::Guarding)
+}
+
+/// The same, by a choice of branches.
+///
+/// # Errors
+/// As [`amplify`].
+pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification> {
+    let module = promoted::promote(assay)?;
+    // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
+    promoted::run(&module, "function(lcssa)", &assay.machine)?;
+    let program = read::read(&module, &assay.entry)?;
+    Ok(judge(&program, &assay.interface, branches))
+}
+
+/// The kernel's inputs with their labels; `true` for contents.
+fn inputs(interface: &Interface) -> Vec<(Input, String, bool)> {
+    let of = |arg: &crate::kernel::interface::Arg| match &arg.kind {
+        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.label(), false)),
+        ArgKind::Buffer { .. } | ArgKind::Image(_) => {
+            Some((Input::Contents(arg.position), format!("{}[]", arg.label()), true))
+        }
+        ArgKind::Local { .. } | ArgKind::Unsupported(_) => None,
+    };
+    interface.args.iter().filter_map(of).collect()
+}
+
+fn judge(program: &Program, interface: &Interface, branches: Branches) -> Amplification {
+    let mut found = Amplification { access_invariant: true, ..Amplification::default() };
+    for (input, label, is_data) in inputs(interface) {
+        let sinks = Flow::of(program, input).sinks(branches == Branches::All);
+        if sinks.is_empty() {
+            found.holds_for_all_values_of.push(label);
+            continue;
+        }
+        found.access_invariant &= !is_data;
+        let reasons: BTreeSet<String> = sinks.iter().map(|s| reason(&label, s, program, interface)).collect();
+        found.why_not.extend(reasons.into_iter().take(REASONS));
+        found.property_integrity_inputs.push(label);
+    }
+    let atomics = atomics(program);
+    if !atomics.is_empty() {
+        found.access_invariant = false;
+        found.holds_for_all_values_of.clear();
+        let at = atomics.iter().take(REASONS).map(String::as_str).collect::<Vec<_>>().join(", ");
+        found.why_not.push(format!("{at}: kernels with atomics are not amplified"));
+    }
+    found
+}
+
+/// The kernel's atomic operations, each with its place.
+fn atomics(program: &Program) -> BTreeSet<String> {
+    let name = |op: &Op| match op {
+        Op::Call(_, base) => builtins::operation(base).is_some().then(|| base.clone()),
+        Op::AtomicRmw(_) | Op::CompareExchange => Some("an atomic".to_owned()),
+        _ => None,
+    };
+    program.instructions().filter_map(|(_, i)| Some(format!("{}{}", name(&i.op)?, at(i.location.as_ref())))).collect()
+}
+
+fn at(location: Option<&DebugLocation>) -> String {
+    location.map_or_else(String::new, |l| format!(" at {}:{}:{}", l.file, l.line, l.column))
+}
+
+/// What an access is to, for messages.
+fn target(regions: &[Region], program: &Program, interface: &Interface) -> String {
+    let name = |region: &Region| match region {
+        Region::Argument(position) => {
+            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.label())
+        }
+        Region::Variable(index) => {
+            let name = &program.variables[*index].name;
+            name.rsplit('.').next().unwrap_or(name).to_owned()
+        }
+        Region::Private(_) => "a private variable".to_owned(),
+        Region::Unknown => "memory".to_owned(),
+    };
+    let names: Vec<String> = regions.iter().map(name).collect();
+    if names.is_empty() { "memory".to_owned() } else { names.join(" or ") }
+}
+
+fn reason(label: &str, sink: &Sink, program: &Program, interface: &Interface) -> String {
+    match sink {
+        Sink::Address { of, location } => {
+            format!("{label} flows into the address of {}{}", target(of, program, interface), at(location.as_ref()))
+        }
+        Sink::Branch { location, guards: Some((of, access)) } => format!(
+            "{label} flows into the branch{} that guards the access to {}{}",
+            at(location.as_ref()),
+            target(of, program, interface),
+            at(access.as_ref())
+        ),
+        Sink::Branch { location, guards: None } => format!("{label} flows into the branch{}", at(location.as_ref())),
+        Sink::Barrier { location, barrier } => format!(
+            "{label} flows into the branch{} that decides who reaches the barrier{}",
+            at(location.as_ref()),
+            at(barrier.as_ref())
+        ),
+    }
+}

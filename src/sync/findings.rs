@@ -1,0 +1,341 @@
+//! From what the simulator saw to findings that a person can read.
+//!
+//! The simulator tells sites apart by the calls that lead to them, and tells each group and launch anew; here what has the same
+//! places in the source becomes one finding with a count and an example.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::words;
+use crate::exec::simulator::observation::{self as seen};
+use crate::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
+use crate::kernel::interface::{ArgKind, Interface};
+use crate::lower::host::table::{self, HostTable, SourcePlace, Space, Storage};
+use crate::result::Location;
+use crate::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
+use crate::suite::schedule::Schedule;
+
+/// What is known of the kernel besides what the simulator saw.
+pub struct Reader<'a> {
+    pub table: &'a HostTable,
+    pub interface: &'a Interface,
+    /// The kernel's file as given, for places without debug information.
+    pub source: &'a str,
+    /// Where the work-items of a group were sent different ways.
+    pub split: &'a dyn Fn(&Divergence) -> Option<Branch>,
+}
+
+/// One launch and what it did.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Which of the inputs.
+    pub input: usize,
+    pub name: &'a str,
+    /// Dimensions of the launch.
+    pub dims: u32,
+    pub schedule: &'a Schedule,
+    pub simulation: &'a Simulation,
+}
+
+/// What makes two observations the same finding.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    kind: FindingKind,
+    /// In order.
+    places: Vec<(Location, Option<Mode>)>,
+    scope: Option<Scope>,
+    memory: Option<Memory>,
+    variable: Option<String>,
+}
+
+/// A finding and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub finding: Finding,
+    /// The first input that shows it.
+    pub input: usize,
+    /// Of races: the example.
+    pub conflict: Option<Conflict>,
+    seen_in: BTreeSet<usize>,
+}
+
+impl Found {
+    /// One that no single input shows.
+    pub fn alone(finding: Finding) -> Found {
+        Found { finding, input: 0, conflict: None, seen_in: BTreeSet::new() }
+    }
+}
+
+/// Findings by what they are: races, then divergences, then faults, each in the order of the source.
+#[derive(Debug, Default)]
+pub struct Findings(BTreeMap<Key, Found>);
+
+impl Findings {
+    /// Adds what a launch did.
+    pub fn add(&mut self, reader: &Reader<'_>, seen: Seen<'_>) {
+        for (key, finding, conflict) in reader.read(seen) {
+            match self.0.get_mut(&key) {
+                Some(known) => {
+                    known.finding.count = known.finding.count.saturating_add(finding.count);
+                    known.finding.benign &= finding.benign;
+                    known.seen_in.insert(seen.input);
+                }
+                None => {
+                    let seen_in = BTreeSet::from([seen.input]);
+                    self.0.insert(key, Found { finding, input: seen.input, conflict, seen_in });
+                }
+            }
+        }
+    }
+
+    pub fn finish(self) -> Vec<Found> {
+        let count = |mut found: Found| {
+            found.finding.inputs = found.seen_in.len() as u64;
+            found
+        };
+        self.0.into_values().map(count).collect()
+    }
+}
+
+/// The verdict of `contract.md`: the first that applies of racy, divergent, memory-fault. `completed`: whether some input did.
+pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: bool) -> Verdict {
+    let judged = findings.into_iter().filter_map(|f| match f.kind {
+        FindingKind::DataRace => Some(Verdict::Racy),
+        FindingKind::BarrierDivergence => Some(Verdict::Divergent),
+        FindingKind::Uninitialised | FindingKind::RedundantBarrier => None,
+        _ => Some(Verdict::MemoryFault),
+    });
+    judged.min().unwrap_or(if completed { Verdict::Clean } else { Verdict::Unknown })
+}
+
+impl Reader<'_> {
+    /// What a launch shows, by what makes it a finding.
+    pub fn keys(&self, seen: Seen<'_>) -> BTreeSet<Key> {
+        self.read(seen).into_iter().map(|(key, ..)| key).collect()
+    }
+
+    fn read(&self, seen: Seen<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
+        let simulation = seen.simulation;
+        let races = simulation.conflicts.iter().map(|c| (self.race(seen, c), Some(c.clone())));
+        let divergences = simulation.divergences.iter().map(|d| (self.divergence(seen, d), None));
+        let faults = simulation.faults.iter().map(|f| (self.fault(seen, f), None));
+        let all = races.chain(divergences).chain(faults);
+        all.map(|(finding, conflict)| (key(&finding), finding, conflict)).collect()
+    }
+
+    fn race(&self, seen: Seen<'_>, conflict: &Conflict) -> Finding {
+        let [a, b] = conflict.accesses;
+        let mut accesses = [self.access(a), self.access(b)];
+        accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
+        let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
+        let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
+        let message = words::race(&accesses, &object.words(), scope, seen.dims);
+        Finding {
+            scope: Some(scope),
+            benign: conflict.benign,
+            count: conflict.count,
+            accesses: accesses.to_vec(),
+            ..self.finding(FindingKind::DataRace, seen, object, message)
+        }
+    }
+
+    fn divergence(&self, seen: Seen<'_>, divergence: &Divergence) -> Finding {
+        let waits = divergence.waiting.iter().filter_map(|w| {
+            let barrier = self.table.barriers.get(w.barrier as usize)?;
+            Some(Access {
+                global_id: Some(w.item),
+                group_id: Some(divergence.group_id),
+                builtin: Some(barrier.builtin.clone()),
+                waiting: Some(w.items),
+                ..self.place(barrier.path)
+            })
+        });
+        let accesses: Vec<Access> = waits.collect();
+        let finished = (divergence.finished > 0)
+            .then_some(Items { items: divergence.finished, global_id: divergence.finished_item });
+        let branch = (self.split)(divergence);
+        let iterations = divergence.waiting.first().is_some_and(|first| {
+            divergence.waiting[1..].iter().any(|w| w.barrier == first.barrier && w.iteration != first.iteration)
+        });
+        let message = words::divergence(&accesses, finished.as_ref(), branch.as_ref(), iterations);
+        Finding {
+            count: 1,
+            accesses,
+            finished,
+            branch,
+            ..self.finding(FindingKind::BarrierDivergence, seen, Object::default(), message)
+        }
+    }
+
+    fn fault(&self, seen: Seen<'_>, fault: &SimulatorFault) -> Finding {
+        let site = fault.site as usize;
+        let kind = match fault.kind {
+            FaultKind::OutOfBounds => FindingKind::OutOfBounds,
+            FaultKind::Null => FindingKind::NullAccess,
+            FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
+            FaultKind::Misaligned => FindingKind::Misaligned,
+            FaultKind::Uninitialised => FindingKind::Uninitialised,
+            FaultKind::Division => FindingKind::Division,
+            FaultKind::NonTermination => FindingKind::NonTermination,
+        };
+        let ids =
+            |access: Access| Access { global_id: Some(fault.global_id), group_id: Some(fault.group_id), ..access };
+        let plain = |sites: &[table::PlainSite]| ids(self.place(sites.get(site).map_or(u32::MAX, |s| s.path)));
+        let (access, object) = match fault.kind {
+            FaultKind::Division => (plain(&self.table.divisions), Object::default()),
+            FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
+            _ => {
+                let mut object = self.object(fault.object, fault.offset);
+                let known = self.table.accesses.get(site);
+                object.memory = object.memory.or_else(|| memory(known?.space));
+                let mode = known.map_or(table::Mode::Read, |s| s.mode);
+                (ids(self.accessed(fault.site, mode)), object)
+            }
+        };
+        let extent = fault.object.and_then(|o| self.known_bytes(o));
+        let message = words::fault(kind, &access, &object.words(), extent, seen.dims);
+        Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
+    }
+
+    fn finding(&self, kind: FindingKind, seen: Seen<'_>, object: Object, message: String) -> Finding {
+        Finding {
+            kind,
+            scope: None,
+            memory: object.memory,
+            variable: object.name,
+            index: object.index,
+            benign: false,
+            count: 0,
+            accesses: Vec::new(),
+            finished: None,
+            branch: None,
+            message,
+            input: Some(seen.name.to_owned()),
+            inputs: 1,
+            schedule: seen.schedule.clone(),
+            witness: None,
+            reproduction: None,
+        }
+    }
+
+    fn access(&self, access: seen::Access) -> Access {
+        let Access { location, function, called_from, builtin, bytes, mode, .. } =
+            self.accessed(access.site, access.mode);
+        Access {
+            location,
+            function,
+            called_from,
+            mode,
+            builtin,
+            bytes,
+            global_id: Some(access.global_id),
+            group_id: Some(access.group_id),
+            waiting: None,
+        }
+    }
+
+    fn accessed(&self, site: u32, mode: table::Mode) -> Access {
+        let known = self.table.accesses.get(site as usize);
+        Access {
+            mode: Some(match mode {
+                table::Mode::Read => Mode::Read,
+                table::Mode::Write => Mode::Write,
+                table::Mode::Atomic | table::Mode::AtomicRead => Mode::Atomic,
+            }),
+            builtin: known.and_then(|s| s.builtin.clone()),
+            bytes: known.map(|s| s.bytes),
+            ..self.place(known.map_or(u32::MAX, |s| s.path))
+        }
+    }
+
+    /// Where a path ends, and what leads there.
+    pub fn place(&self, path: u32) -> Access {
+        let frames = self.table.paths.get(path as usize).map_or(&[][..], |p| &p.frames);
+        let here = frames.first();
+        Access {
+            location: here.map_or_else(|| self.nowhere(), |f| self.location(f)),
+            function: here.map_or_else(String::new, |f| f.function.clone()),
+            called_from: frames.iter().skip(1).map(|f| self.location(f)).collect(),
+            mode: None,
+            global_id: None,
+            group_id: None,
+            builtin: None,
+            bytes: None,
+            waiting: None,
+        }
+    }
+
+    fn location(&self, place: &SourcePlace) -> Location {
+        let file = if place.file.is_empty() { self.source } else { &place.file };
+        Location { file: file.to_owned(), line: place.line, column: place.column }
+    }
+
+    fn nowhere(&self) -> Location {
+        Location { file: self.source.to_owned(), line: 0, column: 0 }
+    }
+
+    fn object(&self, object: Option<u32>, offset: i64) -> Object {
+        let Some(known) = object.and_then(|o| self.table.objects.get(o as usize)) else { return Object::default() };
+        let is_image = match known.storage {
+            Storage::Argument(position) => {
+                let arg = self.interface.args.get(position as usize);
+                arg.is_some_and(|a| matches!(a.kind, ArgKind::Image(_)))
+            }
+            _ => false,
+        };
+        Object {
+            name: Some(known.name.clone()),
+            memory: if is_image { Some(Memory::Image) } else { memory(known.space) },
+            index: Some(offset.div_euclid(i64::from(known.element.max(1)))),
+        }
+    }
+
+    /// Elements of a variable whose size the code tells.
+    fn known_bytes(&self, object: u32) -> Option<u64> {
+        let object = self.table.objects.get(object as usize)?;
+        match object.storage {
+            Storage::Argument(_) => None,
+            Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => {
+                Some(bytes / u64::from(object.element.max(1)))
+            }
+        }
+    }
+}
+
+fn key(finding: &Finding) -> Key {
+    let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode)).collect();
+    if finding.finished.is_some() {
+        // One that ends is told from one that only waits elsewhere.
+        places.push((Location { file: String::new(), line: 0, column: 0 }, None));
+    }
+    places.sort();
+    Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }
+}
+
+/// What was accessed.
+#[derive(Debug, Clone, Default)]
+struct Object {
+    name: Option<String>,
+    memory: Option<Memory>,
+    index: Option<i64>,
+}
+
+impl Object {
+    /// As messages have it: `tmp[4]`.
+    fn words(&self) -> String {
+        match (&self.name, self.index) {
+            (Some(name), Some(index)) => format!("{name}[{index}]"),
+            (Some(name), None) => name.clone(),
+            (None, _) => "memory".to_owned(),
+        }
+    }
+}
+
+fn memory(space: Space) -> Option<Memory> {
+    match space {
+        Space::Private => Some(Memory::Private),
+        Space::Global => Some(Memory::Global),
+        Space::Constant => Some(Memory::Constant),
+        Space::Local => Some(Memory::Local),
+        Space::Generic => None,
+    }
+}

@@ -1,0 +1,376 @@
+//! What one input of a kernel flows to: explicitly through values and memory, implicitly through branches.
+//!
+//! Memory is told apart by variable and argument; two arguments are taken to be different buffers.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::generate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
+use crate::kernel::ir::DebugLocation;
+
+/// An input of a launch, by the argument's position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Passed by value.
+    Value(u32),
+    /// What the buffer or image holds.
+    Contents(u32),
+}
+
+/// Where an input matters to which accesses there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sink {
+    Address {
+        of: Vec<Region>,
+        location: Option<DebugLocation>,
+    },
+    /// A branch, with the access that is guarded, if that is what counts.
+    Branch {
+        location: Option<DebugLocation>,
+        guards: Option<(Vec<Region>, Option<DebugLocation>)>,
+    },
+    Barrier {
+        location: Option<DebugLocation>,
+        barrier: Option<DebugLocation>,
+    },
+}
+
+/// What is tainted by an input.
+pub struct Flow<'p> {
+    program: &'p Program,
+    /// By block: the branches that decide whether it is executed.
+    deciders: Vec<Vec<usize>>,
+    /// By block: the branches that decide by which way it is reached.
+    choices: Vec<Vec<usize>>,
+    /// Loops: their blocks, and those of them that leave.
+    loops: Vec<(HashSet<usize>, Vec<usize>)>,
+    values: HashSet<ValueId>,
+    contents: HashSet<Region>,
+    executed: Vec<bool>,
+}
+
+/// An access that a builtin or instruction makes.
+struct Access {
+    pointer: ValueId,
+    /// Operands that take part in the address, or say how much is accessed.
+    address: Vec<ValueId>,
+}
+
+/// Builtins at which work-items wait for each other.
+fn waits(base: &str) -> bool {
+    matches!(base, "barrier" | "work_group_barrier" | "sub_group_barrier" | "wait_group_events")
+        || base.starts_with("work_group_")
+        || base.starts_with("sub_group_")
+        || base.starts_with("__spirv_Group")
+        || base.starts_with("__spirv_ControlBarrier")
+}
+
+/// By block: the branches of which two sides lead there before they have come together or back to the branch.
+fn choices(program: &Program) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); program.blocks.len()];
+    for branch in 0..program.blocks.len() {
+        let sides = program.cfg.successors(branch);
+        if sides.len() < 2 {
+            continue;
+        }
+        let together = program.dominance.immediate_post_dominator(&program.cfg, branch);
+        let mut ways = vec![0u32; program.blocks.len()];
+        for side in sides {
+            let mut seen = HashSet::new();
+            let mut todo = vec![side];
+            while let Some(block) = todo.pop() {
+                if seen.insert(block) {
+                    ways[block] += 1;
+                    if block != branch && Some(block) != together {
+                        todo.extend(program.cfg.successors(block));
+                    }
+                }
+            }
+        }
+        for (block, _) in ways.iter().enumerate().filter(|(_, n)| **n > 1) {
+            all[block].push(branch);
+        }
+    }
+    all
+}
+
+/// Natural loops, with the blocks that leave them.
+fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
+    let cfg = &program.cfg;
+    let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
+    for latch in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for header in cfg.successors(latch).into_iter().filter(|h| program.dominance.dominates(*h, latch)) {
+            let blocks = bodies.entry(header).or_insert_with(|| [header].into());
+            let mut todo = vec![latch];
+            while let Some(block) = todo.pop() {
+                if blocks.insert(block) {
+                    todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
+                }
+            }
+        }
+    }
+    let with_exits = |blocks: HashSet<usize>| {
+        let leaves = |b: &usize| cfg.successors(*b).iter().any(|s| !blocks.contains(s));
+        let exits = blocks.iter().copied().filter(leaves).collect();
+        (blocks, exits)
+    };
+    bodies.into_values().map(with_exits).collect()
+}
+
+impl<'p> Flow<'p> {
+    pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
+        let deciders = (0..program.blocks.len())
+            .map(|b| program.dominance.control_dependence(&program.cfg, b).into_iter().map(|e| e.block).collect())
+            .collect();
+        let mut flow = Flow {
+            program,
+            deciders,
+            choices: choices(program),
+            loops: loops(program),
+            values: HashSet::new(),
+            contents: HashSet::new(),
+            executed: vec![false; program.blocks.len()],
+        };
+        match input {
+            Input::Contents(position) => {
+                flow.contents.insert(Region::Argument(position));
+            }
+            Input::Value(position) => {
+                let param = program.params[position as usize];
+                if program.by_value[position as usize].is_some() {
+                    flow.contents.insert(Region::Argument(position));
+                } else {
+                    flow.values.insert(param);
+                }
+            }
+        }
+        while flow.round() {}
+        flow
+    }
+
+    fn size(&self) -> usize {
+        self.values.len() + self.contents.len() + self.executed.iter().filter(|e| **e).count()
+    }
+
+    /// One pass over everything; whether anything was new.
+    fn round(&mut self) -> bool {
+        let before = self.size();
+        for b in 0..self.program.blocks.len() {
+            let decided = self.deciders[b].iter().any(|d| self.executed[*d] || self.ends_tainted(*d));
+            self.executed[b] |= decided;
+            for instruction in &self.program.blocks[b].instructions {
+                if self.visit(b, instruction) {
+                    self.values.insert(instruction.result);
+                }
+            }
+        }
+        self.size() > before
+    }
+
+    fn ends_tainted(&self, block: usize) -> bool {
+        match &self.program.blocks[block].end {
+            End::Branch { condition, .. } => self.values.contains(condition),
+            End::Switch { value, .. } => self.values.contains(value),
+            _ => false,
+        }
+    }
+
+    /// Whether taint decides which value a phi takes: by the way its block is reached, or by when a loop is left.
+    fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
+        let left_by_taint = |b: &usize| {
+            let left = self.loops.iter().filter(|(blocks, _)| blocks.contains(b) && !blocks.contains(&block));
+            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
+        };
+        self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)
+    }
+
+    fn roots(&self, pointer: ValueId) -> Vec<Region> {
+        match &self.program.values[pointer as usize] {
+            Definition::Variable(index, _) => vec![Region::Variable(*index)],
+            _ => self.program.roots[pointer as usize].clone(),
+        }
+    }
+
+    fn holds_taint(&self, pointer: ValueId) -> bool {
+        let roots = self.roots(pointer);
+        let anything = roots.is_empty() || roots.contains(&Region::Unknown);
+        let unknown = self.contents.contains(&Region::Unknown);
+        unknown || (anything && !self.contents.is_empty()) || roots.iter().any(|r| self.contents.contains(r))
+    }
+
+    fn taint_contents(&mut self, pointer: ValueId) {
+        let roots = self.roots(pointer);
+        if roots.is_empty() {
+            self.contents.insert(Region::Unknown);
+        }
+        self.contents.extend(roots);
+    }
+
+    fn is_pointer(&self, value: ValueId) -> bool {
+        self.program.shape(value).kind == Kind::Pointer
+    }
+
+    /// Whether an instruction's result is tainted; notes what it leaves in memory.
+    fn visit(&mut self, block: usize, instruction: &Instruction) -> bool {
+        let taken = instruction.operands.iter().any(|o| self.values.contains(o));
+        match &instruction.op {
+            Op::Load => taken || self.holds_taint(instruction.operands[0]),
+            Op::Store => {
+                if taken || self.executed[block] {
+                    self.taint_contents(instruction.operands[1]);
+                }
+                false
+            }
+            Op::AtomicRmw(_) | Op::CompareExchange => {
+                let tainted = taken || self.executed[block] || self.holds_taint(instruction.operands[0]);
+                if tainted {
+                    self.taint_contents(instruction.operands[0]);
+                }
+                tainted
+            }
+            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from),
+            Op::Call(_, base) => self.call(block, instruction, base, taken),
+            _ => taken,
+        }
+    }
+
+    fn call(&mut self, block: usize, instruction: &Instruction, base: &str, taken: bool) -> bool {
+        let pointers: Vec<ValueId> = instruction.operands.iter().copied().filter(|o| self.is_pointer(*o)).collect();
+        let image = |o: &ValueId| match self.program.values[*o as usize] {
+            Definition::Param(position) => self.contents.contains(&Region::Argument(position)) && !self.is_pointer(*o),
+            _ => false,
+        };
+        // What an image holds is read by some builtins only; the others ask its size and kind.
+        let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
+        let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
+        let tainted = taken || given;
+        if base.starts_with("write_image") && (taken || self.executed[block]) {
+            if let Some(Definition::Param(position)) =
+                instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
+            {
+                self.contents.insert(Region::Argument(position));
+            }
+        }
+        let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
+        if (tainted || self.executed[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
+            for pointer in pointers {
+                self.taint_contents(pointer);
+            }
+        }
+        tainted || (waits(base) && self.executed[block])
+    }
+
+    /// The accesses of an instruction to memory that work-items share, or to private arrays by a variable index.
+    fn accesses(&self, instruction: &Instruction) -> Vec<Access> {
+        let operands = &instruction.operands;
+        let at = |pointer: ValueId| Access { pointer, address: vec![pointer] };
+        let all = match &instruction.op {
+            Op::Load | Op::AtomicRmw(_) | Op::CompareExchange => vec![at(operands[0])],
+            Op::Store => vec![at(operands[1])],
+            Op::Call(name, base) => {
+                let is_memory = |o: &&ValueId| self.is_pointer(**o);
+                // Numbers among the operands that belong to the address or say how much is accessed.
+                let numbers: &[usize] = match base.as_str() {
+                    b if b.starts_with("vload") => &[0],
+                    b if b.starts_with("vstore") => &[1],
+                    b if b.starts_with("async_work_group") => &[2, 3],
+                    b if b.starts_with("write_image") => &[1, 2],
+                    _ if name.starts_with("llvm.mem") => &[2],
+                    _ => &[],
+                };
+                if name.starts_with("llvm.lifetime") || name.starts_with("llvm.assume") {
+                    return Vec::new();
+                }
+                let numbers: Vec<ValueId> = numbers.iter().filter_map(|i| operands.get(*i).copied()).collect();
+                let pointers: Vec<ValueId> = operands.iter().filter(is_memory).copied().collect();
+                if base.starts_with("write_image") {
+                    // The last operand is the colour.
+                    let address = numbers.into_iter().filter(|n| operands.last() != Some(n)).collect();
+                    return vec![Access { pointer: operands[0], address }];
+                }
+                let with_numbers = |pointer: ValueId| {
+                    let mut address = vec![pointer];
+                    address.extend(&numbers);
+                    Access { pointer, address }
+                };
+                pointers.into_iter().map(with_numbers).collect()
+            }
+            _ => Vec::new(),
+        };
+        all.into_iter().filter(|a| !self.is_plainly_private(a.pointer)).collect()
+    }
+
+    /// Whether a pointer is a private variable, or a fixed place in one.
+    fn is_plainly_private(&self, pointer: ValueId) -> bool {
+        match self.program.instruction(pointer).map(|i| (&i.op, &i.operands)) {
+            Some((Op::Alloca(_), _)) => true,
+            Some((Op::Address { steps, .. }, operands)) => steps.is_empty() && self.is_plainly_private(operands[0]),
+            Some((Op::Cast(_), operands)) => self.is_plainly_private(operands[0]),
+            _ => match self.program.values[pointer as usize] {
+                Definition::Param(position) => self.program.by_value[position as usize].is_some(),
+                _ => false,
+            },
+        }
+    }
+
+    fn region_of(&self, access: &Access) -> Vec<Region> {
+        match self.program.values[access.pointer as usize] {
+            Definition::Param(position) => vec![Region::Argument(position)],
+            _ => self.roots(access.pointer),
+        }
+    }
+
+    /// The branch that first makes the execution of `block` depend on the input.
+    fn guilty(&self, block: usize) -> Option<usize> {
+        let mut seen = HashSet::new();
+        let mut todo = vec![block];
+        while let Some(b) = todo.pop() {
+            for decider in &self.deciders[b] {
+                if self.ends_tainted(*decider) {
+                    return Some(*decider);
+                }
+                if seen.insert(*decider) {
+                    todo.push(*decider);
+                }
+            }
+        }
+        None
+    }
+
+    fn branch_location(&self, block: usize) -> Option<DebugLocation> {
+        let code = &self.program.blocks[block];
+        let condition = match &code.end {
+            End::Branch { condition: value, .. } | End::Switch { value, .. } => self.program.instruction(*value),
+            _ => None,
+        };
+        condition.and_then(|c| c.location.clone()).or_else(|| code.end_location.clone().filter(|l| l.line > 0))
+    }
+
+    /// Where the input matters. `any_branch`: every tainted branch counts.
+    pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
+        let mut sinks = Vec::new();
+        for (b, instruction) in self.program.instructions().filter(|(b, _)| self.program.cfg.reachable[*b]) {
+            let accesses = self.accesses(instruction);
+            for access in &accesses {
+                if access.address.iter().any(|v| self.values.contains(v)) {
+                    sinks.push(Sink::Address { of: self.region_of(access), location: instruction.location.clone() });
+                }
+            }
+            if !self.executed[b] {
+                continue;
+            }
+            let location = self.guilty(b).and_then(|g| self.branch_location(g));
+            if let Some(access) = accesses.first() {
+                let guards = Some((self.region_of(access), instruction.location.clone()));
+                sinks.push(Sink::Branch { location: location.clone(), guards });
+            }
+            if matches!(&instruction.op, Op::Call(_, base) if waits(base)) {
+                sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
+            }
+        }
+        if any_branch && sinks.is_empty() {
+            let tainted = (0..self.program.blocks.len()).filter(|b| self.ends_tainted(*b));
+            sinks.extend(tainted.map(|b| Sink::Branch { location: self.branch_location(b), guards: None }));
+        }
+        sinks
+    }
+}

@@ -1,0 +1,57 @@
+//! Orders of work-groups on OpenCL devices: the kernel reads its ids through a map (`instrument::ids`), so that the n-th launched
+//! group does the work of another one. That changes what runs early, not what runs when.
+
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::exec::Code;
+use crate::instrument::ids;
+use crate::instrument::layout::{GuardLayout, header};
+use crate::instrument::mutants::schemata;
+use crate::lower::spirv;
+use crate::suite::launch::Launch;
+
+/// A kernel that reads its ids through a map.
+#[derive(Debug)]
+pub struct Mapped {
+    pub code: Code,
+    pub layout: GuardLayout,
+}
+
+/// Weaves it.
+///
+/// # Errors
+/// `Internal` if the kernel cannot be woven or lowered.
+pub fn build(assay: &Assay<'_>) -> Result<Mapped> {
+    let module = assay.module.clone();
+    let layout = GuardLayout { args: assay.interface.args.len() as u32 };
+    // Without mutants that gives the kernel its probe buffer, and nothing else.
+    schemata::weave(&module, &assay.sites, &[], false)?;
+    ids::batched(&module, &assay.entry, layout, &assay.machine)?;
+    spirv::prepare(&module, &assay.entry, &assay.machine)?;
+    let spirv = spirv::emit(&module, &assay.machine)?;
+    Ok(Mapped { code: Code::spirv(spirv, &assay.entry, spirv::build_options(&module)), layout })
+}
+
+/// The probe buffer for a launch, with the map of its schedule.
+///
+/// # Errors
+/// `Caller` if the launch has work-groups of different sizes, or too many of them.
+pub fn probe(layout: GuardLayout, launch: &Launch) -> Result<Vec<u32>> {
+    let range = &launch.range;
+    let even = range.local.is_some_and(|local| (0..3).all(|d| range.global[d].is_multiple_of(local[d].max(1))));
+    if !even || u32::try_from(range.groups()).is_err() {
+        return Err(Error::caller("work-groups can be put in order only if all are of one size, and fewer than 2^32")
+            .mend("give the test a `local` that divides its `global`"));
+    }
+    let mut words = vec![0; layout.slot(1) as usize];
+    words[header::SLOTS as usize] = 1;
+    for (d, count) in range.group_counts().into_iter().enumerate() {
+        words[header::GROUPS as usize + d] = count as u32;
+    }
+    if !launch.schedule.map.is_empty() {
+        words[header::MAPPED as usize] = 1;
+        words[header::MAP as usize] = layout.slot(1);
+        words.extend(&launch.schedule.map);
+    }
+    Ok(words)
+}

@@ -1,0 +1,74 @@
+//! Findings as suites that show them again.
+
+use std::path::Path;
+
+use super::checking::Case;
+use super::findings::Found;
+use crate::error::Result;
+use crate::kernel::interface::Interface;
+use crate::suite::launch::Launch;
+use crate::suite::write::{self, Writing, WritingTest};
+
+/// How the kernel of the suites is compiled.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel<'a> {
+    /// Its file.
+    pub path: &'a Path,
+    pub entry: &'a str,
+    pub interface: &'a Interface,
+    /// All options, as arguments of clang.
+    pub options: &'a [String],
+}
+
+/// Writes `folder/<n>/suite.toml` for the n-th of the findings (from 1 on) that an input shows: that input under its schedule, and,
+/// where outputs were seen to differ, the two schedules between which they do. Findings get the path as their reproduction.
+///
+/// # Errors
+/// As of [`write::write`].
+pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Case]) -> Result<()> {
+    for (number, found) in (1..).zip(found) {
+        let Some(case) = cases.get(found.input).filter(|_| found.finding.input.is_some()) else { continue };
+        let folder = folder.join(number.to_string());
+        let launches: Vec<(String, String, Launch)> = launches(found, case);
+        // The kernel's path can be told from the folder only once that is there.
+        std::fs::create_dir_all(&folder).map_err(|e| write::no_folder(&folder, &e))?;
+        let suite = Writing {
+            kernel: write::relative(&folder, kernel.path),
+            entry: kernel.entry,
+            options: kernel.options,
+            name: Some(found.finding.kind.name()),
+            description: Some(&found.finding.message),
+            tests: launches
+                .iter()
+                .map(|(name, description, launch)| WritingTest {
+                    name: name.clone(),
+                    description: Some(description.clone()),
+                    launch,
+                    expectations: &[],
+                })
+                .collect(),
+        };
+        let path = write::write(&folder, &suite, kernel.interface)?;
+        found.finding.reproduction = Some(path.display().to_string());
+    }
+    Ok(())
+}
+
+/// Tests: name, description, launch.
+fn launches(found: &Found, case: &Case) -> Vec<(String, String, Launch)> {
+    let shown = format!("shows the {}", found.finding.kind.name());
+    let mut all = vec![(case.name.clone(), shown, case.launch.clone())];
+    if let Some(witness) = &found.finding.witness {
+        let field = witness.field.as_deref().map(|f| format!(".{f}")).unwrap_or_default();
+        for (order, (schedule, value)) in (1..).zip(witness.schedules.iter().zip(&witness.values)) {
+            let leaves = format!("leaves {}[{}]{field} = {value}", witness.argument, witness.index);
+            if *schedule == case.launch.schedule {
+                all[0].1 = format!("{}; {leaves}", all[0].1);
+            } else {
+                let launch = Launch { schedule: schedule.clone(), ..case.launch.clone() };
+                all.push((format!("{}, order {order}", case.name), leaves, launch));
+            }
+        }
+    }
+    all
+}

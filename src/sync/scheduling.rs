@@ -1,0 +1,207 @@
+//! A test under several schedules (PENG 4.2.3, `spec.md` section 4).
+
+use std::time::Duration;
+
+use super::families::{Family, Planned};
+use super::mapped;
+use super::outcomes::{Ended, Outcomes};
+use crate::error::Result;
+use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
+use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
+use crate::instrument::layout::GuardLayout;
+use crate::result::schedule::{Difference, Ran, Summary, Test, Verdict};
+use crate::suite::Output;
+use crate::suite::launch::Launch;
+use crate::suite::schedule::Schedule;
+
+/// What runs tests, with the kernel loaded.
+pub enum Lane {
+    /// A device, with a kernel that reads its ids through a map.
+    Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
+    /// The simulator, with code in which accesses are watched: it can be interrupted there.
+    Simulator { simulator: Box<Simulator>, program: ProgramId },
+}
+
+/// How each schedule is run.
+#[derive(Debug, Clone, Copy)]
+pub struct ScheduleOptions {
+    pub repeats: u32,
+    /// Of one run.
+    pub timeout: Duration,
+}
+
+impl Lane {
+    /// Whether it keeps to orders of items and interruptions too.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Lane::Simulator { .. })
+    }
+
+    /// Accesses of a launch that race, if this lane can tell.
+    ///
+    /// # Errors
+    /// Of the environment; `Caller` if the launch is too large for the simulator.
+    pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
+        match self {
+            Lane::Mapped { .. } => Ok(Vec::new()),
+            Lane::Simulator { simulator, program } => {
+                let schedule = launch.schedule.clone();
+                let options = SimulationOptions { schedule, races: true, ..SimulationOptions::default() };
+                Ok(simulator.simulate(*program, launch, &options, timeout, &[])?.conflicts)
+            }
+        }
+    }
+
+    fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
+        match self {
+            Lane::Mapped { executor, program, layout } => {
+                let probe = mapped::probe(*layout, launch)?;
+                let probe_words = Some(probe.len() as u64);
+                let options = RunOptions { timeout, repeats: 1, probe_words, outputs: true };
+                // What the map says, the device need not know.
+                let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
+                Ok(match executor.run_with_probe(*program, &launch, &options, &probe)? {
+                    Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
+                    Err(fault) => (failed(fault), None),
+                })
+            }
+            Lane::Simulator { simulator, program } => {
+                let schedule = launch.schedule.clone();
+                let options = SimulationOptions { schedule, ..SimulationOptions::default() };
+                let seen = simulator.simulate(*program, launch, &options, timeout, &[])?;
+                let time = seen.observation.kernel_times.last().copied();
+                Ok((simulated(seen), time))
+            }
+        }
+    }
+}
+
+fn simulated(seen: Simulation) -> Ended {
+    let telling = |kind: FaultKind| match kind {
+        FaultKind::OutOfBounds => Some("an access out of bounds"),
+        FaultKind::Null => Some("an access through a null pointer"),
+        FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
+        FaultKind::Misaligned => Some("a misaligned access"),
+        FaultKind::Division => Some("a division that traps"),
+        FaultKind::NonTermination => Some("a loop that does not end"),
+        FaultKind::Uninitialised => None,
+    };
+    let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
+    match seen.faults.iter().find_map(|f| telling(f.kind)) {
+        _ if !seen.divergences.is_empty() => {
+            ended("divergence", "work-items wait at a barrier that others never reach")
+        }
+        Some(what) => ended("fault", what),
+        None if !seen.completed => ended("timeout", "the launch did not come to its end in time"),
+        None => Ended::Completed(seen.observation.outputs),
+    }
+}
+
+fn failed(fault: Fault) -> Ended {
+    let (status, reason) = match fault {
+        Fault::Timeout { limit } => ("timeout", format!("took longer than {} s", limit.as_secs_f64())),
+        Fault::Crash { signal: Some(signal), .. } => ("crashed", format!("took its process down (signal {signal})")),
+        Fault::Crash { exit_code, .. } => {
+            ("crashed", format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
+        }
+        Fault::Rejected { error, explanation } => {
+            ("rejected", format!("was refused by the device: {error}: {explanation}"))
+        }
+        Fault::Checked { what, .. } => ("fault", what),
+    };
+    Ended::Failed { status, reason }
+}
+
+/// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].
+///
+/// # Errors
+/// Of the environment; `Caller` if the launch's groups cannot be put in order.
+pub fn run(
+    lane: &mut Lane,
+    name: &str,
+    launch: &Launch,
+    outputs: &[Output],
+    plan: &[Planned],
+    options: ScheduleOptions,
+) -> Result<Test> {
+    let mut outcomes = Outcomes::new(outputs);
+    let mut times = Vec::with_capacity(plan.len());
+    for planned in plan {
+        outcomes.begin();
+        let launch = Launch { schedule: planned.schedule.clone(), ..launch.clone() };
+        let mut taken = Vec::new();
+        for _ in 0..options.repeats.max(1) {
+            let (ended, time) = lane.run(&launch, options.timeout)?;
+            taken.extend(time);
+            // A schedule that hangs once is not waited for again.
+            let is_over = matches!(ended, Ended::Failed { .. });
+            outcomes.add(ended);
+            if is_over {
+                break;
+            }
+        }
+        taken.sort_unstable();
+        times.push(taken.get(taken.len() / 2).map(Duration::as_secs_f64));
+    }
+    let ran = plan.iter().zip(outcomes.tallies()).zip(times).enumerate();
+    let schedules = ran.map(|(n, ((planned, tally), kernel_s))| {
+        let failed = tally.failed.as_ref();
+        Ran {
+            index: n as u64,
+            family: planned.family.name().to_owned(),
+            map: planned.schedule.map.clone(),
+            item_order: planned.schedule.item_order.clone(),
+            preemptions: planned.schedule.preemptions.clone(),
+            seed: planned.seed,
+            status: failed.map_or("completed", |f| f.0).to_owned(),
+            reason: failed.map(|f| f.1.clone()),
+            outcomes: tally.outcomes.len() as u64,
+            outcome: tally.outcomes.first().copied(),
+            kernel_s,
+        }
+    });
+    Ok(Test {
+        name: name.to_owned(),
+        verdict: outcomes.verdict(),
+        work_groups: launch.range.groups(),
+        schedules: schedules.collect(),
+        differing_outputs: outcomes.differences(|n| n as u64),
+    })
+}
+
+/// Numbers the schedules of all tests through.
+pub fn number(tests: &mut [Test]) {
+    let mut next = 0;
+    for test in tests {
+        renumber(test, |index| next + index);
+        next += test.schedules.len() as u64;
+    }
+}
+
+/// Gives the schedules of a test other indices.
+pub fn renumber(test: &mut Test, of: impl Fn(u64) -> u64) {
+    for ran in &mut test.schedules {
+        ran.index = of(ran.index);
+    }
+    for Difference { schedules, .. } in &mut test.differing_outputs {
+        *schedules = schedules.map(&of);
+    }
+}
+
+/// A recorded schedule, to be run again.
+pub fn recorded(ran: &Ran) -> Planned {
+    let schedule =
+        Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() };
+    Planned { family: Family::Recorded, schedule, seed: ran.seed }
+}
+
+/// Tests by verdict.
+pub fn summary(tests: &[Test]) -> Summary {
+    let count = |verdict| tests.iter().filter(|t| t.verdict == verdict).count() as u64;
+    Summary {
+        total: tests.len() as u64,
+        stable: count(Verdict::Stable),
+        order_dependent: count(Verdict::OrderDependent),
+        nondeterministic: count(Verdict::Nondeterministic),
+        failed: count(Verdict::Failed),
+    }
+}

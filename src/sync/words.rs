@@ -1,0 +1,116 @@
+//! Findings in sentences.
+
+use crate::result::check::{Access, Branch, FindingKind, Items, Mode, Scope};
+
+/// An id in as many dimensions as the launch has: `5`, `(3, 2)`.
+pub fn id(id: [u64; 3], dims: u32) -> String {
+    match dims {
+        0 | 1 => id[0].to_string(),
+        2 => format!("({}, {})", id[0], id[1]),
+        _ => format!("({}, {}, {})", id[0], id[1], id[2]),
+    }
+}
+
+fn verb(mode: Option<Mode>) -> &'static str {
+    match mode {
+        Some(Mode::Write) => "writes",
+        Some(Mode::Atomic) => "accesses atomically",
+        Some(Mode::Read) | None => "reads",
+    }
+}
+
+fn line(access: &Access) -> String {
+    match access.location.line {
+        0 => String::new(),
+        n => format!(" in line {n}"),
+    }
+}
+
+fn items(n: u64) -> String {
+    if n == 1 { "1 work-item".to_owned() } else { format!("{n} work-items") }
+}
+
+/// `element`: what both access, such as `tmp[4]`.
+pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> String {
+    let [a, b] = accesses;
+    let who = |access: &Access| access.global_id.map_or_else(|| "?".to_owned(), |g| id(g, dims));
+    let other = match scope {
+        Scope::IntraGroup => format!("work-item {} of its group", who(b)),
+        Scope::InterGroup => format!("work-item {} of another group", who(b)),
+    };
+    let order = match scope {
+        Scope::IntraGroup => "no barrier that orders this memory stands between",
+        Scope::InterGroup => "nothing orders work-groups",
+    };
+    format!(
+        "work-item {} {} `{element}`{}, which {other} {}{}; {order}",
+        who(a),
+        verb(a.mode),
+        line(a),
+        verb(b.mode),
+        line(b),
+    )
+}
+
+/// `accesses`: the barriers waited at; `iterations`: one of them in several iterations of its loop.
+pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<&Branch>, iterations: bool) -> String {
+    let at = |(i, access): (usize, &Access)| {
+        let (barrier, n) = (access.builtin.as_deref().unwrap_or("barrier"), access.waiting.unwrap_or(0));
+        let verb = match (i, n) {
+            (0, 1) => "waits ",
+            (0, _) => "wait ",
+            _ => "",
+        };
+        format!("{} {verb}at the `{barrier}`{}", items(n), line(access))
+    };
+    let parts: Vec<String> = accesses.iter().enumerate().map(at).collect();
+    let mut out = parts.join(", ");
+    if let Some(finished) = finished {
+        let have = if finished.items == 1 { "has" } else { "have" };
+        out.push_str(&format!(", {} {have} ended", items(finished.items)));
+    }
+    if iterations {
+        out.push_str(", in different iterations of its loop");
+    }
+    if let Some(branch) = branch {
+        out.push_str(&format!(
+            "; the `{}` in line {} sent them different ways",
+            branch.construct, branch.location.line
+        ));
+    }
+    out
+}
+
+/// `elements`: how many the variable has, where the code tells.
+pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option<u64>, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let does = verb(access.mode);
+    let bytes = access.bytes.map(|b| if b == 1 { "1 byte".to_owned() } else { format!("{b} bytes") });
+    match kind {
+        FindingKind::OutOfBounds => match (element, elements) {
+            ("memory", _) => format!("{who} {does} memory that belongs to no buffer or variable"),
+            (_, Some(n)) => format!("{who} {does} `{element}`, but it has {n} elements"),
+            (_, None) => format!("{who} {does} `{element}`, which lies outside its buffer"),
+        },
+        FindingKind::NullAccess => format!("{who} {does} through a null pointer"),
+        FindingKind::ReadOnlyWrite => format!("{who} {does} `{element}`, which is read-only"),
+        FindingKind::Misaligned => {
+            let bytes = bytes.unwrap_or_else(|| "a value".to_owned());
+            format!("{who} {does} {bytes} of `{element}` at an address that is not aligned for its type")
+        }
+        FindingKind::Uninitialised => format!("{who} reads `{element}`, which no work-item of its group has written"),
+        FindingKind::Division => format!("{who} divides by zero, or the least integer by -1"),
+        FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
+        _ => String::new(),
+    }
+}
+
+/// A barrier that nothing needs.
+pub fn redundant(builtin: &str, inputs: u64) -> String {
+    let inputs = if inputs == 1 {
+        "the one input that reaches it".to_owned()
+    } else {
+        format!("all {inputs} inputs that reach it")
+    };
+    format!("without this `{builtin}` nothing new is found, in {inputs}")
+}

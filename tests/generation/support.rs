@@ -1,0 +1,52 @@
+//! Kernels read for the tests of generation.
+
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, Assay, File};
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::resolve::Suite;
+
+/// Calls `f` with the kernel `entry` (`None`: the only one) of a file.
+pub fn with_file<T>(path: &Path, entry: Option<&str>, options: &[String], f: impl FnOnce(&Assay<'_>) -> T) -> T {
+    let options = KernelOptions { suite_options: options.to_vec(), ..KernelOptions::default() };
+    let loaded = compile::load(path, &options, false).unwrap();
+    let context = Context::create();
+    let file = File::parse(&context, &loaded).unwrap();
+    let entry = file.choose(entry).unwrap();
+    let assay = file.assay(&entry, &loaded, &build::sources_of(path)).unwrap();
+    f(&assay)
+}
+
+/// Calls `f` with the only kernel of a source text.
+pub fn with_source<T>(source: &str, f: impl FnOnce(&Assay<'_>) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source).unwrap();
+    with_file(&path, None, &[], f)
+}
+
+/// The suites below `testdata`, one for each kernel.
+pub fn fixtures() -> Vec<Suite> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut all: Vec<Suite> = Vec::new();
+    let sorted = |folder: &Path| {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+        files.sort();
+        files
+    };
+    for folder in sorted(&root).into_iter().filter(|f| f.is_dir()) {
+        for file in sorted(&folder) {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            if !name.starts_with("suite") || !name.ends_with(".toml") {
+                continue;
+            }
+            let suite = Suite::load(&file).unwrap();
+            if !all.iter().any(|s| s.kernel == suite.kernel && s.entry == suite.entry) {
+                all.push(suite);
+            }
+        }
+    }
+    all
+}

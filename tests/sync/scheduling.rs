@@ -1,0 +1,91 @@
+//! Tests under several schedules, on the OpenCL device: through a map of work-groups.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::exec::{DeviceRequest, Executor, Lanes, WorkerOptions};
+use kassay::kernel::interface::{Scalar, Type};
+use kassay::result::schedule::{Test, Verdict};
+use kassay::suite::Output;
+use kassay::suite::compare::Tolerance;
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::schedule::Schedule;
+use kassay::sync::families::{Family, Plan};
+use kassay::sync::mapped;
+use kassay::sync::scheduling::{self, Lane, ScheduleOptions};
+
+use super::support::{Done, assay};
+
+fn run(source: &str, range: NdRange) -> Done<Test> {
+    let context = Context::create();
+    let (_folder, _path, assay) = assay(&context, source)?;
+    let mapped = mapped::build(&assay)?;
+    let worker = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
+    let started = Lanes::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
+    let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
+    let program = executor.load(&mapped.code)?;
+    let mut lane = Lane::Mapped { executor, program, layout: mapped.layout };
+    let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
+    let launch = Launch { range: range.clone(), args: vec![buffer(), buffer()], schedule: Schedule::default() };
+    let output = |position: u32, label: &str| Output {
+        position,
+        label: label.into(),
+        ty: Type::Scalar(Scalar::U32),
+        shape: vec![range.items()],
+        tolerance: Tolerance::default(),
+    };
+    let outputs = [output(0, "x"), output(1, "y")];
+    let plan = Plan { range: &range, count: 10, seed: 3, test: "t", own: None, exact: false, races: &[] }.schedules();
+    assert_eq!(plan.len(), 10);
+    assert!(plan.iter().any(|p| p.family == Family::OneGroupFirst));
+    let options = ScheduleOptions { repeats: 2, timeout: Duration::from_secs(20) };
+    Ok(scheduling::run(&mut lane, "t", &launch, &outputs, &plan, options)?)
+}
+
+fn ranges() -> [NdRange; 3] {
+    let range = |dims, global, local, offset| NdRange { dims, global, local: Some(local), offset };
+    [
+        range(1, [64, 1, 1], [4, 1, 1], [5, 0, 0]),
+        range(2, [8, 8, 1], [4, 1, 1], [0; 3]),
+        range(3, [4, 4, 4], [2, 2, 1], [1, 2, 3]),
+    ]
+}
+
+#[test]
+fn a_kernel_whose_groups_keep_apart_is_stable() -> Done {
+    let source = "kernel void k(global uint *x, global uint *y) {
+    size_t at = (get_global_id(2) - get_global_offset(2)) * get_global_size(1) * get_global_size(0)
+              + (get_global_id(1) - get_global_offset(1)) * get_global_size(0) + get_global_id(0) - get_global_offset(0);
+    x[at] = at * 3 + get_group_id(0);
+    atomic_inc(&y[0]);
+}";
+    for range in ranges() {
+        let test = run(source, range.clone())?;
+        assert_eq!(test.verdict, Verdict::Stable, "{range:?}: {:?}", test.differing_outputs);
+        assert!(test.schedules.iter().all(|s| s.status == "completed" && s.outcomes == 1));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_counts_its_groups_as_they_come_is_not() -> Done {
+    let source = "kernel void k(global uint *x, global uint *y) {
+    size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+    if (get_local_id(0) + get_local_id(1) + get_local_id(2) == 0)
+        x[group] = atomic_inc(&y[0]) + 1;
+}";
+    for range in ranges() {
+        let mut tests = [run(source, range.clone())?, run(source, range)?];
+        scheduling::number(&mut tests);
+        let test = &tests[1];
+        assert!(matches!(test.verdict, Verdict::OrderDependent | Verdict::Nondeterministic), "{:?}", test.verdict);
+        let difference = test.differing_outputs.first().ok_or("nothing differs")?;
+        assert_eq!(difference.argument, "x");
+        assert_ne!(difference.values[0], difference.values[1]);
+        assert!(difference.schedules.iter().all(|index| (10..20).contains(index)));
+        assert_eq!(scheduling::summary(&tests).stable, 0);
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Kernels, tables and observations to try things on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, Assay, File};
+use kassay::exec::Observation;
+use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
+use kassay::kernel::compile;
+use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
+use kassay::kernel::options::KernelOptions;
+use kassay::lower::host::table::{
+    AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
+};
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::schedule::Schedule;
+
+pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// A kernel from its source.
+pub fn assay<'c>(context: &'c Context, source: &str) -> Done<(tempfile::TempDir, PathBuf, Assay<'c>)> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source)?;
+    let loaded = compile::load(&path, &KernelOptions::default(), true)?;
+    let file = File::parse(context, &loaded)?;
+    let entry = file.choose(None)?;
+    let assay = file.assay(&entry, &loaded, &build::sources_of(&path))?;
+    Ok((folder, path, assay))
+}
+
+pub fn place(function: &str, line: u32, column: u32) -> SourcePlace {
+    SourcePlace { function: function.into(), file: "k.cl".into(), line, column }
+}
+
+/// A table that grows.
+#[derive(Default)]
+pub struct Tables(pub HostTable);
+
+impl Tables {
+    /// With a global argument `x` and a local variable `tmp` of 64 words.
+    pub fn new() -> Tables {
+        let object = |name: &str, space, storage| Object { name: name.into(), space, storage, element: 4 };
+        let objects = vec![
+            object("x", Space::Global, Storage::Argument(0)),
+            object("tmp", Space::Local, Storage::Local { bytes: 256, offset: 0 }),
+        ];
+        Tables(HostTable { objects, arguments: 1, races: true, ..HostTable::default() })
+    }
+
+    pub fn path(&mut self, frames: Vec<SourcePlace>) -> u32 {
+        self.0.paths.push(CallPath { frames });
+        self.0.paths.len() as u32 - 1
+    }
+
+    pub fn access(&mut self, mode: Mode, object: u32, frames: Vec<SourcePlace>) -> u32 {
+        let path = self.path(frames);
+        let space = self.0.objects[object as usize].space;
+        let (object, ordering, builtin) = (Some(object), None, None);
+        self.0.accesses.push(AccessSite { path, mode, space, object, bytes: 4, align: 4, ordering, builtin });
+        self.0.accesses.len() as u32 - 1
+    }
+
+    pub fn barrier(&mut self, source: u32, frames: Vec<SourcePlace>) -> u32 {
+        let path = self.path(frames);
+        self.0.barriers.push(BarrierSite { path, builtin: "barrier".into(), sub_group: false, source });
+        self.0.barriers.len() as u32 - 1
+    }
+
+    pub fn division(&mut self, frames: Vec<SourcePlace>) -> u32 {
+        let path = self.path(frames);
+        self.0.divisions.push(PlainSite { path });
+        self.0.divisions.len() as u32 - 1
+    }
+}
+
+/// `kernel void k(global int *x)`.
+pub fn interface() -> Interface {
+    let element = Some(Type::Scalar(Scalar::I32));
+    let arg = Arg {
+        name: Some("x".into()),
+        position: 0,
+        type_name: "int*".into(),
+        kind: ArgKind::Buffer { element, space: AddressSpace::Global },
+        access: interface::Access::None,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+    };
+    Interface { name: "k".into(), args: vec![arg], required_local: None, local_hint: None, local_variables: Vec::new() }
+}
+
+/// So many items, so many a group, on one buffer of as many integers.
+pub fn launch(global: u64, local: u64) -> Launch {
+    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
+    let buffer = ArgValue::Buffer(Arc::new(vec![0; global as usize * 4]));
+    Launch { range, args: vec![buffer], schedule: Schedule::default() }
+}
+
+pub fn simulation() -> Simulation {
+    let observation =
+        Observation { outputs: Vec::new(), probe: Vec::new(), kernel_times: Vec::new(), printf: String::new() };
+    Simulation {
+        observation,
+        conflicts: Vec::new(),
+        divergences: Vec::new(),
+        faults: Vec::new(),
+        reached: Vec::new(),
+        leans_on_atomics: false,
+        footprint: None,
+        completed: true,
+    }
+}
+
+/// An access of item `item` in groups of 4.
+pub fn access(site: u32, mode: Mode, item: u64, number: u64) -> Access {
+    Access { site, mode, global_id: [item, 0, 0], group_id: [item / 4, 0, 0], number }
+}
+
+pub fn conflict(accesses: [Access; 2], object: u32, offset: u64) -> Conflict {
+    let inter_group = accesses[0].group_id != accesses[1].group_id;
+    Conflict { accesses, object, offset, inter_group, benign: false, count: 1 }
+}

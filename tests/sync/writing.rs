@@ -1,0 +1,134 @@
+//! Suites that are written read back as the same launches.
+
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::suite::resolve::Suite;
+use kassay::suite::schedule::{Preemption, Schedule};
+use kassay::suite::write::{self, Writing, WritingTest};
+
+use super::support::Done;
+
+fn suites() -> Done<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
+        let file = folder?.path().join("suite.toml");
+        if file.is_file() {
+            found.push(file);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[test]
+fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
+    let mut seen = 0;
+    for path in suites()? {
+        let suite = Suite::load(&path)?;
+        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+        let loaded = compile::load(&suite.kernel, &options, false)?;
+        let context = Context::create();
+        let file = File::parse(&context, &loaded)?;
+        let entry = file.choose(suite.entry.as_deref())?;
+        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+
+        let folder = tempfile::tempdir()?;
+        let written = Writing {
+            kernel: write::relative(folder.path(), &suite.kernel),
+            entry: &entry,
+            options: &suite.options,
+            name: None,
+            description: Some("as it was: \"quoted\""),
+            tests: tests
+                .iter()
+                .map(|t| WritingTest {
+                    name: t.name.clone(),
+                    description: None,
+                    launch: &t.launch,
+                    expectations: &t.expectations,
+                })
+                .collect(),
+        };
+        let copy = write::write(folder.path(), &written, &assay.interface)?;
+        let copy = Suite::load(&copy)?;
+        assert_eq!(copy.kernel.canonicalize()?, suite.kernel.canonicalize()?);
+        let again = copy.resolve(&assay.interface, 99)?;
+        assert_eq!(again.len(), tests.len());
+        for (a, b) in tests.iter().zip(&again) {
+            assert_eq!(a.name, b.name);
+            assert!(a.launch == b.launch, "{}: {}: another launch", path.display(), a.name);
+            assert!(a.expectations == b.expectations, "{}: {}: other expectations", path.display(), a.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+    Ok(())
+}
+
+#[test]
+fn schedules_and_awkward_values_read_back() -> Done {
+    let folder = tempfile::tempdir()?;
+    let kernel = folder.path().join("a b.cl");
+    std::fs::write(
+        &kernel,
+        "struct inner { char c; float3 v; };
+         struct outer { ulong big; struct inner in[2]; union { int i; double d; } u; };
+         kernel void k(global float *x, struct outer s, double y, local int *t, global half *h, char2 c, global struct inner *p) {}",
+    )?;
+    let loaded = compile::load(&kernel, &KernelOptions::default(), false)?;
+    let context = Context::create();
+    let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &build::sources_of(&kernel))?;
+    let suite = folder.path().join("suite.toml");
+    std::fs::write(
+        &suite,
+        r#"kernel = "a b.cl"
+           [[test]]
+           global = [4, 2]
+           local = [2, 1]
+           offset = [3, 0]
+           schedule = { map = [3, 1, 0, 2], item_order = [1, 0], preemptions = [{ group = 1, item = 0, access = 7, to = 1 }] }
+           [test.args]
+           x = { values = [0.1, -0.0, nan, inf, 3.4e38, 1.0e-45] }
+           s = { fields = { big = "0xffffffffffffffff", in = [{ c = -1, v = [1, 2, 0.3] }, { c = 5, v = [0, 0, 0] }], u = { d = 0.1 } } }
+           y = 0.1
+           t = { local = 64 }
+           h = { values = [0.1, 65504, 6.0e-8] }
+           c = [-128, 127]
+           p = { values = [{ c = 1, v = [1, 2, 3] }, { c = 2, v = [4, 5, 6] }] }
+        "#,
+    )?;
+    let tests = Suite::load(&suite)?.resolve(&assay.interface, 0)?;
+    let expected = Schedule {
+        map: vec![3, 1, 0, 2],
+        item_order: vec![1, 0],
+        preemptions: vec![Preemption { group: 1, item: 0, access: 7, to: Some(1) }],
+    };
+    assert_eq!(tests[0].launch.schedule, expected);
+    let copy = folder.path().join("deep/er");
+    std::fs::create_dir_all(&copy)?;
+    let written = Writing {
+        kernel: write::relative(&copy, &kernel),
+        entry: "k",
+        options: &["-DA=\"b c\"".to_owned()],
+        tests: vec![WritingTest {
+            name: tests[0].name.clone(),
+            description: None,
+            launch: &tests[0].launch,
+            expectations: &[],
+        }],
+        ..Writing::default()
+    };
+    let path = write::write(&copy, &written, &assay.interface)?;
+    let text = std::fs::read_to_string(&path)?;
+    assert!(text.contains("kernel = \"../../a b.cl\""), "{text}");
+    assert!(text.contains("y = 0.1\n"), "{text}");
+    let again = Suite::load(&path)?;
+    assert_eq!(again.options, ["-DA=\"b c\""]);
+    assert_eq!(again.resolve(&assay.interface, 0)?[0].launch, tests[0].launch);
+    Ok(())
+}

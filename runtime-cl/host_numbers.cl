@@ -1,5 +1,5 @@
 /* Functions on floats and doubles for which libclc for NVPTX is not good enough: it takes subnormal floats for zero in divisions with
- * remainder, loses what is small when it stores halfs rounded up or down, and makes something of NaN when it saturates. */
+ * remainder and in `ldexp`, loses what is small when it stores halfs rounded up or down, and makes something of NaN when it saturates. */
 
 #include "host.h"
 
@@ -81,6 +81,32 @@ SATURATE_BOTH(ulong, 0, ULONG_MAX)
 HALF_STORES_ROUNDED(float)
 HALF_STORES_ROUNDED(double)
 
+/* Powers: the C library's, because libclc's of doubles goes wrong where the exponent is huge. */
+
+BUILTIN float pow(float x, float y) { return __builtin_powf(x, y); }
+BUILTIN double pow(double x, double y) { return __builtin_pow(x, y); }
+BUILTIN float pown(float x, int n) { return (float)__builtin_pow((double)x, (double)n); }
+BUILTIN double pown(double x, int n) { return __builtin_pow(x, (double)n); }
+
+#define POWER_OF_POSITIVE(T)                                                                                           \
+    BUILTIN T powr(T x, T y) {                                                                                         \
+        T size = __builtin_elementwise_abs(y);                                                                         \
+        bool none = !(x >= 0) || y != y || (y == 0 && (x == 0 || x == INFINITY)) || (x == 1 && size == INFINITY);      \
+        return none ? (T)NAN : pow(__builtin_elementwise_abs(x), y);                                                   \
+    }
+POWER_OF_POSITIVE(float)
+POWER_OF_POSITIVE(double)
+
+#define POW(I) pow(x.s##I, y.s##I)
+#define POWN(I) pown(x.s##I, n.s##I)
+#define POWR(I) powr(x.s##I, y.s##I)
+#define POWERS(N, T)                                                                                                   \
+    BUILTIN T##N pow(T##N x, T##N y) { return (T##N)EACH_##N(POW); }                                                   \
+    BUILTIN T##N pown(T##N x, int##N n) { return (T##N)EACH_##N(POWN); }                                               \
+    BUILTIN T##N powr(T##N x, T##N y) { return (T##N)EACH_##N(POWR); }
+VECTORS(POWERS, float)
+VECTORS(POWERS, double)
+
 /* Division with remainder: of floats as doubles, in which every step is exact. */
 
 BUILTIN float fmod(float x, float y) { return __builtin_fmodf(x, y); }
@@ -106,6 +132,15 @@ BUILTIN float remainder(float x, float y) {
     int quotient;
     return remainder_of(x, y, &quotient);
 }
+
+BUILTIN float ldexp(float x, int n) { return __builtin_ldexpf(x, n); }
+
+#define SCALE(I) ldexp(x.s##I, n.s##I)
+#define SCALE_ALL(I) ldexp(x.s##I, n)
+#define SCALES(N, _)                                                                                                   \
+    BUILTIN float##N ldexp(float##N x, int##N n) { return (float##N)EACH_##N(SCALE); }                                 \
+    BUILTIN float##N ldexp(float##N x, int n) { return (float##N)EACH_##N(SCALE_ALL); }
+VECTORS(SCALES, )
 
 #define FMOD(I) fmod(x.s##I, y.s##I)
 #define REMAINDER(I) remainder(x.s##I, y.s##I)

@@ -18,7 +18,7 @@ use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::mangling::name_in_libclc;
 use super::prepare::run;
-use super::{annotate, emit, handles, plain, tables};
+use super::{annotate, emit, gpu_habits, handles, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
 use crate::kernel::canonical;
@@ -255,7 +255,10 @@ fn together<'c>(
     for name in wanted.keys() {
         if let Some(f) = ir::function(&module, name) {
             let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
-            tables::confine(&module, f);
+            gpu_habits::confine(&module, f);
+            if !base.starts_with("convert_") {
+                gpu_habits::saturate(&module, f);
+            }
             annotate::builtin(&module, f, base);
         }
     }

@@ -7,6 +7,7 @@ pub mod abi;
 mod annotate;
 mod builtins;
 pub mod emit;
+mod gpu_habits;
 mod handles;
 mod inline;
 mod mangling;
@@ -14,5 +15,5 @@ mod plain;
 pub mod prepare;
 pub mod support;
 pub mod table;
-mod tables;
+
 mod wrapper;

@@ -1,7 +1,7 @@
-//! Tables and variables of builtins, read where they are.
+//! What libclc takes for granted of GPUs.
 //!
-//! libclc reads tables before it knows whether it needs what is there; on a GPU an index out of range then does no harm. Here such
-//! an access goes to the first element instead.
+//! It reads tables before it knows whether it needs what is there; an index out of range does no harm there. Here such an access goes to
+//! the first element instead. And it converts floats to integers beyond the range of these, and counts on the greatest integer.
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -30,6 +30,32 @@ pub fn confine(module: &Module<'_>, f: Function) {
         };
         // SAFETY: the instruction is alive, and its pointer is used there.
         unsafe { guard(inst, position as u32, pointer, variable, has.saturating_sub(needs)) };
+    }
+}
+
+/// Lets conversions of floats to integers give the nearest integer that there is.
+pub fn saturate(module: &Module<'_>, f: Function) {
+    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+        let name = match inst.opcode() {
+            LLVMOpcode::LLVMFPToSI => "llvm.fptosi.sat",
+            LLVMOpcode::LLVMFPToUI => "llvm.fptoui.sat",
+            _ => continue,
+        };
+        // SAFETY: alive and a conversion, which is used no more after its replacement; the intrinsic has those two types.
+        unsafe {
+            let mut value = LLVMGetOperand(inst.0, 0);
+            let mut types = [LLVMTypeOf(inst.0), LLVMTypeOf(value)];
+            let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
+            let callee = LLVMGetIntrinsicDeclaration(module.as_mut_ptr(), id, types.as_mut_ptr(), 2);
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let ty = LLVMIntrinsicGetType(context, id, types.as_mut_ptr(), 2);
+            let builder = LLVMCreateBuilderInContext(context);
+            LLVMPositionBuilderBefore(builder, inst.0);
+            let saturated = LLVMBuildCall2(builder, ty, callee, &mut value, 1, c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            LLVMReplaceAllUsesWith(inst.0, saturated);
+            LLVMInstructionEraseFromParent(inst.0);
+        }
     }
 }
 

@@ -70,7 +70,10 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
     let is_read = |a: &&Access| a.region == access.region && a.way != Way::Write;
     let distinct = access.way == Way::Write
         && matches!(access.region, Region::Argument(_))
-        && !reading.accesses.iter().any(|a| is_read(&a) && reading.loads_behind(a.pointer).iter().any(|(_, p)| *p == position));
+        && !reading
+            .accesses
+            .iter()
+            .any(|a| is_read(&a) && reading.loads_behind(a.pointer).iter().any(|(_, p)| *p == position));
     let room = room(reading, access.pointer, load);
     Some(Contents::Places { target: access.region, scale: scale.max(1), distinct, room })
 }

@@ -50,21 +50,16 @@ fn score(footprint: &Footprint) -> f64 {
     if footprint.threads == 0 { 1.0 } else { footprint.addresses as f64 / footprint.threads as f64 }
 }
 
-/// How a launch is measured, given what the dry run makes of it; `None`: it cannot be run.
-pub type Fitness<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
-
-/// The dry run's own measure.
-///
-/// # Errors
-/// None.
-pub fn estimated(_: &Launch, dry: Footprint) -> Result<Option<Footprint>> {
-    Ok(Some(dry))
-}
+/// How a launch is measured; `None`: it cannot be run.
+pub type Fitness<'a> = dyn FnMut(&Launch) -> Result<Option<Footprint>> + 'a;
 
 /// Work-items and scalars do not grow beyond these.
 const MOST_ITEMS: u64 = 256;
 const MOST_GROUPS: u64 = 4;
 const MOST: i128 = 1 << 12;
+
+/// The same, with what the dry run made of it.
+type Measure<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
 
 /// A solution: what is inherited.
 #[derive(Debug, Clone)]
@@ -97,16 +92,29 @@ pub fn evolve(
     search: &Search,
     fitness: &mut Fitness<'_>,
 ) -> Result<Vec<Scored>> {
-    let mut evolution = Evolution {
-        workshop: Workshop::new(model),
-        request,
-        random: ChaCha8Rng::seed_from_u64(request.seed),
-        born: 0,
-    };
+    search_by(model, request, search, &mut |launch, _| fitness(launch))
+}
+
+/// The same, measured by dry runs: nothing is compiled.
+///
+/// # Errors
+/// As of [`super::launches::launches`].
+pub fn evolve_dry(model: &KernelModel, request: &Request, search: &Search) -> Result<Vec<Scored>> {
+    search_by(model, request, search, &mut |_, dry| Ok(Some(dry)))
+}
+
+fn search_by(
+    model: &KernelModel,
+    request: &Request,
+    search: &Search,
+    measure: &mut Measure<'_>,
+) -> Result<Vec<Scored>> {
+    let mut evolution =
+        Evolution { workshop: Workshop::new(model), request, random: ChaCha8Rng::seed_from_u64(request.seed), born: 0 };
     let mut population = Vec::new();
     for i in 0..search.population {
         let genes = evolution.initial(i as u64)?;
-        population.extend(evolution.measure(genes, fitness)?);
+        population.extend(evolution.measure(genes, measure)?);
     }
     sort(&mut population);
     for _ in 0..search.generations {
@@ -117,7 +125,7 @@ pub fn evolve(
         for parent in parents {
             for step in [normal, cauchy] {
                 let child = evolution.child(&parent, step);
-                population.extend(evolution.measure(child, fitness)?);
+                population.extend(evolution.measure(child, measure)?);
             }
         }
         sort(&mut population);
@@ -172,8 +180,7 @@ impl Evolution<'_, '_> {
         };
         let geometry = &geometries[(self.random.next_u64() % geometries.len() as u64) as usize];
         let seed = self.random.next_u64();
-        let mut scalars =
-            assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Even, number, seed);
+        let mut scalars = assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Even, number, seed);
         if number > 0 {
             for value in scalars.values_mut() {
                 if let Number::Integer(n) = value {
@@ -242,11 +249,14 @@ impl Evolution<'_, '_> {
                 _ => 0,
             };
             *n = (*n).clamp(low, high.min(MOST).max(low));
+            if scalar.divides && *n == 0 {
+                *n = 1;
+            }
         }
         assign::limit(self.model(), &self.workshop.reading, geometry, &mut genes.scalars);
     }
 
-    fn measure(&mut self, mut genes: Genes, fitness: &mut Fitness<'_>) -> Result<Option<Individual>> {
+    fn measure(&mut self, mut genes: Genes, measure: &mut Measure<'_>) -> Result<Option<Individual>> {
         let geometry = match &self.request.range {
             Some(range) => geometry::fixed(self.model(), range)?,
             None => geometry::of_groups(self.model(), genes.local, genes.groups, "evolved"),
@@ -255,7 +265,7 @@ impl Evolution<'_, '_> {
         let plan = Plan { geometry: &geometry, scalars: genes.scalars.clone(), fill: Fill::Random, seed: genes.seed };
         let outcome = self.workshop.try_out(&plan);
         let launch = self.workshop.launch(&plan, &outcome)?;
-        let Some(footprint) = fitness(&launch, outcome.report.footprint)? else { return Ok(None) };
+        let Some(footprint) = measure(&launch, outcome.report.footprint)? else { return Ok(None) };
         self.born += 1;
         let mut preconditions = self.model().preconditions.clone();
         preconditions.extend(outcome.notes);

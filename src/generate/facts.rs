@@ -13,6 +13,8 @@ pub struct Fact {
     pub than: Poly,
     /// The source compares by `<=` or `>=`: `than` has been raised by 1.
     pub inclusive: bool,
+    /// Half of an equality.
+    pub is_equal: bool,
     pub location: Option<DebugLocation>,
 }
 
@@ -84,9 +86,8 @@ fn assume(symbols: &Symbols<'_>, condition: ValueId, truth: bool, depth: u32, ou
             }
         }
         Op::Phi(from) => {
-            let possible: Vec<usize> = (0..from.len())
-                .filter(|i| constant(*i).is_none_or(|c| (c != 0) == truth))
-                .collect();
+            let possible: Vec<usize> =
+                (0..from.len()).filter(|i| constant(*i).is_none_or(|c| (c != 0) == truth)).collect();
             if let [only] = possible[..] {
                 assume(symbols, operands[only], truth, depth - 1, out);
                 for (to, facts) in edges_without_phis(symbols, depth - 1) {
@@ -127,9 +128,9 @@ fn is_truth(program: &Program, value: ValueId) -> bool {
         Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_truth(program, operands[0]),
         Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
             matches!(program.constant(*o), Some(0 | 1))
-                || program.instruction(*o).is_some_and(|i| {
-                    matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0])
-                })
+                || program
+                    .instruction(*o)
+                    .is_some_and(|i| matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0]))
         }),
         _ => false,
     }
@@ -145,9 +146,11 @@ fn compare(
 ) {
     use LLVMIntPredicate::*;
     let [a, b] = of.map(|v| symbols.poly(v));
+    let one = Poly::constant(1);
+    let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));
     let mut push = |less: &Poly, than: &Poly, inclusive: bool| {
-        let than = if inclusive { than.add(&Poly::constant(1)) } else { than.clone() };
-        out.push(Fact { less: less.clone(), than, inclusive, location: location.cloned() });
+        let than = if inclusive { than.add(&one) } else { than.clone() };
+        out.push(Fact { less: less.clone(), than, inclusive, is_equal, location: location.cloned() });
     };
     match (predicate, truth) {
         (LLVMIntSLT | LLVMIntULT, true) | (LLVMIntSGE | LLVMIntUGE, false) => push(&a, &b, false),
@@ -155,8 +158,8 @@ fn compare(
         (LLVMIntSGT | LLVMIntUGT, true) | (LLVMIntSLE | LLVMIntULE, false) => push(&b, &a, false),
         (LLVMIntSGE | LLVMIntUGE, true) | (LLVMIntSLT | LLVMIntULT, false) => push(&b, &a, true),
         (LLVMIntEQ, true) | (LLVMIntNE, false) => {
-            push(&a, &b.add(&Poly::constant(1)), false);
-            push(&b, &a.add(&Poly::constant(1)), false);
+            push(&a, &b.add(&one), false);
+            push(&b, &a.add(&one), false);
         }
         // Loops that count up to equality.
         (LLVMIntNE, true) | (LLVMIntEQ, false) => {

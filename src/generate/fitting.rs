@@ -71,7 +71,9 @@ impl<'m> Workshop<'m> {
 
     fn element(arg: &Arg) -> Type {
         match &arg.kind {
-            ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => ty.clone(),
+            ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
+                ty.clone()
+            }
             _ => Type::Scalar(Scalar::U8),
         }
     }
@@ -155,12 +157,7 @@ impl<'m> Workshop<'m> {
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
-        let setup = Setup {
-            range: &plan.geometry.range,
-            local: plan.geometry.local,
-            args: &given,
-            budget: BUDGET,
-        };
+        let setup = Setup { range: &plan.geometry.range, local: plan.geometry.local, args: &given, budget: BUDGET };
         let report = dry_run::run(&self.model.program, &setup);
         let (mut sizes, mut notes) = (Vec::new(), Vec::new());
         for (p, arg) in interface.args.iter().enumerate() {
@@ -235,16 +232,16 @@ impl<'m> Workshop<'m> {
         for (p, arg) in interface.args.iter().enumerate() {
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
-                ArgKind::Buffer { .. } => {
-                    ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p])))
-                }
+                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
                 ArgKind::Local { .. } => ArgValue::Local(outcome.sizes[p]),
                 ArgKind::Image(kind) if *kind != ImageKind::Other => {
                     self.image(arg, *kind, plan, outcome.report.texels.get(&arg.position))
                 }
-                ArgKind::Sampler => {
-                    ArgValue::Sampler { addressing: Addressing::ClampToEdge, filter: Filter::Nearest, normalized: false }
-                }
+                ArgKind::Sampler => ArgValue::Sampler {
+                    addressing: Addressing::ClampToEdge,
+                    filter: Filter::Nearest,
+                    normalized: false,
+                },
                 ArgKind::Image(_) | ArgKind::Unsupported(_) => {
                     return Err(Error::caller(format!(
                         "the argument `{}` of `{}` is of type `{}`, which kassay cannot generate",

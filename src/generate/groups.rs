@@ -48,7 +48,9 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
     for d in 0..3u8 {
-        rules.exactly[usize::from(d)] = strides(reading, d).or_else(|| rows(reading, d));
+        // Where work-items take several elements each, the rows of a group are a multiple of the group.
+        let found = strides(reading, d).or_else(|| rows(reading, d));
+        rules.exactly[usize::from(d)] = found.filter(|n| rules.at_most[usize::from(d)].is_none_or(|most| *n <= most));
     }
     rules
 }
@@ -71,9 +73,8 @@ fn is_local(program: &Program, pointer: ValueId) -> bool {
 fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
-    let in_reach = |f: &super::facts::Fact| {
-        f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent))
-    };
+    let in_reach =
+        |f: &super::facts::Fact| f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent));
     if reading.facts[block].iter().any(in_reach) {
         return;
     }
@@ -97,7 +98,7 @@ fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
         }
         let me = Poly::atom(Atom::Value(instruction.result));
         let polys: Vec<Poly> = instruction.operands.iter().map(|o| reading.symbols.poly(*o)).collect();
-        let starts = polys.iter().any(|p| *p == id);
+        let starts = polys.contains(&id);
         let step = polys.iter().find_map(|p| p.sub(&me).as_constant());
         if let (true, Some(step)) = (starts, step) {
             return u64::try_from(step).ok().filter(|n| (1..=LARGEST).contains(n));
@@ -112,7 +113,7 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
     let program = reading.program;
     let row_of = |poly: &Poly| {
         let (1, rest) = poly.linear_in(id)? else { return None };
-        rest.0.iter().find_map(|(product, n)| {
+        let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
                 Atom::Id(Id::Group, g) => g == d,
@@ -121,11 +122,12 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
                 _ => false,
             };
             u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
-        })
+        });
+        sizes.min()
     };
     let computed = program.instructions().filter(|(_, i)| program.shape(i.result).is_int());
     let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| reading.symbols.poly(i.result));
-    polys.filter(|p| p.has(id)).find_map(|p| row_of(&p))
+    polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
 }
 
 /// Whether a loop halves the group's size, or doubles up to it.
@@ -156,11 +158,8 @@ fn halves(reading: &Reading<'_>) -> bool {
         let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
         let is_doubled = |v: ValueId| reading.symbols.poly(v) == doubled;
         let bounds = reading.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
-        let ends_at_group = || {
-            bounds.clone().any(|b| {
-                of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v)))
-            })
-        };
+        let ends_at_group =
+            || bounds.clone().any(|b| of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v))));
         let first: Vec<ValueId> = starts.collect();
         steps.any(|v| (halved(v) && first.iter().any(|s| is_of_group(*s))) || (is_doubled(v) && ends_at_group()))
     })

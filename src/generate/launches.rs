@@ -105,7 +105,11 @@ fn trouble(outcome: &Outcome) -> u64 {
     let report = &outcome.report;
     let below = report.args.iter().chain(&report.variables).filter(|u| u.low < 0).count() as u64;
     let met: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
-    below * 1000 + report.wild.min(1000) * 10 + report.divisions.min(1000) * 10 + met + u64::from(report.exhausted) * 500
+    below * 1000
+        + report.wild.min(1000) * 10
+        + report.divisions.min(1000) * 10
+        + met
+        + u64::from(report.exhausted) * 500
 }
 
 /// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.

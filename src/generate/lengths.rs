@@ -49,9 +49,7 @@ pub fn of(reading: &Reading<'_>, position: u32, element: u64) -> Lengths {
             });
         }
     }
-    let is_near = |r: &&Reach| {
-        found.lengths.iter().any(|l| r.length.sub(l).as_constant().is_some_and(|c| c <= NEAR))
-    };
+    let is_near = |r: &&Reach| found.lengths.iter().any(|l| r.length.sub(l).as_constant().is_some_and(|c| c <= NEAR));
     found.checked = reaches.iter().filter(is_near).map(|r| r.id).collect();
     found
 }

@@ -53,8 +53,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
     let found = Pointers::find(&[function]);
     let params: Vec<LLVMValueRef> = pointers::params(function);
     let by_value = (0u32..).zip(&params).map(|(i, _)| reader.by_value(function.0, i)).collect();
-    let params: Vec<ValueId> =
-        (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
+    let params: Vec<ValueId> = (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
     let blocks = function.blocks();
     for (b, block) in blocks.iter().enumerate() {
         for (i, inst) in block.instructions().into_iter().enumerate() {
@@ -64,8 +63,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
     let position = |b: ir::Block| blocks.iter().position(|x| *x == b).unwrap_or(0);
     let mut codes = Vec::with_capacity(blocks.len());
     for block in &blocks {
-        let instructions =
-            block.instructions().into_iter().map(|inst| reader.instruction(inst, &position)).collect();
+        let instructions = block.instructions().into_iter().map(|inst| reader.instruction(inst, &position)).collect();
         let terminator = block.terminator();
         codes.push(Code { instructions, end: reader.end(terminator, &position), end_location: terminator.location() });
     }

@@ -56,25 +56,28 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = use_of.dictionary.iter().copied().collect();
+        scalar.divides = use_of.divides && !scalar.scalar.is_float();
         scalar.role = use_of.role(!scalar.demands.is_empty());
     }
     let args: Vec<ArgModel> = interface
         .args
         .iter()
         .map(|arg| {
-            let mut model =
-                ArgModel { role: Role::Unused, contents: Contents::Data, lengths: Vec::new(), checked: Vec::new(), length: None };
+            let mut model = ArgModel {
+                role: Role::Unused,
+                contents: Contents::Data,
+                lengths: Vec::new(),
+                checked: Vec::new(),
+                length: None,
+            };
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&reading, arg.position);
                     model.contents = contents_of::find(&reading, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = lengths::of(&reading, arg.position, size);
-                    let texts: Vec<String> = found
-                        .lengths
-                        .iter()
-                        .map(|l| l.text(&|atom| atom_name(atom, interface, &scalars)))
-                        .collect();
+                    let texts: Vec<String> =
+                        found.lengths.iter().map(|l| l.text(&|atom| atom_name(atom, interface, &scalars))).collect();
                     model.length = (!texts.is_empty()).then(|| texts.join(" or "));
                     (model.lengths, model.checked) = (found.lengths, found.checked);
                 }
@@ -126,6 +129,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 role: Role::Unused,
                 demands: Vec::new(),
                 caps: Vec::new(),
+                divides: false,
                 dictionary: Vec::new(),
             });
         }
@@ -293,7 +297,7 @@ fn preconditions(
     }
     for scalar in scalars {
         let what = match scalar.role {
-            Role::Divisor => "is not 0",
+            _ if scalar.divides => "is not 0",
             Role::Shift => "is less than the width of what is shifted",
             Role::Index | Role::RowLength | Role::Count => "is not negative",
             _ => continue,

@@ -184,5 +184,8 @@ fn private_variables_are_no_shared_memory_but_variable_places_in_them_count() {
 fn atomics_are_left_out() {
     let found = of_file("atomic.cl", "count_all", Branches::Guarding);
     assert!(!found.access_invariant && found.holds_for_all_values_of.is_empty());
-    assert!(found.why_not.iter().any(|why| why.contains("atomic_add at") && why.contains("not amplified")), "{found:#?}");
+    assert!(
+        found.why_not.iter().any(|why| why.contains("atomic_add at") && why.contains("not amplified")),
+        "{found:#?}"
+    );
 }

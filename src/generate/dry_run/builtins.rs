@@ -204,7 +204,11 @@ impl<'a> DryRun<'a> {
             return if in_memory == of { loaded } else { loaded.map(|x| float_bits(value::float(x, 16), 32)) };
         }
         let from = value::width(of.kind);
-        let value = if in_memory == of { operands[0].clone() } else { operands[0].map(|x| float_bits(value::float(x, from), 16)) };
+        let value = if in_memory == of {
+            operands[0].clone()
+        } else {
+            operands[0].map(|x| float_bits(value::float(x, from), 16))
+        };
         self.store(item, &at, &value, in_memory);
         Value::Unknown
     }
@@ -267,15 +271,14 @@ impl<'a> DryRun<'a> {
             ("dot" | "length" | "distance", 0) => return geometry(base, operands, first.kind),
             _ => {}
         }
-        let is_signed = params.starts_with(['i', 's', 'c', 'l', 'a'])
-            || params.split_once('_').is_some_and(|(v, of)| v.starts_with("Dv") && of.starts_with(['i', 's', 'c', 'l', 'a']));
+        let scalar = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
+        let is_signed = scalar.starts_with(['i', 's', 'c', 'l', 'a']);
         let lanes = operands.iter().map(|o| o.lanes().len()).max().unwrap_or(0);
-        if lanes == 0 || operands.iter().any(|o| *o == Value::Unknown) {
+        if lanes == 0 || operands.contains(&Value::Unknown) {
             return Value::Unknown;
         }
         let lane = |i: usize| {
-            let args: Vec<u64> =
-                operands.iter().map(|o| *o.lanes().get(i).unwrap_or_else(|| &o.lanes()[0])).collect();
+            let args: Vec<u64> = operands.iter().map(|o| *o.lanes().get(i).unwrap_or_else(|| &o.lanes()[0])).collect();
             match first.kind {
                 Kind::Float(width) => float_builtin(base, width, &args, shape.kind),
                 Kind::Int(width) => int_builtin(base, width, is_signed, &args),
@@ -410,11 +413,8 @@ fn int_builtin(base: &str, width: u32, is_signed: bool, args: &[u64]) -> Option<
     let x = number(a);
     let y = args.get(1).map(|b| number(*b));
     let z = args.get(2).map(|c| number(*c));
-    let (least, greatest) = if is_signed {
-        (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1)
-    } else {
-        (0, (1i128 << width) - 1)
-    };
+    let (least, greatest) =
+        if is_signed { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
     let result = match (base, y, z) {
         ("min", Some(y), _) => x.min(y),
         ("max", Some(y), _) => x.max(y),
@@ -444,4 +444,3 @@ fn int_builtin(base: &str, width: u32, is_signed: bool, args: &[u64]) -> Option<
     #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "wraps as the type does")]
     Some(masked(result as u64, width))
 }
-

@@ -35,7 +35,11 @@ impl Value {
     }
 
     pub fn from_lanes(lanes: Vec<u64>, shape: Shape) -> Value {
-        if shape.lanes == 0 { lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b)) } else { Value::Lanes(lanes.into()) }
+        if shape.lanes == 0 {
+            lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
+        } else {
+            Value::Lanes(lanes.into())
+        }
     }
 
     pub fn map(&self, f: impl Fn(u64) -> u64) -> Value {

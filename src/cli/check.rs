@@ -15,6 +15,7 @@ use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
 use crate::generate::evolve::{self, Search};
 use crate::generate::launches::{self, GeneratedLaunch, Request};
 use crate::generate::roles;
+use crate::instrument::host::HostOptions;
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::report::text::{self, CheckView};
@@ -98,7 +99,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", opened.loaded.warnings);
     }
-    let Code::Host(code) = opened.assay.watched()? else {
+    let Code::Host(code) = opened.assay.for_host(&HostOptions { races: true, ..HostOptions::default() })? else {
         return Err(Error::internal("code for the simulator was asked for"));
     };
     let mut simulator = Simulator::new(args.execution.jobs as usize)?;
@@ -114,8 +115,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let source = shown(&opened.path);
     let splits = Splits::of(&opened.assay, &source)?;
     let split = |divergence: &_| splits.branch(&code.table, divergence);
-    let reader =
-        Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
+    let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
     let atomics_read = holding::atomics_read(&opened.assay, &code.table);
     let options = CheckOptions { atomics_read, ..CheckOptions::default() };
     let mut checked = checking::check(&mut watched, &reader, &opened.cases, options)?;
@@ -240,16 +240,14 @@ fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs) -> 
     let model = roles::infer(&opened.assay)?;
     let request = Request { range: range(args)?, seed: opened.seed };
     let assay = &opened.assay;
-    let mut fitness = |launch: &Launch| {
+    let mut fitness = |launch: &Launch, _| {
         let options = SimulationOptions { races: true, footprint: true, ..SimulationOptions::default() };
         Ok(watched.simulate(&decided(launch.clone(), assay), &options)?.footprint)
     };
     let found = evolve::evolve(&model, &request, &Search::default(), &mut fitness)?;
     for scored in found {
-        let footprint = scored.footprint;
-        // SIMULEE's primary fitness; nothing accessed is the worst.
-        let fitness = if footprint.threads == 0 { 1.0 } else { footprint.addresses as f64 / footprint.threads as f64 };
-        let case = case(scored.launch, "evolved", &opened.assay, Some(fitness));
+        let score = scored.score();
+        let case = case(scored.launch, "evolved", &opened.assay, Some(score));
         if opened.cases.iter().all(|known| known.launch != case.launch) {
             opened.cases.push(named(case, &opened.cases));
         }
@@ -272,11 +270,8 @@ fn named(mut case: Case, others: &[Case]) -> Case {
 fn scheduled(opened: &mut Opened<'_>, watched: &mut Watched, count: usize) -> Result<()> {
     let mut all = Vec::new();
     for case in std::mem::take(&mut opened.cases) {
-        let options = SimulationOptions {
-            schedule: case.launch.schedule.clone(),
-            races: true,
-            ..SimulationOptions::default()
-        };
+        let options =
+            SimulationOptions { schedule: case.launch.schedule.clone(), races: true, ..SimulationOptions::default() };
         let races = watched.simulate(&case.launch, &options)?.conflicts;
         let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
         let (range, test) = (&case.launch.range, &case.name);

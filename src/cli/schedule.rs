@@ -13,6 +13,7 @@ use crate::coverage::build::{Assay, Level};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceInfo, Lanes, Simulator, Target};
 use crate::exec::{DeviceRequest, Executor};
+use crate::instrument::host::HostOptions;
 use crate::report::text;
 use crate::result::schedule::{ScheduleResult, Test};
 use crate::result::store::{self, AnyResult};
@@ -150,7 +151,7 @@ fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Resu
         return Ok((lanes.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
     drop(executors);
-    let code = assay.watched()?;
+    let code = assay.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
     let lane = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
         let program = simulator.load(&code)?;

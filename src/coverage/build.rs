@@ -132,27 +132,6 @@ impl<'c> Assay<'c> {
         Ok((module, table))
     }
 
-    /// The text of the kernel with hooks, with coverage probes if `slots` are given.
-    ///
-    /// # Errors
-    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
-    pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
-        let module = self.module.clone();
-        if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
-        }
-        Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
-    }
-
-    /// The kernel for the simulator, with every access watched.
-    ///
-    /// # Errors
-    /// As of [`host::code`].
-    pub fn watched(&self) -> Result<Code> {
-        let options = HostOptions { races: true, ..HostOptions::default() };
-        host::code(self.module.clone(), &self.entry, &self.interface, &options)
-    }
-
     /// A (woven) clone of the kernel as code for a device or the simulator.
     fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
         match target {

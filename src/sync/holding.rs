@@ -67,9 +67,7 @@ fn gives(inst: Inst) -> bool {
     let is_atomic = match inst.opcode() {
         LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
         // SAFETY: alive and a load.
-        LLVMOpcode::LLVMLoad => unsafe {
-            LLVMGetOrdering(inst.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-        },
+        LLVMOpcode::LLVMLoad => unsafe { LLVMGetOrdering(inst.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic },
         _ => inst.callee().is_some_and(|name| {
             ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|part| name.contains(part)) && !name.contains("fence")
         }),

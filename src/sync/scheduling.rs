@@ -87,7 +87,9 @@ fn simulated(seen: Simulation) -> Ended {
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
     match seen.faults.iter().find_map(|f| telling(f.kind)) {
-        _ if !seen.divergences.is_empty() => ended("divergence", "work-items wait at a barrier that others never reach"),
+        _ if !seen.divergences.is_empty() => {
+            ended("divergence", "work-items wait at a barrier that others never reach")
+        }
         Some(what) => ended("fault", what),
         None if !seen.completed => ended("timeout", "the launch did not come to its end in time"),
         None => Ended::Completed(seen.observation.outputs),

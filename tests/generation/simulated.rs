@@ -1,6 +1,5 @@
 //! Generated launches on the simulator: fixtures that are clean stay clean, and faults that are there are found.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use kassay::coverage::build::Assay;
@@ -8,6 +7,8 @@ use kassay::exec::simulator::Simulator;
 use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
+use kassay::instrument::host::HostOptions;
+use kassay::lower::code::Code;
 
 use super::support::{fixtures, with_file, with_source};
 
@@ -17,7 +18,8 @@ const FAULTY: [&str; 1] = ["divergent_exit"];
 /// Runs the generated launches of a kernel, by name.
 fn simulate(assay: &Assay<'_>) -> Vec<(String, Simulation)> {
     let model = roles::infer(assay).unwrap();
-    let code = Arc::new(assay.watched().unwrap());
+    let host = HostOptions { races: true, ..HostOptions::default() };
+    let Code::Host(code) = assay.for_host(&host).unwrap() else { panic!("no code for the simulator") };
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };

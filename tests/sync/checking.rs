@@ -32,7 +32,14 @@ fn case(name: &str) -> Case {
         shape: vec![8],
         tolerance: Tolerance::default(),
     };
-    Case { name: name.into(), origin: "suite", launch: launch(8, 4), outputs: vec![output], fitness: None, preconditions: Vec::new() }
+    Case {
+        name: name.into(),
+        origin: "suite",
+        launch: launch(8, 4),
+        outputs: vec![output],
+        fitness: None,
+        preconditions: Vec::new(),
+    }
 }
 
 fn check(

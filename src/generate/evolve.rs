@@ -50,16 +50,21 @@ fn score(footprint: &Footprint) -> f64 {
     if footprint.threads == 0 { 1.0 } else { footprint.addresses as f64 / footprint.threads as f64 }
 }
 
-/// How a launch is measured; `None`: it cannot be run.
-pub type Fitness<'a> = dyn FnMut(&Launch) -> Result<Option<Footprint>> + 'a;
+/// How a launch is measured, given what the dry run makes of it; `None`: it cannot be run.
+pub type Fitness<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
+
+/// The dry run's own measure: nothing is compiled.
+///
+/// # Errors
+/// None.
+pub fn estimated(_: &Launch, dry: Footprint) -> Result<Option<Footprint>> {
+    Ok(Some(dry))
+}
 
 /// Work-items and scalars do not grow beyond these.
 const MOST_ITEMS: u64 = 256;
 const MOST_GROUPS: u64 = 4;
 const MOST: i128 = 1 << 12;
-
-/// The same, with what the dry run made of it.
-type Measure<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
 
 /// A solution: what is inherited.
 #[derive(Debug, Clone)]
@@ -92,29 +97,12 @@ pub fn evolve(
     search: &Search,
     fitness: &mut Fitness<'_>,
 ) -> Result<Vec<Scored>> {
-    search_by(model, request, search, &mut |launch, _| fitness(launch))
-}
-
-/// The same, measured by dry runs: nothing is compiled.
-///
-/// # Errors
-/// As of [`super::launches::launches`].
-pub fn evolve_dry(model: &KernelModel, request: &Request, search: &Search) -> Result<Vec<Scored>> {
-    search_by(model, request, search, &mut |_, dry| Ok(Some(dry)))
-}
-
-fn search_by(
-    model: &KernelModel,
-    request: &Request,
-    search: &Search,
-    measure: &mut Measure<'_>,
-) -> Result<Vec<Scored>> {
     let mut evolution =
         Evolution { workshop: Workshop::new(model), request, random: ChaCha8Rng::seed_from_u64(request.seed), born: 0 };
     let mut population = Vec::new();
     for i in 0..search.population {
         let genes = evolution.initial(i as u64)?;
-        population.extend(evolution.measure(genes, measure)?);
+        population.extend(evolution.measure(genes, fitness)?);
     }
     sort(&mut population);
     for _ in 0..search.generations {
@@ -125,7 +113,7 @@ fn search_by(
         for parent in parents {
             for step in [normal, cauchy] {
                 let child = evolution.child(&parent, step);
-                population.extend(evolution.measure(child, measure)?);
+                population.extend(evolution.measure(child, fitness)?);
             }
         }
         sort(&mut population);
@@ -256,16 +244,22 @@ impl Evolution<'_, '_> {
         assign::limit(self.model(), &self.workshop.reading, geometry, &mut genes.scalars);
     }
 
-    fn measure(&mut self, mut genes: Genes, measure: &mut Measure<'_>) -> Result<Option<Individual>> {
+    fn measure(&mut self, mut genes: Genes, fitness: &mut Fitness<'_>) -> Result<Option<Individual>> {
         let geometry = match &self.request.range {
             Some(range) => geometry::fixed(self.model(), range)?,
             None => geometry::of_groups(self.model(), genes.local, genes.groups, "evolved"),
         };
         self.keep_preconditions(&mut genes, &geometry);
-        let plan = Plan { geometry: &geometry, scalars: genes.scalars.clone(), fill: Fill::Random, seed: genes.seed };
+        let plan = Plan {
+            geometry: &geometry,
+            scalars: genes.scalars.clone(),
+            fill: Fill::Random,
+            seed: genes.seed,
+            small_images: false,
+        };
         let outcome = self.workshop.try_out(&plan);
         let launch = self.workshop.launch(&plan, &outcome)?;
-        let Some(footprint) = measure(&launch, outcome.report.footprint)? else { return Ok(None) };
+        let Some(footprint) = fitness(&launch, outcome.report.footprint)? else { return Ok(None) };
         self.born += 1;
         let mut preconditions = self.model().preconditions.clone();
         preconditions.extend(outcome.notes);

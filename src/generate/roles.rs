@@ -157,6 +157,8 @@ impl Use {
         let program = reading.program;
         let mut found = Use::default();
         let is = |value: ValueId| reading.symbols.poly(value).has(atom);
+        // What is shifted by goes through a mask.
+        let is_behind = |value: ValueId| is(value) || reading.sources(value).into_iter().any(is);
         for access in reading.accesses.iter().filter(|a| a.offset.has(atom)) {
             found.is_used = true;
             found.in_address = true;
@@ -166,7 +168,7 @@ impl Use {
             let operands = &instruction.operands;
             match &instruction.op {
                 Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => {
-                    found.shifts |= is(operands[1]);
+                    found.shifts |= is_behind(operands[1]);
                     found.computes |= is(operands[0]);
                 }
                 Op::Binary(

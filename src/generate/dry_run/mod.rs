@@ -68,7 +68,7 @@ pub struct Report {
     pub footprint: Footprint,
     /// By instruction: the end of its farthest access to an argument's buffer, in bytes.
     pub reached: HashMap<ValueId, u64>,
-    /// By argument: one past the greatest coordinates at which an image was written or read.
+    /// By argument: one past the greatest coordinates at which an image was written, or read without a sampler.
     pub texels: HashMap<u32, [u64; 3]>,
 }
 

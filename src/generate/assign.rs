@@ -69,7 +69,8 @@ pub fn scalars(
                     Style::Uneven => (soft - (soft / 4).clamp(1, 3)).max(1).max(hard),
                     Style::Least => hard.max(1),
                 };
-                found.insert((scalar.arg, scalar.offset), Number::Integer(value.clamp(0, most)));
+                let value = value.clamp(i128::from(scalar.divides), most);
+                found.insert((scalar.arg, scalar.offset), Number::Integer(value));
             }
         }
         limit(model, reading, geometry, &mut found);
@@ -168,6 +169,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
         _ if !known.is_empty() && variant % 2 == 1 => pick(&known, variant / 2),
         _ => pick(&SMALL, variant) + i128::from(random % 3) + 2 * i128::from(ordinal),
     };
+    let number = if scalar.divides && number == 0 { 1 } else { number };
     Number::Integer(number.clamp(least, greatest))
 }
 

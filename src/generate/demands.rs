@@ -23,6 +23,20 @@ fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {
     })
 }
 
+/// By block: whether an access to memory that work-items share stands there or behind it.
+fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
+    let cfg = &reading.program.cfg;
+    let mut leads = vec![false; cfg.len()];
+    let shared = reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_)));
+    let mut todo: Vec<usize> = shared.map(|a| a.block).collect();
+    while let Some(block) = todo.pop() {
+        if !std::mem::replace(&mut leads[block], true) {
+            todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
+        }
+    }
+    leads
+}
+
 /// Where a loop's counter starts, with what is added to it.
 fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
     let program = reading.program;
@@ -68,10 +82,9 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
         }
     };
     // if (id < n), where memory is accessed behind it
-    let mut blocks: Vec<usize> =
-        reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))).map(|a| a.block).collect();
-    blocks.dedup();
-    for fact in blocks.into_iter().flat_map(|b| &reading.facts[b]) {
+    let leading = leading_to_accesses(reading);
+    let facts = reading.facts.iter().zip(leading).filter(|(_, leads)| *leads).flat_map(|(facts, _)| facts);
+    for fact in facts.filter(|f| !f.is_equal) {
         if let Some((coefficient, rest)) = fact.than.linear_in(scalar)
             && coefficient > 0
             && !fact.less.has(scalar)

@@ -53,7 +53,7 @@ fn score(footprint: &Footprint) -> f64 {
 /// How a launch is measured, given what the dry run makes of it; `None`: it cannot be run.
 pub type Fitness<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
 
-/// The dry run's own measure.
+/// The dry run's own measure: nothing is compiled.
 ///
 /// # Errors
 /// None.
@@ -237,6 +237,9 @@ impl Evolution<'_, '_> {
                 _ => 0,
             };
             *n = (*n).clamp(low, high.min(MOST).max(low));
+            if scalar.divides && *n == 0 {
+                *n = 1;
+            }
         }
         assign::limit(self.model(), &self.workshop.reading, geometry, &mut genes.scalars);
     }
@@ -247,7 +250,13 @@ impl Evolution<'_, '_> {
             None => geometry::of_groups(self.model(), genes.local, genes.groups, "evolved"),
         };
         self.keep_preconditions(&mut genes, &geometry);
-        let plan = Plan { geometry: &geometry, scalars: genes.scalars.clone(), fill: Fill::Random, seed: genes.seed };
+        let plan = Plan {
+            geometry: &geometry,
+            scalars: genes.scalars.clone(),
+            fill: Fill::Random,
+            seed: genes.seed,
+            small_images: false,
+        };
         let outcome = self.workshop.try_out(&plan);
         let launch = self.workshop.launch(&plan, &outcome)?;
         let Some(footprint) = fitness(&launch, outcome.report.footprint)? else { return Ok(None) };

@@ -13,6 +13,8 @@ pub struct Fact {
     pub than: Poly,
     /// The source compares by `<=` or `>=`: `than` has been raised by 1.
     pub inclusive: bool,
+    /// Half of an equality.
+    pub is_equal: bool,
     pub location: Option<DebugLocation>,
 }
 
@@ -144,9 +146,11 @@ fn compare(
 ) {
     use LLVMIntPredicate::*;
     let [a, b] = of.map(|v| symbols.poly(v));
+    let one = Poly::constant(1);
+    let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));
     let mut push = |less: &Poly, than: &Poly, inclusive: bool| {
-        let than = if inclusive { than.add(&Poly::constant(1)) } else { than.clone() };
-        out.push(Fact { less: less.clone(), than, inclusive, location: location.cloned() });
+        let than = if inclusive { than.add(&one) } else { than.clone() };
+        out.push(Fact { less: less.clone(), than, inclusive, is_equal, location: location.cloned() });
     };
     match (predicate, truth) {
         (LLVMIntSLT | LLVMIntULT, true) | (LLVMIntSGE | LLVMIntUGE, false) => push(&a, &b, false),
@@ -154,8 +158,8 @@ fn compare(
         (LLVMIntSGT | LLVMIntUGT, true) | (LLVMIntSLE | LLVMIntULE, false) => push(&b, &a, false),
         (LLVMIntSGE | LLVMIntUGE, true) | (LLVMIntSLT | LLVMIntULT, false) => push(&b, &a, true),
         (LLVMIntEQ, true) | (LLVMIntNE, false) => {
-            push(&a, &b.add(&Poly::constant(1)), false);
-            push(&b, &a.add(&Poly::constant(1)), false);
+            push(&a, &b.add(&one), false);
+            push(&b, &a.add(&one), false);
         }
         // Loops that count up to equality.
         (LLVMIntNE, true) | (LLVMIntEQ, false) => {

@@ -139,7 +139,7 @@ impl Filling<'_> {
 
 /// A permutation of the numbers below `n`: a step that shares no divisor with it.
 fn permuted(i: u64, n: u64, seed: u64) -> u64 {
-    let mut step = mix(seed, 1) % n | 1;
+    let mut step = (mix(seed, 1) % n) | 1;
     while gcd(step, n) != 1 {
         step += 2;
     }

@@ -27,6 +27,8 @@ pub struct Plan<'g> {
     /// For buffers that hold data.
     pub fill: Fill,
     pub seed: u64,
+    /// Images smaller than the launch, if the kernel asks for their size.
+    pub small_images: bool,
 }
 
 /// What a plan comes to.
@@ -34,6 +36,7 @@ pub struct Outcome {
     pub report: Report,
     /// Bytes, by position, of buffers and local memory.
     sizes: Vec<u64>,
+    small_images: bool,
     /// What is assumed of sizes.
     pub notes: Vec<String>,
 }
@@ -120,15 +123,12 @@ impl<'m> Workshop<'m> {
         self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Sides of an image: as the launch has work-items, unless the kernel asks and so can do with less.
-    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> [u64; 3] {
+    /// Sides of an image: as the launch has work-items; `small`: fewer, for kernels that ask and so can do with less.
+    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, small: bool, reached: Option<&[u64; 3]>) -> [u64; 3] {
         let global = plan.geometry.range.global;
-        let least = |d: usize| {
-            let uneven = self.asks_sizes && plan.seed % 2 == 1 && global[d] > 3;
-            if uneven { global[d] - 3 } else { global[d].max(2) }
-        };
-        let mut sides = std::array::from_fn(least);
-        if let (Some(reached), false) = (reached, self.asks_sizes) {
+        let of = |d: usize| if small && global[d] > 3 { global[d] - 3 } else { global[d].max(2) };
+        let mut sides: [u64; 3] = std::array::from_fn(of);
+        if let (Some(reached), false) = (reached, small) {
             sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
         }
         match kind {
@@ -140,6 +140,24 @@ impl<'m> Workshop<'m> {
 
     /// Runs a plan dry and finds the sizes.
     pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
+        if self.asks_sizes && plan.small_images {
+            let outcome = self.attempt(plan, true);
+            let fits =
+                |(position, reached): (&u32, &[u64; 3])| match &self.model.interface.args[*position as usize].kind {
+                    ArgKind::Image(kind) => {
+                        let sides = self.sides(*kind, plan, true, None);
+                        (0..3).all(|d| reached[d] <= sides[d])
+                    }
+                    _ => true,
+                };
+            if outcome.report.texels.iter().all(fits) {
+                return outcome;
+            }
+        }
+        self.attempt(plan, false)
+    }
+
+    fn attempt(&self, plan: &Plan<'_>, small_images: bool) -> Outcome {
         let interface = &self.model.interface;
         let fillings: Vec<Filling<'_>> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
@@ -153,7 +171,7 @@ impl<'m> Workshop<'m> {
                 ArgKind::Value(_) => Given::Value(&values[p]),
                 ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
                 ArgKind::Local { .. } => Given::Local,
-                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, None)),
+                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, small_images, None)),
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
@@ -165,7 +183,7 @@ impl<'m> Workshop<'m> {
             sizes.push(size);
             notes.extend(note);
         }
-        Outcome { report, sizes, notes }
+        Outcome { report, sizes, small_images, notes }
     }
 
     /// The bytes that a buffer has, and what that assumes.
@@ -234,9 +252,7 @@ impl<'m> Workshop<'m> {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
                 ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
                 ArgKind::Local { .. } => ArgValue::Local(outcome.sizes[p]),
-                ArgKind::Image(kind) if *kind != ImageKind::Other => {
-                    self.image(arg, *kind, plan, outcome.report.texels.get(&arg.position))
-                }
+                ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, outcome),
                 ArgKind::Sampler => ArgValue::Sampler {
                     addressing: Addressing::ClampToEdge,
                     filter: Filter::Nearest,
@@ -257,8 +273,9 @@ impl<'m> Workshop<'m> {
         Ok(Launch::new(plan.geometry.range.clone(), args))
     }
 
-    fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, reached: Option<&[u64; 3]>) -> ArgValue {
-        let [width, height, depth] = self.sides(kind, plan, reached);
+    fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, outcome: &Outcome) -> ArgValue {
+        let reached = outcome.report.texels.get(&arg.position);
+        let [width, height, depth] = self.sides(kind, plan, outcome.small_images, reached);
         let shape = match kind {
             ImageKind::D1 => ImageShape::D1 { width },
             ImageKind::D1Buffer => ImageShape::D1Buffer { width },

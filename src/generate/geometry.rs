@@ -96,7 +96,8 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {
             let most = fitted(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
-            let divides = |n: &u64| range.global[d] % n == 0 && (!model.groups.power_of_two || n.is_power_of_two());
+            let divides =
+                |n: &u64| range.global[d].is_multiple_of(*n) && (!model.groups.power_of_two || n.is_power_of_two());
             (1..=most).rev().find(divides).unwrap_or(1)
         };
         std::array::from_fn(fits)

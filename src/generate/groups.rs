@@ -48,7 +48,9 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
     for d in 0..3u8 {
-        rules.exactly[usize::from(d)] = strides(reading, d).or_else(|| rows(reading, d));
+        // Where work-items take several elements each, the rows of a group are a multiple of the group.
+        let found = strides(reading, d).or_else(|| rows(reading, d));
+        rules.exactly[usize::from(d)] = found.filter(|n| rules.at_most[usize::from(d)].is_none_or(|most| *n <= most));
     }
     rules
 }
@@ -96,7 +98,7 @@ fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
         }
         let me = Poly::atom(Atom::Value(instruction.result));
         let polys: Vec<Poly> = instruction.operands.iter().map(|o| reading.symbols.poly(*o)).collect();
-        let starts = polys.iter().any(|p| *p == id);
+        let starts = polys.contains(&id);
         let step = polys.iter().find_map(|p| p.sub(&me).as_constant());
         if let (true, Some(step)) = (starts, step) {
             return u64::try_from(step).ok().filter(|n| (1..=LARGEST).contains(n));
@@ -111,7 +113,7 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
     let program = reading.program;
     let row_of = |poly: &Poly| {
         let (1, rest) = poly.linear_in(id)? else { return None };
-        rest.0.iter().find_map(|(product, n)| {
+        let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
                 Atom::Id(Id::Group, g) => g == d,
@@ -120,11 +122,12 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
                 _ => false,
             };
             u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
-        })
+        });
+        sizes.min()
     };
     let computed = program.instructions().filter(|(_, i)| program.shape(i.result).is_int());
     let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| reading.symbols.poly(i.result));
-    polys.filter(|p| p.has(id)).find_map(|p| row_of(&p))
+    polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
 }
 
 /// Whether a loop halves the group's size, or doubles up to it.

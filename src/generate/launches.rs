@@ -46,9 +46,8 @@ pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedL
     let mut repairs = true;
     for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
         let seed = mix(request.seed, variant);
-        let seed = seed - seed % 2 + u64::from(style == Style::Uneven);
         let scalars = assign::scalars(model, &workshop.reading, geometry, style, variant, seed);
-        let mut plan = Plan { geometry, scalars, fill, seed };
+        let mut plan = Plan { geometry, scalars, fill, seed, small_images: style == Style::Uneven };
         let mut outcome = workshop.try_out(&plan);
         if repairs && trouble(&outcome) > 0 {
             let before = trouble(&outcome);

@@ -103,6 +103,8 @@ pub struct ScalarModel {
     pub role: Role,
     pub(crate) demands: Vec<Demand>,
     pub(crate) caps: Vec<Cap>,
+    /// Something is divided by it: it must not be 0.
+    pub divides: bool,
     /// Values that the code compares it with, and their neighbours.
     pub dictionary: Vec<i128>,
 }

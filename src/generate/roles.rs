@@ -56,6 +56,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = use_of.dictionary.iter().copied().collect();
+        scalar.divides = use_of.divides && !scalar.scalar.is_float();
         scalar.role = use_of.role(!scalar.demands.is_empty());
     }
     let args: Vec<ArgModel> = interface
@@ -128,6 +129,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 role: Role::Unused,
                 demands: Vec::new(),
                 caps: Vec::new(),
+                divides: false,
                 dictionary: Vec::new(),
             });
         }
@@ -155,6 +157,8 @@ impl Use {
         let program = reading.program;
         let mut found = Use::default();
         let is = |value: ValueId| reading.symbols.poly(value).has(atom);
+        // What is shifted by goes through a mask.
+        let is_behind = |value: ValueId| is(value) || reading.sources(value).into_iter().any(is);
         for access in reading.accesses.iter().filter(|a| a.offset.has(atom)) {
             found.is_used = true;
             found.in_address = true;
@@ -164,7 +168,7 @@ impl Use {
             let operands = &instruction.operands;
             match &instruction.op {
                 Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => {
-                    found.shifts |= is(operands[1]);
+                    found.shifts |= is_behind(operands[1]);
                     found.computes |= is(operands[0]);
                 }
                 Op::Binary(
@@ -295,7 +299,7 @@ fn preconditions(
     }
     for scalar in scalars {
         let what = match scalar.role {
-            Role::Divisor => "is not 0",
+            _ if scalar.divides => "is not 0",
             Role::Shift => "is less than the width of what is shifted",
             Role::Index | Role::RowLength | Role::Count => "is not negative",
             _ => continue,

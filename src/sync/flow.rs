@@ -243,12 +243,12 @@ impl<'p> Flow<'p> {
         let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
-        if base.starts_with("write_image") && (taken || self.executed[block]) {
-            if let Some(Definition::Param(position)) =
+        if base.starts_with("write_image")
+            && (taken || self.executed[block])
+            && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
-            {
-                self.contents.insert(Region::Argument(position));
-            }
+        {
+            self.contents.insert(Region::Argument(position));
         }
         let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
         if (tainted || self.executed[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {

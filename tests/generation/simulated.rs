@@ -1,113 +1,108 @@
-//! Generated launches on the simulator.
+//! Generated launches on the simulator: fixtures that are clean stay clean, and faults that are there are found.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use kassay::coverage::build::Assay;
 use kassay::exec::simulator::Simulator;
-use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
-use kassay::generate::launches::{GeneratedLaunch, Request, launches};
+use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
+use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
-use kassay::suite::launch::ArgValue;
+use kassay::instrument::host::HostOptions;
+use kassay::lower::code::Code;
 
-use super::support;
+use super::support::{fixtures, with_file, with_source};
+
+/// Fixtures whose faults are there on purpose, or are theirs.
+const FAULTY: [&str; 1] = ["divergent_exit"];
+
+/// Runs the generated launches of a kernel, by name.
+fn simulate(assay: &Assay<'_>) -> Vec<(String, Simulation)> {
+    let model = roles::infer(assay).unwrap();
+    let host = HostOptions { races: true, ..HostOptions::default() };
+    let Code::Host(code) = assay.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let mut simulator = Simulator::new(1).unwrap();
+    let program = simulator.load_host(&code).unwrap();
+    let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };
+    let all = launches(&model, &Request::default()).unwrap();
+    let run = |g: kassay::generate::launches::GeneratedLaunch| {
+        let seen = simulator.simulate(program, &g.launch, &options, Duration::from_secs(60), &[]).unwrap();
+        (g.name, seen)
+    };
+    all.into_iter().map(run).collect()
+}
+
+fn faults(seen: &[(String, Simulation)], kind: FaultKind) -> usize {
+    seen.iter().flat_map(|(_, s)| &s.faults).filter(|f| f.kind == kind).count()
+}
+
+fn conflicts(seen: &[(String, Simulation)]) -> usize {
+    seen.iter().map(|(_, s)| s.conflicts.len()).sum()
+}
 
 #[test]
-fn show() {
-    let only = std::env::var("ONLY").ok();
-    for suite in support::fixtures() {
-        if only.as_ref().is_some_and(|o| !suite.kernel.display().to_string().contains(o.as_str())) {
-            continue;
-        }
-        support::with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
-            let entry = &assay.entry;
-            let model = roles::infer(assay).unwrap();
-            let all = launches(&model, &Request::default()).unwrap();
-            let code = match assay.watched() {
-                Ok(c) => Arc::new(c),
-                Err(e) => {
-                    println!("=== {entry} NOT LOWERED {e}");
-                    return;
-                }
-            };
-            let mut sim = Simulator::new(1).unwrap();
-            let program = sim.load_host(&code).unwrap();
-            println!("=== {entry} {:?}", model.preconditions);
-            for g in &all {
-                let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..Default::default() };
-                let r: Result<Simulation, _> = sim.simulate(program, &g.launch, &options, Duration::from_secs(20), &[]);
-                let args: Vec<String> = g
-                    .launch
-                    .args
-                    .iter()
-                    .zip(&model.interface.args)
-                    .map(|(v, a)| match v {
-                        ArgValue::Value(b) => format!(
-                            "{}={:?}",
-                            a.label(),
-                            b.chunks(4)
-                                .map(|c| {
-                                    let mut w = [0u8; 4];
-                                    w[..c.len()].copy_from_slice(c);
-                                    i32::from_le_bytes(w)
-                                })
-                                .collect::<Vec<_>>()
-                        ),
-                        ArgValue::Buffer(b) => format!("{}[{}B]", a.label(), b.len()),
-                        ArgValue::Local(n) => format!("{}<{n}B>", a.label()),
-                        ArgValue::Image { shape, .. } => format!("{} {shape:?}", a.label()),
-                        ArgValue::Sampler { .. } => "smp".into(),
-                    })
-                    .collect();
-                println!(
-                    "  {:?}/{:?} {}: {}",
-                    g.launch.range.global,
-                    g.launch.range.local.unwrap(),
-                    g.name,
-                    args.join(" ")
-                );
-                match r {
-                    Err(e) => println!("    ERROR {e}"),
-                    Ok(s) => {
-                        for f in &s.faults {
-                            let place = code
-                                .table
-                                .accesses
-                                .get(f.site as usize)
-                                .map(|a| &code.table.paths[a.path as usize].frames[0]);
-                            println!(
-                                "    FAULT {:?} {:?} off {} count {} {:?}",
-                                f.kind,
-                                f.object.map(|o| &code.table.objects[o as usize].name),
-                                f.offset,
-                                f.count,
-                                place.map(|p| (p.line, p.column))
-                            );
-                        }
-                        for c in s.conflicts.iter().take(3) {
-                            let p = |i: usize| {
-                                let a = &code.table.accesses[c.accesses[i].site as usize];
-                                code.table.paths[a.path as usize].frames[0].line
-                            };
-                            println!(
-                                "    RACE {} off {} lines {} {} inter {} benign {}",
-                                code.table.objects[c.object as usize].name,
-                                c.offset,
-                                p(0),
-                                p(1),
-                                c.inter_group,
-                                c.benign
-                            );
-                        }
-                        if !s.divergences.is_empty() {
-                            println!("    DIVERGENCE");
-                        }
-                        if !s.completed {
-                            println!("    INCOMPLETE");
-                        }
-                    }
-                }
+fn clean_fixtures_are_clean() {
+    let mut complaints = Vec::new();
+    for suite in fixtures() {
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
+            if FAULTY.contains(&assay.entry.as_str()) {
+                return;
+            }
+            for (name, seen) in simulate(assay) {
+                let faults = seen.faults.iter().filter(|f| f.kind != FaultKind::Uninitialised);
+                let mut told: Vec<String> = faults.map(|f| format!("{f:?}")).collect();
+                told.extend(seen.conflicts.iter().map(|c| format!("{c:?}")));
+                told.extend(seen.divergences.iter().map(|d| format!("{d:?}")));
+                complaints.extend(told.into_iter().map(|what| format!("{}, {name}: {what}", assay.entry)));
             }
         });
     }
-    let _: Option<GeneratedLaunch> = None;
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn one_too_many_is_out_of_bounds() {
+    for line in [
+        "if (i <= n) a[i] = 1;",
+        "if (i < n) a[i] = a[i + 1];",
+        "if (i == 0) for (int j = 0; j <= n; j++) a[j] = j;",
+        "if (i < n) a[i - 1] = 1;",
+    ] {
+        let source = format!("kernel void k(global int *a, int n) {{ int i = get_global_id(0); {line} }}");
+        let seen = with_source(&source, simulate);
+        assert!(faults(&seen, FaultKind::OutOfBounds) > 0, "{line}");
+    }
+    let local = "kernel void k(global int *a) {
+        local int t[64];
+        int l = get_local_id(0);
+        t[l] = l;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[get_global_id(0)] = t[l + 1];
+    }";
+    assert!(faults(&with_source(local, simulate), FaultKind::OutOfBounds) > 0);
+}
+
+#[test]
+fn races_are_found_and_not_made() {
+    for (racy, line) in [
+        (true, "a[i / 2] = i;"),
+        (true, "a[b[i] & 7]++;"),
+        (true, "a[i] = a[i + 1];"),
+        (true, "a[0] = i;"),
+        (false, "a[y * w + i] = i;"),
+        (false, "a[b[i + y * get_global_size(0)]] = i;"),
+        (false, "a[(y * get_global_size(0) + i) * w] = i;"),
+        (false, "if (i < w && y < n) a[y * w + i] = i;"),
+        (false, "atomic_inc(&a[b[i] & 7]);"),
+    ] {
+        let source = format!(
+            "kernel void k(global int *a, global const int *b, int w, int n) {{
+                int i = get_global_id(0);
+                int y = get_global_id(1);
+                {line}
+            }}"
+        );
+        let seen = with_source(&source, simulate);
+        assert_eq!(conflicts(&seen) > 0, racy, "{line}");
+        assert_eq!(faults(&seen, FaultKind::OutOfBounds), 0, "{line}");
+    }
 }

@@ -96,7 +96,8 @@ impl<'a> DryRun<'a> {
             self.copy(item, &operands);
             return Value::Unknown;
         }
-        if base.starts_with("read_image") || base.starts_with("write_image") {
+        // A sampler says what lies outside.
+        if base.starts_with("write_image") || (base.starts_with("read_image") && operands.len() == 2) {
             self.note_texel(base, instruction, &operands);
         }
         if base.starts_with("read_image") {
@@ -123,7 +124,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// Where an image is read or written, if the coordinates are integers: behind the image, or behind the sampler.
+    /// Where an image is accessed, if the coordinates are integers: the last operand, of writes the one before the colour.
     fn note_texel(&mut self, base: &str, instruction: &Instruction, operands: &[Value]) {
         let Some(super::Definition::Param(position)) =
             instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
@@ -271,12 +272,10 @@ impl<'a> DryRun<'a> {
             ("dot" | "length" | "distance", 0) => return geometry(base, operands, first.kind),
             _ => {}
         }
-        let is_signed = params.starts_with(['i', 's', 'c', 'l', 'a'])
-            || params
-                .split_once('_')
-                .is_some_and(|(v, of)| v.starts_with("Dv") && of.starts_with(['i', 's', 'c', 'l', 'a']));
+        let scalar = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
+        let is_signed = scalar.starts_with(['i', 's', 'c', 'l', 'a']);
         let lanes = operands.iter().map(|o| o.lanes().len()).max().unwrap_or(0);
-        if lanes == 0 || operands.iter().any(|o| *o == Value::Unknown) {
+        if lanes == 0 || operands.contains(&Value::Unknown) {
             return Value::Unknown;
         }
         let lane = |i: usize| {

@@ -5,13 +5,14 @@ use crate::exec::simulator::observation::Footprint;
 /// Buffers do not grow beyond this many bytes: an access farther away has a wild address.
 const FARTHEST: u64 = 1 << 24;
 
-/// Cells tell up to two work-items apart.
+/// What happened at one place.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     /// The last work-item that wrote, plus 1, and its barrier interval.
     writer: (u32, u32),
     reader: (u32, u32),
-    touched: [u32; 2],
+    /// The greatest number of a work-item that came here, plus 1, and how many did, as far as they came in ascending order.
+    touched: (u32, u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,11 +136,8 @@ impl<'a> Block<'a> {
                 }
                 Mode::Atomic => {}
             }
-            let [one, two] = &mut cell.touched;
-            if *one == 0 {
-                *one = mine.0;
-            } else if *one != mine.0 && *two == 0 {
-                *two = mine.0;
+            if mine.0 > cell.touched.0 {
+                cell.touched = (mine.0, cell.touched.1 + 1);
             }
         }
         self.conflicts += u64::from(conflicts);
@@ -149,7 +147,7 @@ impl<'a> Block<'a> {
     pub fn add_to(&self, footprint: &mut Footprint) {
         let mut bounds: Option<(u64, u64)> = None;
         for (i, cell) in (0u64..).zip(&self.cells) {
-            let threads = cell.touched.iter().filter(|t| **t != 0).count() as u64;
+            let threads = u64::from(cell.touched.1);
             if threads > 0 {
                 footprint.addresses += 1;
                 footprint.threads += threads;

@@ -65,14 +65,10 @@ pub struct Report {
     pub divisions: u64,
     /// Some work-item did not come to its end within the budget.
     pub exhausted: bool,
-    /// Some work-items waited at a barrier that others did not reach.
-    pub divergent: bool,
-    /// By block.
-    pub visited: Vec<bool>,
     pub footprint: Footprint,
     /// By instruction: the end of its farthest access to an argument's buffer, in bytes.
     pub reached: HashMap<ValueId, u64>,
-    /// By argument: one past the greatest coordinates at which an image was written or read.
+    /// By argument: one past the greatest coordinates at which an image was written, or read without a sampler.
     pub texels: HashMap<u32, [u64; 3]>,
 }
 
@@ -125,8 +121,6 @@ pub struct DryRun<'a> {
     wild: u64,
     divisions: Cell<u64>,
     exhausted: bool,
-    divergent: bool,
-    visited: Vec<bool>,
     coin: bool,
     current: ValueId,
     reached: HashMap<ValueId, u64>,
@@ -167,8 +161,6 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         wild: 0,
         divisions: Cell::new(0),
         exhausted: false,
-        divergent: false,
-        visited: vec![false; program.blocks.len()],
         coin: false,
         current: 0,
         reached: HashMap::new(),
@@ -189,8 +181,6 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         wild: run.wild,
         divisions: run.divisions.get(),
         exhausted: run.exhausted,
-        divergent: run.divergent,
-        visited: run.visited,
         footprint,
         reached: run.reached,
         texels: run.texels,
@@ -310,7 +300,6 @@ impl<'a> DryRun<'a> {
             if waiting == 0 || self.steps > self.setup.budget {
                 return;
             }
-            self.divergent |= waiting < items.len();
             items.iter_mut().filter(|i| i.state == State::Waiting).for_each(|i| i.state = State::Running);
             self.interval += 1;
         }
@@ -325,7 +314,6 @@ impl<'a> DryRun<'a> {
         let program = self.program;
         loop {
             let code = &program.blocks[item.block];
-            self.visited[item.block] = true;
             if item.index == 0 {
                 self.phis(item, &code.instructions);
             }

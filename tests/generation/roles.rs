@@ -1,0 +1,222 @@
+//! What arguments are for, on small kernels.
+
+use kassay::generate::model::{Contents, KernelModel, Role};
+use kassay::generate::program::Region;
+use kassay::generate::roles;
+
+use super::support::with_source;
+
+fn model(source: &str) -> KernelModel {
+    with_source(source, |assay| roles::infer(assay).unwrap())
+}
+
+fn role(model: &KernelModel, name: &str) -> Role {
+    let position = model.interface.args.iter().position(|a| a.name.as_deref() == Some(name)).unwrap();
+    model.args[position].role
+}
+
+fn length(model: &KernelModel, name: &str) -> Option<String> {
+    let position = model.interface.args.iter().position(|a| a.name.as_deref() == Some(name)).unwrap();
+    model.args[position].length.clone()
+}
+
+fn contents(model: &KernelModel, name: &str) -> Contents {
+    let position = model.interface.args.iter().position(|a| a.name.as_deref() == Some(name)).unwrap();
+    model.args[position].contents
+}
+
+#[test]
+fn a_check_before_an_access_gives_the_length() {
+    let m = model(
+        "kernel void k(global const float *a, global float *b, global int *c, int n, float f) {
+            int i = get_global_id(0);
+            if (i >= n) return;
+            b[i] = a[i] * f;
+            c[i] += 1;
+        }",
+    );
+    assert_eq!([role(&m, "a"), role(&m, "b"), role(&m, "c")], [Role::Input, Role::Output, Role::InOut]);
+    assert_eq!([role(&m, "n"), role(&m, "f")], [Role::Bound, Role::Data]);
+    assert_eq!(length(&m, "a").as_deref(), Some("n"));
+    assert!(m.preconditions.contains(&"b has n elements".to_owned()), "{:?}", m.preconditions);
+}
+
+#[test]
+fn loops_and_short_circuits_and_helpers_are_checks_too() {
+    let m = model(
+        "int inside(int x, int y, int w, int h) { return x < w && y < h; }
+        kernel void k(global const float *a, global float *b, int w, int h, int n, constant float *f) {
+            int x = get_global_id(0), y = get_global_id(1);
+            if (!inside(x, y, w, h)) return;
+            float s = 0;
+            for (int j = 0; j < n; j++) s += f[j];
+            b[y * w + x] = s * a[y * w + x];
+        }",
+    );
+    assert_eq!(m.dims, 2);
+    assert_eq!(length(&m, "f").as_deref(), Some("n"));
+    assert_eq!(length(&m, "b").as_deref(), Some("w * h"));
+    assert_eq!(role(&m, "n"), Role::Count);
+}
+
+#[test]
+fn one_too_many_is_no_longer_a_length() {
+    let forgot = |line: &str| {
+        let m = model(&format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                int i = get_global_id(0);
+                {line}
+            }}"
+        ));
+        length(&m, "b")
+    };
+    assert_eq!(forgot("if (i <= n) b[i] = a[i];").as_deref(), Some("n"));
+    assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j;").as_deref(), Some("n"));
+    assert_eq!(forgot("if (i <= n - 1) b[i] = a[i];").as_deref(), Some("n"));
+    // Laid out by n + 1, or accessed at n: on purpose.
+    assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = b[n + 1 + j];"), None);
+    assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j; b[n] = 0;"), None);
+}
+
+#[test]
+fn rows_that_nothing_checks_ask_for_their_length() {
+    let m = model(
+        "kernel void k(global float *b, int w) {
+            b[get_global_id(1) * w + get_global_id(0)] = 1;
+        }",
+    );
+    assert!(matches!(role(&m, "w"), Role::RowLength | Role::Bound));
+    assert_eq!(length(&m, "b"), None);
+}
+
+#[test]
+fn integers_in_buffers_are_places_offsets_counts_or_data() {
+    let m = model(
+        "kernel void k(global const int *start, global const int *column, global const float *x, global float *y,
+                       global const int *turns, global const int *plain, global const uchar *byte, global int *table, int n) {
+            int i = get_global_id(0);
+            if (i >= n) return;
+            float s = 0;
+            for (int k = start[i]; k < start[i + 1]; k++) s += x[column[k]];
+            for (int k = 0; k < turns[i]; k++) s *= 2;
+            y[i] = s + plain[i] + table[byte[i]];
+        }",
+    );
+    assert_eq!(contents(&m, "start"), Contents::Offsets);
+    assert!(matches!(contents(&m, "column"), Contents::Places { target: Region::Argument(2), distinct: false, .. }));
+    assert_eq!(contents(&m, "turns"), Contents::Counts);
+    assert_eq!(contents(&m, "plain"), Contents::Data);
+    assert_eq!(contents(&m, "byte"), Contents::Data);
+}
+
+#[test]
+fn places_to_write_are_distinct_unless_what_is_there_counts() {
+    let scatter = model(
+        "kernel void k(global const int *to, global const float *a, global float *b) {
+            int i = get_global_id(0);
+            b[to[i]] = a[i];
+        }",
+    );
+    assert!(matches!(contents(&scatter, "to"), Contents::Places { distinct: true, .. }));
+    let count = model(
+        "kernel void k(global const int *to, global int *b) {
+            int i = get_global_id(0);
+            b[to[i]]++;
+        }",
+    );
+    assert!(matches!(contents(&count, "to"), Contents::Places { distinct: false, .. }));
+}
+
+#[test]
+fn static_local_arrays_limit_the_group() {
+    let m = model(
+        "kernel void k(global float *b) {
+            local float t[64];
+            int l = get_local_id(0);
+            t[l] = b[l];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            b[l] = t[l + 1];
+        }",
+    );
+    assert_eq!(m.groups.at_most[0], Some(64));
+    let halo = model(
+        "kernel void k(global float *b) {
+            local float t[18][18];
+            int x = get_local_id(0), y = get_local_id(1);
+            t[y][x] = t[y + 1][x + 1] = t[y + 2][x + 2] = b[x];
+        }",
+    );
+    assert_eq!(halo.groups.at_most, [Some(16), Some(16), None]);
+    let checked = model(
+        "kernel void k(global float *b) {
+            local float t[8];
+            int l = get_local_id(0);
+            if (l < 8) t[l] = b[l];
+        }",
+    );
+    assert_eq!(checked.groups.at_most[0], None);
+}
+
+#[test]
+fn constants_in_indices_fix_the_group() {
+    let of = |line: &str| {
+        let source = format!(
+            "kernel void k(global float *b, int n) {{
+                local float t[256];
+                int l = get_local_id(0);
+                {line}
+            }}"
+        );
+        model(&source).groups.exactly[0]
+    };
+    assert_eq!(of("for (int i = l; i < 256; i += 32) t[i] = 0;"), Some(32));
+    assert_eq!(of("b[get_group_id(0) * 16 + l] = 0;"), Some(16));
+    assert_eq!(of("for (int j = 0; j < n; j++) b[j * 8 + l] = 0;"), Some(8));
+    assert_eq!(of("for (int i = l; i < 256; i += get_local_size(0)) t[i] = 0;"), None);
+    assert_eq!(of("b[get_group_id(0) * get_local_size(0) + l] = 0;"), None);
+}
+
+#[test]
+fn loops_that_halve_the_group_ask_for_a_power_of_two() {
+    let halving = |start: &str, step: &str| {
+        model(&format!(
+            "kernel void k(global float *b, local float *t) {{
+                int l = get_local_id(0);
+                for (int s = {start}; s > 0; {step}) {{
+                    if (l < s) t[l] += t[l + s];
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                }}
+                b[l] = t[l];
+            }}"
+        ))
+        .groups
+        .power_of_two
+    };
+    assert!(halving("get_local_size(0) / 2", "s >>= 1"));
+    assert!(halving("get_local_size(0) / 2", "s /= 2"));
+    assert!(!halving("get_local_size(0)", "s--"));
+    assert!(!halving("64", "s >>= 1"));
+}
+
+#[test]
+fn scalars_have_roles_and_dictionaries() {
+    let m = model(
+        "typedef struct { int count; float scale; } params;
+        kernel void k(global int *b, int mode, int by, int shift, params p, int unused, uchar kind) {
+            int i = get_global_id(0);
+            if (i >= p.count) return;
+            int x = b[i] / by >> shift;
+            switch (mode) { case 3: x++; break; case 17: x--; }
+            if (kind == 200) x = 0;
+            b[i] = x * p.scale;
+        }",
+    );
+    assert_eq!([role(&m, "mode"), role(&m, "shift")], [Role::Flag, Role::Shift]);
+    assert_eq!([role(&m, "by"), role(&m, "unused")], [Role::Divisor, Role::Unused]);
+    let scalar = |name: &str| m.scalars.iter().find(|s| s.name == name).unwrap();
+    assert_eq!(scalar("p.count").role, Role::Bound);
+    assert!(scalar("mode").dictionary.contains(&17));
+    assert!(scalar("kind").dictionary.contains(&200));
+    assert_eq!(length(&m, "b").as_deref(), Some("p.count"));
+    assert!(m.preconditions.contains(&"by is not 0".to_owned()), "{:?}", m.preconditions);
+}

@@ -61,7 +61,7 @@ fn int(value: i32) -> ArgValue {
 
 fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
     let dims = if global[1] > 1 { 2 } else { 1 };
-    Launch { range: NdRange { dims, global, local: Some(local), offset: [0; 3] }, args }
+    Launch::new(NdRange { dims, global, local: Some(local), offset: [0; 3] }, args)
 }
 
 fn code(assay: &Assay<'_>, races: bool) -> Done<Arc<HostCode>> {

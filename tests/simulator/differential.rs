@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use inkwell::context::Context;
 use kassay::coverage::build::{self, Assay, File};
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{DeviceRequest, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, WorkerOptions};
+use kassay::exec::{DeviceRequest, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, Target, WorkerOptions};
 use kassay::kernel::compile;
-use kassay::kernel::interface::ArgKind;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
 use kassay::lower::host::emit::{Effort, emit};
@@ -44,12 +43,9 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
     let file = File::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
     let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    if assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_) | ArgKind::Sampler)) {
-        return Ok((Vec::new(), 0));
-    }
     let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
     let bound = Precision::of(&assay.canonical_text()).bound();
-    let plain = device.load(&assay.plain()?)?;
+    let plain = device.load(&assay.plain(Target::SpirV)?)?;
     let programs = [(false, Effort::Full), (true, Effort::Full), (false, Effort::Quick)];
     let mut loaded = Vec::new();
     for (races, effort) in programs {

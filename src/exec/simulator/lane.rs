@@ -20,8 +20,9 @@ pub const SINK: u64 = 1 << 30;
 /// Bytes that a launch may print; what comes later is dropped.
 pub const MOST_PRINTED: usize = 64 << 20;
 
-/// Stacks of more bytes than this together are given back after a launch.
+/// Stacks of more bytes than this together, or more of them, are given back after a launch.
 const KEPT_STACKS: u64 = 256 << 20;
+const KEPT_FIBERS: usize = 4096;
 
 /// Of so many slots local memory is kept.
 const KEPT_LOCALS: usize = 8;
@@ -183,7 +184,8 @@ impl Lane {
 
     /// Gives back what is too large to keep.
     pub fn relax(&mut self) {
-        if self.private_bytes.saturating_mul(self.fibers.len() as u64) > KEPT_STACKS {
+        let bytes = self.private_bytes.saturating_mul(self.fibers.len() as u64);
+        if bytes > KEPT_STACKS || self.fibers.len() > KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();
         }

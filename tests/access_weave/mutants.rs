@@ -40,7 +40,7 @@ fn all_kernels_verify_with_guards() {
         let layout = GuardLayout { args: assay.interface.args.len() as u32 };
         let module = assay.module.clone();
         guard::inline_and_promote(&module, &assay.entry, &assay.machine).unwrap();
-        guard::weave(&module, &assay.entry, layout, &assay.machine).unwrap();
+        guard::weave(&module, &assay.entry, layout, true, &assay.machine).unwrap();
         ids::plain(&module, layout).unwrap();
         assay.hooked(module, true, true).unwrap();
     });

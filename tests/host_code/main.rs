@@ -1,5 +1,6 @@
 //! Code for this host, run without the simulator: every work-item is a thread, hooks do the least they can.
 
+mod errors;
 mod families;
 mod ids;
 mod math;

@@ -32,7 +32,7 @@ const LEFT: [&str; 10] = [
 /// [`abi::mark`].
 ///
 /// # Errors
-/// `Caller` if the kernel calls a function that is not defined, calls itself, or calls through a pointer; `Environment` without libclc;
+/// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, or is too large; `Environment` without libclc;
 /// `Internal` if a builtin is not known here, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
     undefined::refuse(&module)?;

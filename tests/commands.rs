@@ -341,7 +341,9 @@ fn help_manuals_and_completions_cover_every_command() -> Done {
         assert!(help.contains(&format!("Usage: kassay {command}")), "{help}");
         // Every flag and argument says what it is for.
         for line in help.lines().filter(|l| l.trim_start().starts_with(['-', '<', '['])) {
-            let described = line.trim().contains("  ") || line.trim_start().starts_with("[default");
+            // A flag's values have their description behind a colon.
+            let value = line.trim_start().starts_with("- ") && line.contains(": ");
+            let described = value || line.trim().contains("  ") || line.trim_start().starts_with("[default");
             let next = help.lines().skip_while(|l| *l != line).nth(1).unwrap_or_default();
             assert!(described || next.starts_with("          "), "{command}: `{line}` says nothing");
         }

@@ -359,3 +359,38 @@ fn reports_are_made_of_results_alone() -> Done {
     assert!(!bench.path("x.lcov").exists());
     Ok(())
 }
+
+/// What only the simulator can keep or see: schedules, and accesses out of bounds.
+#[test]
+fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
+    let bench = Bench::new()?;
+    bench.put(
+        "order.cl",
+        "kernel void order(global int *out, global int *n) {\n    out[atomic_inc(n)] = get_global_id(0);\n}\n",
+    )?;
+    let test = |schedule: &str, n: u32, expect: &str| {
+        let args = format!("args = {{ n = [{n}], out = {{ fill = 0, len = 4{expect} }} }}");
+        format!("kernel = \"order.cl\"\n[[test]]\nglobal = [4]\nlocal = [2]\n{schedule}\n{args}\n")
+    };
+    for (schedule, expect) in [
+        ("schedule = { map = [1, 0] }", ", expect = [2, 3, 0, 1]"),
+        ("schedule = { item_order = [1, 0] }", ", expect = [1, 0, 3, 2]"),
+        ("schedule = { preemptions = [{ group = 1, item = 0, access = 0 }] }", ", expect = [0, 1, 3, 2]"),
+    ] {
+        bench.put("order.toml", test(schedule, 0, expect))?;
+        for command in ["run", "cover"] {
+            let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
+            assert_eq!(said.code, Some(0), "{schedule}: {}{}", said.out, said.err);
+        }
+        let mend = &["the test `test 1` has a schedule", "mend: run it on the simulator with --device sim"];
+        bench.refuses(2, &["run", "order.toml", "--device", "opencl"], mend)?;
+    }
+    bench.put("order.toml", test("", 3, ""))?;
+    for (command, status) in [("run", "failed"), ("cover", "faulted")] {
+        let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
+        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+        let found = "the kernel did what no kernel may: out-of-bounds: `out[4]` is written";
+        assert!(said.out.contains(status) && said.out.contains(found), "{}", said.out);
+    }
+    Ok(())
+}

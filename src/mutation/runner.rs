@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::exec::{Batch, Executor, ProgramId, Sweep, Variation};
-use crate::instrument::layout::{GuardLayout, SLOT_WORDS, slot};
+use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
+use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
 
@@ -212,16 +212,21 @@ fn sweep(
         },
     )?;
     cost.pairs += pairs;
-    cost.executions += outcome
-        .runs
-        .iter()
-        .map(|r| if let crate::exec::Swept::Ran(runs) = r { runs.len() } else { 1 } as u64)
-        .sum::<u64>();
-    Ok(outcome
-        .runs
-        .iter()
-        .map(|swept| verdict::pair(swept, &|word| woven.guards.describe(word).unwrap_or_default()))
-        .collect())
+    cost.executions +=
+        outcome.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
+    let describe = |word| woven.guards.describe(word).unwrap_or_default();
+    Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe)).collect())
+}
+
+/// What a guard has stopped decides, before what the simulator saw of it: a loop that ran out of fuel is often what made barriers
+/// diverge. `first`: where the slot's words begin.
+fn guarded(swept: Swept, first: u32) -> Swept {
+    let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
+    let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
+    match words.get(slot::FAULT as usize).copied().and_then(FaultKind::read) {
+        Some(_) => Swept::Ran(vec![Run { difference: None, words: words.to_vec() }]),
+        None => swept,
+    }
 }
 
 /// The slots of a launch: each has a copy of every buffer.

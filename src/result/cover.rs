@@ -112,7 +112,7 @@ pub struct SiteOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `completed`, `timeout`, `crashed`, `rejected`, `output-differs` (instrumented and original disagree).
+    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator found something), `output-differs` (instrumented and original disagree).
     pub status: String,
     /// What happened, if not `completed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

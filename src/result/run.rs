@@ -48,7 +48,7 @@ pub struct Summary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub name: String,
-    /// `passed`, `failed`, `unchecked`, `timeout`, `crashed`, `rejected`.
+    /// `passed`, `failed` (an output, or a check of the simulator), `unchecked`, `timeout`, `crashed`, `rejected`.
     pub status: String,
     /// What happened, if neither `passed` nor `unchecked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -310,8 +310,8 @@ mod tests {
     #[test]
     fn packed_texels_have_red_in_front() {
         let of = |ty, texel: &[u8]| format("RGB", ty).floats(texel).map(|c| (c * 31.0).round() as u32);
-        assert_eq!(of("UNORM_SHORT_565", &0b11111_000000_00001_u16.to_le_bytes()), [31, 0, 1, 31]);
-        assert_eq!(of("UNORM_SHORT_555", &0b1_00011_11111_00000_u16.to_le_bytes()), [3, 31, 0, 31]);
+        assert_eq!(of("UNORM_SHORT_565", &0xF801_u16.to_le_bytes()), [31, 0, 1, 31]);
+        assert_eq!(of("UNORM_SHORT_555", &0x8FE0_u16.to_le_bytes()), [3, 31, 0, 31]);
         let ten = format("RGB", "UNORM_INT_101010");
         let texel = ten.of_floats([1.0, 0.0, 2.0 / 1023.0, 0.0]);
         assert_eq!(u32::from_le_bytes([texel[0], texel[1], texel[2], texel[3]]), 1023 << 20 | 2);

@@ -9,7 +9,7 @@
 mod output_support;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;

@@ -71,7 +71,7 @@ impl Hooked {
     /// Runs it once with so many items, and so many of them in a group.
     pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
         let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] };
-        let launch = Launch { range, args: args.to_vec() };
+        let launch = Launch::new(range, args.to_vec());
         let mut simulator = Simulator::new(1).unwrap();
         let program = simulator.load_host(&self.code).unwrap();
         let options =

@@ -180,7 +180,7 @@ impl Reader<'_> {
         let ids =
             |access: Access| Access { global_id: Some(fault.global_id), group_id: Some(fault.group_id), ..access };
         let plain = |sites: &[table::PlainSite]| ids(self.place(sites.get(site).map_or(u32::MAX, |s| s.path)));
-        let (access, object) = match fault.kind {
+        let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
             _ => {
@@ -191,8 +191,14 @@ impl Reader<'_> {
                 (ids(self.accessed(fault.site, mode)), object)
             }
         };
-        let extent = fault.object.and_then(|o| self.known_bytes(o));
-        let message = words::fault(kind, &access, &object.words(), extent, seen.dims);
+        let elements = fault.object.and_then(|o| self.elements(o));
+        let message = match (fault.texel, &object.name) {
+            (Some(texel), Some(name)) => words::texel(&access, name, texel, seen.dims),
+            _ => words::fault(kind, &access, &object.words(), elements, seen.dims),
+        };
+        if fault.texel.is_some() {
+            object.index = None;
+        }
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
     }
 
@@ -290,7 +296,7 @@ impl Reader<'_> {
     }
 
     /// Elements of a variable whose size the code tells.
-    fn known_bytes(&self, object: u32) -> Option<u64> {
+    fn elements(&self, object: u32) -> Option<u64> {
         let object = self.table.objects.get(object as usize)?;
         match object.storage {
             Storage::Argument(_) => None,

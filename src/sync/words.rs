@@ -105,6 +105,13 @@ pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option
     }
 }
 
+/// An access to a texel that an image has not; `texel`: its numbers by dimension, those that the image has not are 0.
+pub fn texel(access: &Access, image: &str, texel: [i64; 3], dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let [x, y, z] = texel;
+    format!("{who} {} texel ({x}, {y}, {z}) of the image `{image}`, which has no such texel", verb(access.mode))
+}
+
 /// A barrier that nothing needs.
 pub fn redundant(builtin: &str, inputs: u64) -> String {
     let inputs = if inputs == 1 {

@@ -289,8 +289,7 @@ impl Writer<'_> {
             assume("all", first.iter().filter(|p| all.contains(p)).map(String::as_str).collect());
         }
         for input in inputs {
-            let what: Vec<&str> =
-                input.preconditions.iter().filter(|p| own.contains(p)).map(String::as_str).collect();
+            let what: Vec<&str> = input.preconditions.iter().filter(|p| own.contains(p)).map(String::as_str).collect();
             if !what.is_empty() {
                 assume(&format!("\"{}\"", input.name), what);
             }

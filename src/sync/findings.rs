@@ -192,13 +192,15 @@ impl Reader<'_> {
             }
         };
         let elements = fault.object.and_then(|o| self.elements(o));
+        // Of variables of fixed size the simulator knows what was hit, not always where: an index inside says so.
+        let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n));
+        if fault.texel.is_some() || kind == FindingKind::OutOfBounds && inside {
+            object.index = None;
+        }
         let message = match (fault.texel, &object.name) {
             (Some(texel), Some(name)) => words::texel(&access, name, texel, seen.dims),
             _ => words::fault(kind, &access, &object.words(), elements, seen.dims),
         };
-        if fault.texel.is_some() {
-            object.index = None;
-        }
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
     }
 

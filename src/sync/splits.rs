@@ -26,9 +26,12 @@ pub struct Splits<'a> {
     varying: Varying,
     /// The kernel's file as given.
     source: &'a str,
-    /// Groups diverge alike: by barriers waited at, and whether some have ended.
-    known: RefCell<HashMap<(Vec<u32>, bool), Option<Branch>>>,
+    /// Groups diverge alike.
+    known: RefCell<HashMap<Parted, Option<Branch>>>,
 }
+
+/// How a group parted: the barriers waited at, and whether some items have ended.
+type Parted = (Vec<u32>, bool);
 
 /// Where work-items are: by function, from the kernel to where they wait; nothing: at the kernel's end.
 type Way = Vec<(usize, BlockIndex)>;

@@ -40,8 +40,8 @@ pub struct Seen<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     kind: FindingKind,
-    /// In order.
-    places: Vec<(Location, Option<Mode>)>,
+    /// In order; the number of a site only where its place is not known.
+    places: Vec<(Location, Option<Mode>, Option<u32>)>,
     scope: Option<Scope>,
     memory: Option<Memory>,
     variable: Option<String>,
@@ -119,7 +119,11 @@ impl Reader<'_> {
         let divergences = simulation.divergences.iter().map(|d| (self.divergence(seen, d), None));
         let faults = simulation.faults.iter().map(|f| (self.fault(seen, f), None));
         let all = races.chain(divergences).chain(faults);
-        all.map(|(finding, conflict)| (key(&finding), finding, conflict)).collect()
+        let sites = simulation.conflicts.iter().map(|c| c.accesses.map(|a| a.site).to_vec());
+        let barriers = |d: &Divergence| d.waiting.iter().map(|w| w.barrier).collect::<Vec<u32>>();
+        let sites = sites.chain(simulation.divergences.iter().map(barriers));
+        let sites = sites.chain(simulation.faults.iter().map(|f| vec![f.site]));
+        all.zip(sites).map(|((finding, conflict), sites)| (key(&finding, sites), finding, conflict)).collect()
     }
 
     fn race(&self, seen: Seen<'_>, conflict: &Conflict) -> Finding {
@@ -309,11 +313,17 @@ impl Reader<'_> {
     }
 }
 
-fn key(finding: &Finding) -> Key {
-    let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode)).collect();
+/// `sites`: their numbers, in any order.
+fn key(finding: &Finding, sites: Vec<u32>) -> Key {
+    let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode, None)).collect();
+    let nowhere = || Location { file: String::new(), line: 0, column: 0 };
+    if finding.accesses.iter().any(|a| a.location.line == 0) {
+        // Without places, sites are all that tells findings apart.
+        places.extend(sites.into_iter().map(|site| (nowhere(), None, Some(site))));
+    }
     if finding.finished.is_some() {
         // One that ends is told from one that only waits elsewhere.
-        places.push((Location { file: String::new(), line: 0, column: 0 }, None));
+        places.push((nowhere(), None, None));
     }
     places.sort();
     Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }

@@ -155,6 +155,25 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> Done {
     let run = json(&["run", &suite])?;
     has(&run, common)?;
     valid(&run, "run.schema.json")?;
+    let schedule = json(&["schedule", &suite, "--repeats", "2", "--schedules", "3"])?;
+    has(&schedule, common)?;
+    has(&schedule, "/tests/0/name /tests/0/verdict /tests/0/differing_outputs")?;
+    for key in ["index", "map", "item_order", "preemptions", "seed"] {
+        has(&schedule, &format!("/tests/0/schedules/0/{key}"))?;
+    }
+    valid(&schedule, "schedule.schema.json")?;
+    let checked = json(&["check", &testdata("scan_blelloch/suite.toml")])?;
+    has(&checked, common)?;
+    has(&checked, "/verdict /holds_for /findings/0/accesses/0/file /findings/0/accesses/0/line")?;
+    has(&checked, "/amplification/access_invariant /amplification/holds_for_all_values_of")?;
+    has(&checked, "/amplification/property_integrity_inputs /amplification/why_not")?;
+    for key in "kind scope memory variable benign count input schedule reproduction".split(' ') {
+        has(&checked, &format!("/findings/0/{key}"))?;
+    }
+    for key in ["column", "mode", "global_id", "group_id"] {
+        has(&checked, &format!("/findings/0/accesses/0/{key}"))?;
+    }
+    valid(&checked, "check.schema.json")?;
     let devices = json(&["devices"])?;
     has(&devices, common)?;
     valid(&devices, "devices.schema.json")
@@ -327,7 +346,7 @@ fn graphs_are_what_graphviz_takes() -> Done {
 
 #[test]
 fn help_manuals_and_completions_cover_every_command() -> Done {
-    let commands = ["devices", "inspect", "run", "cover", "lower", "report", "completions", "man"];
+    let commands = ["devices", "inspect", "run", "cover", "lower", "report", "completions", "man", "schedule", "check"];
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&["completions", shell])?;
         assert!(commands.iter().all(|c| script.contains(c)) && script.contains("fail-under"), "{shell}");

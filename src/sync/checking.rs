@@ -291,7 +291,9 @@ pub fn holds_for(flows: &[String], leaning: &[String], inputs: &[Input]) -> (Hol
     }
     let incomplete = inputs.iter().filter(|i| !i.completed).count();
     if incomplete > 0 {
-        because.push(format!("{incomplete} of {} inputs did not come to their end", inputs.len()));
+        let inputs =
+            if inputs.len() == 1 { "the input".to_owned() } else { format!("{incomplete} of {} inputs", inputs.len()) };
+        because.push(format!("{inputs} did not come to an end"));
     }
     let holds = if because.is_empty() { HoldsFor::AllInterleavings } else { HoldsFor::ExploredSchedules };
     (holds, because)

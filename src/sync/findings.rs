@@ -40,8 +40,8 @@ pub struct Seen<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     kind: FindingKind,
-    /// In order.
-    places: Vec<(Location, Option<Mode>)>,
+    /// In order; the number of a site only where its place is not known.
+    places: Vec<(Location, Option<Mode>, Option<u32>)>,
     scope: Option<Scope>,
     memory: Option<Memory>,
     variable: Option<String>,
@@ -119,7 +119,11 @@ impl Reader<'_> {
         let divergences = simulation.divergences.iter().map(|d| (self.divergence(seen, d), None));
         let faults = simulation.faults.iter().map(|f| (self.fault(seen, f), None));
         let all = races.chain(divergences).chain(faults);
-        all.map(|(finding, conflict)| (key(&finding), finding, conflict)).collect()
+        let sites = simulation.conflicts.iter().map(|c| c.accesses.map(|a| a.site).to_vec());
+        let barriers = |d: &Divergence| d.waiting.iter().map(|w| w.barrier).collect::<Vec<u32>>();
+        let sites = sites.chain(simulation.divergences.iter().map(barriers));
+        let sites = sites.chain(simulation.faults.iter().map(|f| vec![f.site]));
+        all.zip(sites).map(|((finding, conflict), sites)| (key(&finding, sites), finding, conflict)).collect()
     }
 
     fn race(&self, seen: Seen<'_>, conflict: &Conflict) -> Finding {
@@ -180,7 +184,7 @@ impl Reader<'_> {
         let ids =
             |access: Access| Access { global_id: Some(fault.global_id), group_id: Some(fault.group_id), ..access };
         let plain = |sites: &[table::PlainSite]| ids(self.place(sites.get(site).map_or(u32::MAX, |s| s.path)));
-        let (access, object) = match fault.kind {
+        let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
             _ => {
@@ -191,8 +195,16 @@ impl Reader<'_> {
                 (ids(self.accessed(fault.site, mode)), object)
             }
         };
-        let extent = fault.object.and_then(|o| self.known_bytes(o));
-        let message = words::fault(kind, &access, &object.words(), extent, seen.dims);
+        let elements = fault.object.and_then(|o| self.elements(o));
+        // Of variables of fixed size the simulator knows what was hit, not always where: an index inside says so.
+        let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n));
+        if fault.texel.is_some() || kind == FindingKind::OutOfBounds && inside {
+            object.index = None;
+        }
+        let message = match (fault.texel, &object.name) {
+            (Some(texel), Some(name)) => words::texel(&access, name, texel, seen.dims),
+            _ => words::fault(kind, &access, &object.words(), elements, seen.dims),
+        };
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
     }
 
@@ -290,7 +302,7 @@ impl Reader<'_> {
     }
 
     /// Elements of a variable whose size the code tells.
-    fn known_bytes(&self, object: u32) -> Option<u64> {
+    fn elements(&self, object: u32) -> Option<u64> {
         let object = self.table.objects.get(object as usize)?;
         match object.storage {
             Storage::Argument(_) => None,
@@ -301,11 +313,17 @@ impl Reader<'_> {
     }
 }
 
-fn key(finding: &Finding) -> Key {
-    let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode)).collect();
+/// `sites`: their numbers, in any order.
+fn key(finding: &Finding, sites: Vec<u32>) -> Key {
+    let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode, None)).collect();
+    let nowhere = || Location { file: String::new(), line: 0, column: 0 };
+    if finding.accesses.iter().any(|a| a.location.line == 0) {
+        // Without places, sites are all that tells findings apart.
+        places.extend(sites.into_iter().map(|site| (nowhere(), None, Some(site))));
+    }
     if finding.finished.is_some() {
         // One that ends is told from one that only waits elsewhere.
-        places.push((Location { file: String::new(), line: 0, column: 0 }, None));
+        places.push((nowhere(), None, None));
     }
     places.sort();
     Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }

@@ -3,7 +3,8 @@
 //! Nobody records the ways that items go. The branch is found by control dependence, outward from where they ended up: the nearest
 //! one from which both ends are reached over different sides, and that items may take differently at all.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use inkwell::passes::PassBuilderOptions;
 
@@ -25,7 +26,12 @@ pub struct Splits<'a> {
     varying: Varying,
     /// The kernel's file as given.
     source: &'a str,
+    /// Groups diverge alike.
+    known: RefCell<HashMap<Parted, Option<Branch>>>,
 }
+
+/// How a group parted: the barriers waited at, and whether some items have ended.
+type Parted = (Vec<u32>, bool);
 
 /// Where work-items are: by function, from the kernel to where they wait; nothing: at the kernel's end.
 type Way = Vec<(usize, BlockIndex)>;
@@ -44,11 +50,22 @@ impl<'a> Splits<'a> {
         promoted
             .run_passes("function(sroa<preserve-cfg>)", &assay.machine, PassBuilderOptions::create())
             .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
-        Ok(Splits { sites: &assay.sites, varying: Varying::of(&promoted, &assay.sites), source })
+        let varying = Varying::of(&promoted, &assay.sites);
+        Ok(Splits { sites: &assay.sites, varying, source, known: RefCell::default() })
     }
 
     /// The branch or loop that split the group; `None` where the code does not tell (no debug information).
     pub fn branch(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
+        let key = (divergence.waiting.iter().map(|w| w.barrier).collect(), divergence.finished > 0);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.find(table, divergence);
+        self.known.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn find(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
         let way = |barrier: u32| {
             let path = table.barriers.get(barrier as usize)?.path;
             self.way(&table.paths.get(path as usize)?.frames)

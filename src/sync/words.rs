@@ -89,6 +89,7 @@ pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option
     match kind {
         FindingKind::OutOfBounds => match (element, elements) {
             ("memory", _) => format!("{who} {does} memory that belongs to no buffer or variable"),
+            (_, Some(n)) if !element.ends_with(']') => format!("{who} {does} `{element}` outside its {n} elements"),
             (_, Some(n)) => format!("{who} {does} `{element}`, but it has {n} elements"),
             (_, None) => format!("{who} {does} `{element}`, which lies outside its buffer"),
         },
@@ -103,6 +104,13 @@ pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option
         FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
         _ => String::new(),
     }
+}
+
+/// An access to a texel that an image has not; `texel`: its numbers by dimension, those that the image has not are 0.
+pub fn texel(access: &Access, image: &str, texel: [i64; 3], dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let [x, y, z] = texel;
+    format!("{who} {} texel ({x}, {y}, {z}) of the image `{image}`, which has no such texel", verb(access.mode))
 }
 
 /// A barrier that nothing needs.

@@ -6,6 +6,7 @@ mod examples;
 mod files;
 mod lcov;
 mod mutation;
+mod sync;
 mod text;
 
 use std::fs;

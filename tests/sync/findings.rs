@@ -62,6 +62,16 @@ fn races_of_different_call_paths_with_the_same_places_are_one() {
 }
 
 #[test]
+fn without_places_sites_tell_findings_apart() {
+    let mut table = Tables::new();
+    let sites = [0, 1, 2].map(|_| table.access(Mode::Write, 0, vec![place("k", 0, 0)]));
+    let race = |a: u32, b: u32| conflict([access(a, Mode::Write, 0, 0), access(b, Mode::Write, 1, 0)], 0, 0);
+    let seen = Simulation { conflicts: vec![race(sites[0], sites[1]), race(sites[0], sites[2])], ..simulation() };
+    let found = read(&table.0, &[seen.clone(), seen]);
+    assert_eq!(found.iter().map(|f| (f.count, f.inputs)).collect::<Vec<_>>(), [(2, 2), (2, 2)]);
+}
+
+#[test]
 fn a_divergence_says_who_waits_where_and_why() {
     let mut table = Tables::new();
     let barrier = table.barrier(0, vec![place("k", 4, 9)]);

@@ -69,13 +69,29 @@ fn memory(memory: Memory) -> &'static str {
 }
 
 fn headline(finding: &Finding) -> String {
-    let mut out = finding.kind.name().replace('-', " ");
+    let name = match finding.kind {
+        FindingKind::DataRace => "data race",
+        FindingKind::BarrierDivergence => "barrier divergence",
+        FindingKind::OutOfBounds => "access out of bounds",
+        FindingKind::NullAccess => "access through a null pointer",
+        FindingKind::ReadOnlyWrite => "write to read-only memory",
+        FindingKind::Misaligned => "misaligned access",
+        FindingKind::Division => "division that traps",
+        FindingKind::NonTermination => "loop without end",
+        FindingKind::Uninitialised => "read of uninitialised memory",
+        FindingKind::RedundantBarrier => "redundant barrier",
+    };
+    let mut out = name.to_owned();
     if finding.benign {
         out = format!("{out} (equal values)");
     }
     if let Some(name) = &finding.variable {
         let of = finding.memory.map_or("", memory);
-        let on = if finding.kind == FindingKind::DataRace { "on" } else { "of" };
+        let on = match finding.kind {
+            FindingKind::DataRace => "on",
+            FindingKind::Uninitialised => "in",
+            _ => "of",
+        };
         let _ = write!(out, " {on} {of} `{name}`");
     }
     match finding.scope {
@@ -141,7 +157,7 @@ impl Writer<'_> {
         let input = finding.input.as_ref().and_then(|name| self.result.inputs.iter().find(|i| i.name == *name));
         let dims = input.map_or(3, |i| i.global.len());
         let mut what = match (finding.kind, access.mode) {
-            (FindingKind::RedundantBarrier, _) => "not needed".to_owned(),
+            (FindingKind::RedundantBarrier, _) => return self.place(&access.location, "not needed", same_line),
             (FindingKind::BarrierDivergence, _) => {
                 let n = access.waiting.unwrap_or(0);
                 format!("{} {}", style::count(n, "work-item"), if n == 1 { "waits" } else { "wait" })
@@ -289,8 +305,7 @@ impl Writer<'_> {
             assume("all", first.iter().filter(|p| all.contains(p)).map(String::as_str).collect());
         }
         for input in inputs {
-            let what: Vec<&str> =
-                input.preconditions.iter().filter(|p| own.contains(p)).map(String::as_str).collect();
+            let what: Vec<&str> = input.preconditions.iter().filter(|p| own.contains(p)).map(String::as_str).collect();
             if !what.is_empty() {
                 assume(&format!("\"{}\"", input.name), what);
             }

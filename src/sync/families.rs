@@ -141,7 +141,9 @@ impl Plan<'_> {
             Family::OneGroupFirst => {
                 // A chunk after the other, so that they spread over the whole range.
                 let chunk = turn % groups.div_ceil(CHUNK) * CHUNK;
-                one_first(groups, chunk + below(&mut random, CHUNK.min(groups - chunk)))
+                // Group 0 first is the natural order; there are others, or this family would not be drawn.
+                let least = u64::from(chunk == 0);
+                one_first(groups, chunk + least + below(&mut random, CHUNK.min(groups - chunk) - least))
             }
             Family::Permutation => Schedule { map: permutation(&mut random, groups), ..Schedule::default() },
             Family::ItemOrder => Schedule { item_order: permutation(&mut random, items), ..Schedule::default() },

@@ -31,10 +31,7 @@ pub fn first(label: &str, ty: Option<&Type>, tolerance: Tolerance, expected: &[u
                 Some(field) => format!("{index}.{field}"),
                 None => index.to_string(),
             };
-            return Some(format!(
-                "{label} differs at {at}: {} instead of {}",
-                first.actual, first.expected
-            ));
+            return Some(format!("{label} differs at {at}: {} instead of {}", first.actual, first.expected));
         }
     }
     None

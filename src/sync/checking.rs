@@ -88,7 +88,7 @@ pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], option
     for found in found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses) {
         run.witness(found, &cases[found.input], &explored[found.input])?;
     }
-    let barriers = run.barriers(reader, cases, &explored, options)?;
+    let barriers = run.barriers(reader, cases, &explored, verdict, options)?;
     let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
     let leaning = leans.map(|(case, _)| case.name.clone()).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
@@ -142,6 +142,7 @@ impl Run<'_> {
         reader: &Reader<'_>,
         cases: &[Case],
         explored: &[Explored],
+        verdict: Verdict,
         options: CheckOptions,
     ) -> Result<Vec<(u32, Barrier)>> {
         let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
@@ -162,6 +163,8 @@ impl Run<'_> {
                     (None, "not every input that reaches it comes to its end".to_owned())
                 }
                 () if !options.redundant => (None, "not tried".to_owned()),
+                // Redundant is what can go without any finding, and this kernel has some with all its barriers.
+                () if verdict != Verdict::Clean => (None, "the kernel is not clean with it".to_owned()),
                 () => {
                     let new = self.without(reader, cases, explored, source, &reaching)?;
                     let reason = match new {

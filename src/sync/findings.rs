@@ -117,13 +117,29 @@ impl Reader<'_> {
         let simulation = seen.simulation;
         let races = simulation.conflicts.iter().map(|c| (self.race(seen, c), Some(c.clone())));
         let divergences = simulation.divergences.iter().map(|d| (self.divergence(seen, d), None));
-        let faults = simulation.faults.iter().map(|f| (self.fault(seen, f), None));
+        let telling: Vec<&SimulatorFault> = simulation.faults.iter().filter(|f| self.tells(simulation, f)).collect();
+        let faults = telling.iter().map(|f| (self.fault(seen, f), None));
         let all = races.chain(divergences).chain(faults);
         let sites = simulation.conflicts.iter().map(|c| c.accesses.map(|a| a.site).to_vec());
         let barriers = |d: &Divergence| d.waiting.iter().map(|w| w.barrier).collect::<Vec<u32>>();
         let sites = sites.chain(simulation.divergences.iter().map(barriers));
-        let sites = sites.chain(simulation.faults.iter().map(|f| vec![f.site]));
+        let sites = sites.chain(telling.iter().map(|f| vec![f.site]));
         all.zip(sites).map(|((finding, conflict), sites)| (key(&finding, sites), finding, conflict)).collect()
+    }
+
+    /// Whether a fault is not just what another finding comes to: a read of what nobody has written yet is part of its race with who
+    /// writes it, and what skipped accesses would have written is not known.
+    fn tells(&self, simulation: &Simulation, fault: &SimulatorFault) -> bool {
+        let path = |site: u32| self.table.accesses.get(site as usize).map(|s| s.path);
+        let races = |c: &Conflict| {
+            Some(c.object) == fault.object && c.accesses.iter().any(|a| path(a.site) == path(fault.site))
+        };
+        let skips = |kind: FaultKind| {
+            let apart = [FaultKind::Uninitialised, FaultKind::Division, FaultKind::NonTermination];
+            !apart.contains(&kind)
+        };
+        fault.kind != FaultKind::Uninitialised
+            || !(simulation.conflicts.iter().any(races) || simulation.faults.iter().any(|f| skips(f.kind)))
     }
 
     fn race(&self, seen: Seen<'_>, conflict: &Conflict) -> Finding {

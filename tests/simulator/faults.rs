@@ -144,7 +144,13 @@ fn sweeps_tell_each_variation_apart() {
     let (mut simulator, program) = many();
     let launch = launch(4, 2, vec![ints([0; 4])]);
     let bytes: Vec<u8> = [1_i32, 0, 0, 0].iter().flat_map(|v| v.to_le_bytes()).collect();
-    let reference = Reference { position: 0, label: "`out`".into(), bytes: Arc::new(bytes), ty: None, tolerance: Tolerance::default() };
+    let reference = Reference {
+        position: 0,
+        label: "`out`".into(),
+        bytes: Arc::new(bytes),
+        ty: None,
+        tolerance: Tolerance::default(),
+    };
     let variations: Vec<Variation> = (0..6).map(|n| Variation { words: vec![(0, n)] }).collect();
     let sweep = Sweep {
         launch: &launch,

@@ -305,9 +305,9 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
     }
 }
 
-/// Whether a pointer to `pointer` may lead to memory of kind `memory`.
+/// Whether a pointer to `pointer` may lead to memory of kind `memory`. Constant memory is global memory that is only read.
 fn suits(pointer: Space, memory: Space) -> bool {
-    pointer == Space::Generic || pointer == memory
+    pointer == Space::Generic || pointer == memory || (pointer, memory) == (Space::Global, Space::Constant)
 }
 
 unsafe extern "C" fn division(item: *mut Item, site: u32) {

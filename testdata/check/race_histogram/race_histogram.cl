@@ -1,5 +1,5 @@
 // Bins counted without atomics: in a group and between groups.
-// expect: racy explored-schedules
+// expect: racy all-interleavings
 // finding A: data-race intra-group global bins
 // finding B: data-race inter-group global bins
 kernel void histogram(global const uchar *in, global int *bins) {

@@ -1,5 +1,5 @@
 // The counter is raised atomically but read plainly.
-// expect: racy explored-schedules
+// expect: racy all-interleavings
 // finding A: data-race intra-group global counter
 kernel void tickets(global int *counter, global int *out) {
     size_t i = get_global_id(0);

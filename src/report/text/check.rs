@@ -228,7 +228,10 @@ impl Writer<'_> {
             HoldsFor::AllInterleavings => "for all interleavings of the explored inputs",
             HoldsFor::ExploredSchedules => "for the explored schedules",
         };
-        let mut out = format!("verdict: {}, {holds}\n", self.style.paint(paint, r.verdict.name()));
+        let mut out = format!("verdict: {}; it holds {holds}\n", self.style.paint(paint, r.verdict.name()));
+        if r.verdict == Verdict::Clean && r.findings.iter().any(|f| f.kind == FindingKind::Uninitialised) {
+            out.push_str("  - reads of uninitialised memory do not count against it\n");
+        }
         for reason in &r.holds_for_because {
             let lines = wrap(&visible(reason), self.style.width.saturating_sub(4).max(20));
             let _ = writeln!(out, "  - {}", lines.join("\n    "));
@@ -238,7 +241,11 @@ impl Writer<'_> {
         let kinds = if kinds.is_empty() { "nothing found".to_owned() } else { kinds.join(", ") };
         let inputs = style::count(s.inputs, "input");
         let incomplete = s.inputs - s.completed;
-        let incomplete = if incomplete > 0 { format!(" ({incomplete} not to their end)") } else { String::new() };
+        let incomplete = match incomplete {
+            0 => String::new(),
+            1 => " (1 not to its end)".to_owned(),
+            n => format!(" ({n} not to their end)"),
+        };
         let launches = style::count(s.launches, "launch");
         let _ = writeln!(
             out,

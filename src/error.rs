@@ -1,6 +1,6 @@
 //! The three kinds of failure, as types: what the caller got wrong, what the environment lacks, what is our own fault.
 //!
-//! Every room returns [`Error`]; only `cli` turns it into an exit code (`contract.md`, exit codes: 2, 3 and 4).
+//! Every room returns [`Error`]; only `cli` turns it into an exit code (2, 3 and 4).
 //! A message says what, where (file:line:column with the line shown) and the mend.
 
 use std::fmt;
@@ -93,7 +93,7 @@ impl Error {
         self
     }
 
-    /// The exit code of `contract.md`.
+    /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Caller(_) => 2,

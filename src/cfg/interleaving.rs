@@ -2,7 +2,7 @@
 //! branches and barriers.
 //!
 //! Where nothing does, every interleaving of an input makes the same accesses and meets the same barriers, so that what was found in one
-//! of them stands for all (`spec.md` section 5, `holds_for`). Only explicit flows are followed, because a branch that is reached ends the
+//! of them stands for all (`holds_for` in results). Only explicit flows are followed, because a branch that is reached ends the
 //! argument already. Memory is one place per variable and argument; arguments are taken to be different buffers.
 
 use std::collections::{BTreeSet, HashMap};

@@ -10,7 +10,7 @@ use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::{DeviceInfo, DeviceRequest, WorkerOptions, probe_devices, simulator};
 use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
 
-/// Exit code where only the simulator can run a kernel (`contract.md`, exit codes: the environment).
+/// Exit code where only the simulator can run a kernel (that of the environment).
 const NO_DEVICE: u8 = 3;
 
 const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime for the CPU without root";

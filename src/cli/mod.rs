@@ -48,7 +48,7 @@ enum Command {
     Worker(worker::WorkerArgs),
 }
 
-/// Runs the program and gives its exit code (`contract.md`, exit codes).
+/// Runs the program and gives its exit code.
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Devices(args) => devices::run(&args),

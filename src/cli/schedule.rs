@@ -94,6 +94,14 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
         Some(replay) => vec![recorded(replay, &assay, &tests)?],
     };
+    let kept = |job: &Job<'_>| {
+        let all = job.recorded.iter().flatten();
+        all.map(|(_, planned)| &planned.schedule).all(|s| s.item_order.is_empty() && s.preemptions.is_empty())
+    };
+    if !exact && !jobs.iter().all(kept) {
+        return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
+            .mend("the schedule to replay has one: run it on the simulator with --device sim"));
+    }
     let repeats = args.repeats.unwrap_or(if exact { 1 } else { REPEATS });
     let options = ScheduleOptions { repeats, timeout: session::limit(&args.execution) };
     let count = args.schedules as usize;

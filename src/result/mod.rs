@@ -1,4 +1,4 @@
-//! The serde types of every result, their schema, journal and merge (`contract.md`, Results).
+//! The serde types of every result, their schema, journal and merge.
 //!
 //! Must never know: how anything was computed.
 

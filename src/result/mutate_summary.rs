@@ -24,7 +24,7 @@ impl Mutant {
 }
 
 impl Summary {
-    /// The numbers and scores of some mutants (`spec.md` section 2).
+    /// The numbers and scores of some mutants (docs/mutate.md).
     pub fn of<'m>(mutants: impl IntoIterator<Item = &'m Mutant>) -> Summary {
         let mut s = Summary::default();
         let mut reached = 0;

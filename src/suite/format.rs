@@ -1,4 +1,4 @@
-//! The keys of a suite file (`contract.md`, Suite file) as types, and their JSON Schema.
+//! The keys of a suite file (docs/suite-format.md) as types, and their JSON Schema.
 //!
 //! What the values mean for a kernel is `resolve`'s to say: here an argument is only known by its form.
 

@@ -1,4 +1,4 @@
-//! Schedules: in which order a launch's work-groups and work-items run (`spec.md` section 4).
+//! Schedules: in which order a launch's work-groups and work-items run (docs/schedule.md).
 
 use serde::{Deserialize, Serialize};
 

@@ -76,7 +76,9 @@ pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], option
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for (input, case) in cases.iter().enumerate() {
-        let simulation = run.launch(&case.launch, Vec::new(), true)?;
+        let simulation = run
+            .launch(&case.launch, Vec::new(), true)
+            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))?;
         let seen = seen(input, case, &simulation);
         findings.add(reader, seen);
         let keys = reader.keys(seen);

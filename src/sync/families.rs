@@ -1,4 +1,4 @@
-//! Families of schedules (PENG 4.2.3 and 4.3, `spec.md` section 4): which orders of work-groups and work-items are tried.
+//! Families of schedules (PENG 4.2.3 and 4.3): which orders of work-groups and work-items are tried.
 //!
 //! The same launch, seed and number give the same schedules on every machine.
 

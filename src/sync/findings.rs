@@ -96,7 +96,7 @@ impl Findings {
     }
 }
 
-/// The verdict of `contract.md`: the first that applies of racy, divergent, memory-fault. `completed`: whether some input did.
+/// The verdict: the first that applies of racy, divergent, memory-fault. `completed`: whether some input did.
 pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: bool) -> Verdict {
     let judged = findings.into_iter().filter_map(|f| match f.kind {
         FindingKind::DataRace => Some(Verdict::Racy),

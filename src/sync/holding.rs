@@ -1,4 +1,4 @@
-//! Whether a verdict holds for every interleaving of the explored inputs (`spec.md` section 5): it does unless a value that depends on
+//! Whether a verdict holds for every interleaving of the explored inputs (docs/check.md): it does unless a value that depends on
 //! the interleaving decides what is accessed.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! What runs of one launch under several schedules left behind: which are alike, and what differs.
 //!
-//! Pure: from outputs to verdicts (`spec.md` section 4).
+//! Pure: from outputs to verdicts (docs/schedule.md).
 
 use crate::result::check::Witness;
 use crate::result::schedule::{Difference, Verdict};

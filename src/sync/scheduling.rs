@@ -1,4 +1,4 @@
-//! A test under several schedules (PENG 4.2.3, `spec.md` section 4).
+//! A test under several schedules (PENG 4.2.3).
 
 use std::time::Duration;
 

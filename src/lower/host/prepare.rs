@@ -2,6 +2,7 @@
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 
 use super::{abi, builtins, emit, handles, inline, plain};
@@ -24,6 +25,9 @@ const LEFT: [&str; 10] = [
     abi::placeholder::IMAGE_QUERY,
 ];
 
+/// LLVM's number for global memory on SPIR-V.
+const GLOBAL: u32 = 1;
+
 /// Retargets a (woven) module to this host, links the bodies of the builtins that it calls, and inlines everything into the kernel.
 /// What is left is the kernel alone, which calls nothing but placeholders ([`abi::placeholder`]), [`abi::ITEM`], `printf` and LLVM's
 /// intrinsics. Loads and divisions of helper functions that nothing uses are kept. Images, samplers and events are pointers.
@@ -32,7 +36,7 @@ const LEFT: [&str; 10] = [
 /// [`abi::mark`].
 ///
 /// # Errors
-/// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, or is too large; `Environment` without libclc;
+/// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, holds assembly, uses a writable variable of the program, or is too large; `Environment` without libclc;
 /// `Internal` if a builtin is not known here, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
     undefined::refuse(&module)?;
@@ -43,6 +47,7 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
         plain::function(f);
     }
     refuse_pointers(&module)?;
+    refuse_program_variables(&module)?;
     builtins::link(&module, &machine, |name| LEFT.contains(&name))?;
     inline::everything(&module, entry, &machine)?;
     check(&module, entry)?;
@@ -54,16 +59,41 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 fn refuse_pointers(module: &Module<'_>) -> Result<()> {
     for call in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
         // SAFETY: alive; asked of calls only.
-        let indirect = unsafe {
-            !LLVMIsACallInst(call.0).is_null() && call.callee().is_none() && {
-                let callee = LLVMGetCalledValue(call.0);
-                LLVMIsAInlineAsm(callee).is_null()
+        let callee = unsafe {
+            match !LLVMIsACallInst(call.0).is_null() && call.callee().is_none() {
+                true => LLVMGetCalledValue(call.0),
+                false => continue,
             }
         };
-        if indirect {
-            let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
-            return Err(Error::caller(format!("the kernel calls through a pointer to a function{place}"))
-                .mend("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name; call the function itself"));
+        let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
+        // SAFETY: alive.
+        if unsafe { !LLVMIsAInlineAsm(callee).is_null() } {
+            // It would run as it stands, unchecked, on a processor it was not written for.
+            return Err(Error::caller(format!(
+                "the kernel holds inline assembly{place}, which the simulator cannot run"
+            ))
+            .mend("write it in OpenCL C, or leave it out with a macro (-D)"));
+        }
+        return Err(Error::caller(format!("the kernel calls through a pointer to a function{place}"))
+            .mend("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name; call the function itself"));
+    }
+    Ok(())
+}
+
+/// Variables of the program that kernels write: they outlive launches, which every run here begins anew, and nobody watches them.
+fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
+    for variable in module.get_globals() {
+        let global = variable.as_value_ref();
+        // SAFETY: alive.
+        let is_writable = unsafe {
+            let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
+            LLVMIsGlobalConstant(global) == 0 && space == GLOBAL && !LLVMGetFirstUse(global).is_null()
+        };
+        if is_writable {
+            let name = variable.get_name().to_string_lossy();
+            let what =
+                format!("the kernel uses the program-scope variable `{name}`, which the simulator does not take");
+            return Err(Error::caller(what).mend("pass it as an argument, or declare it `constant`"));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The race detector: shadow memory that knows, for every cell of global and local memory, who accessed it last.
 //!
-//! A race (`spec.md` section 5; SIMULEE 3.2): two work-items access the same bytes, at least one writes, not both atomically, and nothing
+//! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both atomically, and nothing
 //! orders them. A barrier orders what its flags name, inside its group; groups are never ordered by barriers. Where
 //! code synchronises by atomics, fences or sub-group barriers, happens-before of the OpenCL 3.0 memory model (API specification 3.3.6)
 //! decides for the schedule that is run.

@@ -112,7 +112,6 @@ fn mistakes_of_the_caller_and_devices_that_are_not_there() -> Done {
         (2, &["--resume"], "-o"),
         (2, &["-o", "missing/r.json"], "missing"),
         (3, &["--device", "no such device"], "no such device"),
-        (3, &["--device", "sim"], "sim"),
     ] {
         let said = bench.run(&[&["mutate", &of], args].concat())?;
         assert_eq!(said.code, Some(code), "{args:?}: {}", said.err);

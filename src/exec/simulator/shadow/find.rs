@@ -3,7 +3,8 @@
 use super::cells::{self, Cell, Found, Now};
 use super::flags::Flags;
 use super::groups::{Flight, Slot};
-use super::launch::{Area, Place, Strided, Who};
+use super::launch::{Area, Memory, Place, Strided, Who};
+use super::lens::{Lens, Way};
 use super::places::Places;
 use super::sites::Site;
 use crate::error::Result;
@@ -64,6 +65,12 @@ impl Finder {
         either!(self, places => places.clear());
     }
 
+    /// The short way for accesses of `site` to `bytes` bytes of an object, of which the groups of `slot` may touch `extent` bytes.
+    pub fn lens(&mut self, slot: u32, site: &Site, object: u32, extent: u64) -> Lens {
+        let atomics = self.has_atomics();
+        either!(self, places => lens(places, slot, site, object, extent, atomics))
+    }
+
     /// An access by an item; whether all local memory that it reads was written.
     #[inline]
     pub fn access(&mut self, slot: &Slot, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
@@ -74,6 +81,26 @@ impl Finder {
     pub fn copy(&mut self, slot: &Slot, number: u32, word: u64, side: (u32, Mode, Strided), flags: &mut Flags) -> bool {
         either!(self, places => copy(places, slot, number, word, side, flags))
     }
+}
+
+fn lens<const N: usize>(
+    places: &mut Places<Cell<N>>,
+    slot: u32,
+    site: &Site,
+    object: u32,
+    extent: u64,
+    atomics: bool,
+) -> Lens {
+    let Some(object) = places.object(object) else { return Lens::blind(Way::Long) };
+    let (area, memory) = (object.area, object.area.memory);
+    if area.bytes == 0 || extent > area.bytes || site.bytes != area.granule || memory == Memory::Image {
+        return Lens::blind(Way::Long);
+    }
+    let cells = object.range(slot, 0, area.cells());
+    if (cells.len() as u64) < area.cells() {
+        return Lens::blind(Way::Long);
+    }
+    Lens::new(Way::of(site.first_mode(memory), atomics), memory, area.granule.trailing_zeros(), cells)
 }
 
 #[inline]

@@ -43,7 +43,7 @@ pub unsafe fn prepare(lane: *mut Lane, slot: &mut Slot) {
                 let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
                 let bytes = known.map_or(0, |e| e.bytes);
                 let lens = match known {
-                    Some(_) if races => (*(*lane).shadow).lens(number, site, at.object, bytes),
+                    Some(_) if races => (*(*lane).shadow).lens(number, site, at.object, u64::from(at.bytes), bytes),
                     _ => Lens::blind(if races { Way::Long } else { Way::Free }),
                 };
                 Watch {

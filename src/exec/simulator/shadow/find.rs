@@ -5,7 +5,7 @@ use super::flags::Flags;
 use super::groups::{Flight, Slot};
 use super::launch::{Area, Memory, Place, Strided, Who};
 use super::lens::{Lens, Way};
-use super::places::Places;
+use super::places::{Cells, Places};
 use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
@@ -65,10 +65,10 @@ impl Finder {
         either!(self, places => places.clear());
     }
 
-    /// The short way for accesses of `site` to `bytes` bytes of an object, of which the groups of `slot` may touch `extent` bytes.
-    pub fn lens(&mut self, slot: u32, site: &Site, object: u32, extent: u64) -> Lens {
-        let atomics = self.has_atomics();
-        either!(self, places => lens(places, slot, site, object, extent, atomics))
+    /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
+    pub fn lens(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> Lens {
+        let way = Way::of(mode, self.has_atomics());
+        either!(self, places => places.object(object).map_or(Lens::blind(Way::Long), |o| lens(o, slot, way, bytes, extent)))
     }
 
     /// An access by an item; whether all local memory that it reads was written.
@@ -83,24 +83,14 @@ impl Finder {
     }
 }
 
-fn lens<const N: usize>(
-    places: &mut Places<Cell<N>>,
-    slot: u32,
-    site: &Site,
-    object: u32,
-    extent: u64,
-    atomics: bool,
-) -> Lens {
-    let Some(object) = places.object(object) else { return Lens::blind(Way::Long) };
-    let (area, memory) = (object.area, object.area.memory);
-    if area.bytes == 0 || extent > area.bytes || site.bytes != area.granule || memory == Memory::Image {
-        return Lens::blind(Way::Long);
-    }
+fn lens<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> Lens {
+    let area = object.area;
     let cells = object.range(slot, 0, area.cells());
-    if (cells.len() as u64) < area.cells() {
+    let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
+    if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
         return Lens::blind(Way::Long);
     }
-    Lens::new(Way::of(site.first_mode(memory), atomics), memory, area.granule.trailing_zeros(), cells)
+    Lens::new(way, area.memory, area.granule.trailing_zeros(), cells)
 }
 
 #[inline]

@@ -157,9 +157,9 @@ impl Shadow {
         self.feet.as_mut().map_or(Ok(()), |feet| feet.open(slot))
     }
 
-    /// How accesses of `site` to `object` are looked at, from now on until the launch ends, if the group of `slot` makes them and may
-    /// touch `extent` bytes there.
-    pub fn lens(&mut self, slot: u32, site: u32, object: u32, extent: u64) -> Lens {
+    /// How accesses of `site` to `bytes` bytes of `object` are looked at, from now on until the launch ends, if a group of `slot`
+    /// makes them and may touch `extent` bytes there.
+    pub fn lens(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> Lens {
         let index = object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
             return Lens::blind(Way::Long);
@@ -170,7 +170,7 @@ impl Shadow {
         if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
             return Lens::blind(Way::Free);
         }
-        self.finder.lens(slot, site, object, extent)
+        self.finder.lens(slot, site.first_mode(area.memory), object, bytes, extent)
     }
 
     /// What [`Lens::pass`] must know of the group of `slot`; its place is the same for all groups there.

@@ -28,7 +28,7 @@ struct Row {
     /// Seconds of whole processes.
     oclgrind: f64,
     check: f64,
-    /// Seconds of the launch alone: on the simulator with races, without, and on the OpenCL device.
+    /// Of `kassay run`: on the simulator, without races, and on the OpenCL device.
     simulator: f64,
     device: f64,
 }
@@ -51,34 +51,53 @@ fn main() -> Result<(), Box<dyn Error>> {
         words.is_empty() || words.iter().any(|w| name.contains(w.as_str()))
     };
     println!(
-        "{:<18}{:>9}{:>12}{:>11}{:>8}{:>13}{:>11}",
-        "seconds", "items", "Oclgrind", "check", "times", "unchecked", "device"
+        "{:<18}{:>9}{:>12}{:>11}{:>8}{:>13}{:>10}{:>11}{:>10}",
+        "seconds", "items", "Oclgrind", "check", "times", "unchecked", "slower", "device", "slower"
     );
     let mut rows = Vec::new();
     for suite in suites.iter().filter(|p| wanted(p)) {
         let row = measure(suite, rounds).map_err(|e| format!("{}: {e}", suite.display()))?;
         let times = row.oclgrind / row.check;
         println!(
-            "{:<18}{:>9}{:>12.2}{:>11.3}{:>8.0}{:>13.3}{:>11.3}",
-            row.kernel, row.items, row.oclgrind, row.check, times, row.simulator, row.device
+            "{:<18}{:>9}{:>12.2}{:>11.3}{:>8.0}{:>13.3}{:>10.2}{:>11.3}{:>10.2}",
+            row.kernel,
+            row.items,
+            row.oclgrind,
+            row.check,
+            times,
+            row.simulator,
+            row.check / row.simulator,
+            row.device,
+            row.check / row.device
         );
         rows.push(row);
     }
-    let mut times: Vec<f64> = rows.iter().map(|r| r.oclgrind / r.check).collect();
-    times.sort_by(f64::total_cmp);
-    if let (Some(median), Some(least), Some(most)) = (times.get(times.len() / 2), times.first(), times.last()) {
-        let verdict = if *median >= GOAL {
-            "goal reached"
-        } else if *median >= LIMIT {
-            "above the limit"
-        } else {
-            "BELOW THE LIMIT"
+    if let Some((least, median, most)) = spread(&rows, |r| r.oclgrind / r.check) {
+        let verdict = match median {
+            _ if median >= GOAL => "goal reached",
+            _ if median >= LIMIT => "above the limit",
+            _ => "BELOW THE LIMIT",
         };
         println!(
-            "faster: median {median:.0} (limit {LIMIT}, goal {GOAL}: {verdict}), least {least:.0}, most {most:.0}"
+            "check is faster than Oclgrind by: median {median:.0} (limit {LIMIT}, goal {GOAL}: {verdict}), least {least:.0}, most {most:.0}"
         );
     }
+    for (what, slower) in [
+        ("the simulator without races", (|r| r.check / r.simulator) as fn(&Row) -> f64),
+        ("the OpenCL device", |r| r.check / r.device),
+    ] {
+        if let Some((least, median, most)) = spread(&rows, slower) {
+            println!("check is slower than {what} by: median {median:.2}, least {least:.2}, most {most:.2}");
+        }
+    }
     Ok(())
+}
+
+/// The least, the median and the most of all rows.
+fn spread(rows: &[Row], of: impl Fn(&Row) -> f64) -> Option<(f64, f64, f64)> {
+    let mut all: Vec<f64> = rows.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    Some((*all.first()?, *all.get(all.len() / 2)?, *all.last()?))
 }
 
 /// The least of some rounds, in seconds.

@@ -44,6 +44,9 @@ pub struct CheckArgs {
     /// Do not ask for which values of the inputs a clean verdict holds
     #[arg(long)]
     pub no_amplify: bool,
+    /// Do not run the inputs again without each barrier, which tells the redundant ones
+    #[arg(long)]
+    pub no_redundant: bool,
     /// Also search for inputs in which work-items meet at addresses
     #[arg(long)]
     pub evolve: bool,
@@ -119,7 +122,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let split = |divergence: &_| splits.branch(&code.table, divergence);
     let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
     let atomics_read = holding::atomics_read(&opened.assay, &code.table);
-    let options = CheckOptions { atomics_read, ..CheckOptions::default() };
+    let options = CheckOptions { atomics_read, redundant: !args.no_redundant, ..CheckOptions::default() };
     let mut checked = checking::check(&mut watched, &reader, &opened.cases, options)?;
     if let Some(folder) = &args.reproduce {
         let options = opened.options.as_arguments();

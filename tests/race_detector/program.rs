@@ -153,6 +153,9 @@ impl Program {
         outcome.uninitialised = self.pass(shadow, Pass::Find { footprint: true });
         outcome.suspects = shadow.suspects();
         outcome.footprint = shadow.footprint();
+        // With a footprint all accesses go the long way, without one nearly all the short one.
+        assert_eq!(self.pass(shadow, Pass::Find { footprint: false }), outcome.uninitialised, "by the short way");
+        assert_eq!(shadow.suspects(), outcome.suspects, "by the short way");
         if outcome.suspects {
             self.pass(shadow, Pass::Record);
             outcome.conflicts = shadow.conflicts();
@@ -200,8 +203,11 @@ impl Program {
                 let bytes = self.sites[site as usize].cells * u64::from(granule);
                 let place = Place { object, offset };
                 let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
-                // SAFETY: the memory stays until the pass is over.
-                let fine = unsafe { shadow.span(who, site, place, bytes, target.as_ptr()) };
+                let lens = shadow.lens(who.slot, site, object, bytes, self.bytes(object));
+                // SAFETY: the group runs in this launch, the access is in bounds, and the memory stays until the pass is over.
+                let fine = unsafe {
+                    lens.pass(shadow.group(who.slot), item, offset) || shadow.span(who, site, place, bytes, target.as_ptr())
+                };
                 if self.sites[site as usize].mode == Mode::Write {
                     target.fill(value);
                 }

@@ -61,24 +61,35 @@ enum Found {
 unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: code calls this with its own item and a site of its table.
     unsafe {
-        let lane = (*item).lane;
-        let at = &*(*lane).sites.add(site as usize);
         let number = (*item).accesses;
         (*item).accesses = number + 1;
+        let watch = &*(*item).watches.add(site as usize);
+        if number != (*item).stop_at
+            && let Some(offset) = watch.offset(address as u64)
+            && watch.lens.pass((*item).group, (*item).index, offset)
+        {
+            return address;
+        }
+        unusual(item, address, site)
+    }
+}
+
+/// Accesses that the short way leaves: everything that [`access`] has to do.
+#[inline(never)]
+unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        let number = (*item).accesses.wrapping_sub(1);
         if number == (*item).stop_at {
             sync::preempt(item, number);
         }
-        if at.object != NONE && !at.forbidden {
-            let extent = *(*item).extents.add(at.object as usize);
-            let offset = (address as u64).wrapping_sub(extent.base);
-            let bytes = u64::from(at.bytes);
-            if offset < extent.bytes && extent.bytes - offset >= bytes && address as u64 & u64::from(at.misaligned) == 0
-            {
-                if !(*lane).races || shadow_access(item, lane, site, at.object, offset, address) {
-                    return address;
-                }
-                return uninitialised(item, address, site, at.object, offset);
+        let watch = &*(*item).watches.add(site as usize);
+        if let Some(offset) = watch.offset(address as u64) {
+            if !(*lane).races || shadow_access(item, lane, site, watch.object, offset, address) {
+                return address;
             }
+            return uninitialised(item, address, site, watch.object, offset);
         }
         elsewhere(item, address, site)
     }

@@ -60,6 +60,8 @@ pub struct Lane {
     pub prepared: *const Prepared,
     pub course: *const Course,
     pub races: bool,
+    /// The number of the run.
+    pub run: u64,
     /// The race detector; only looked at with `races`.
     pub shadow: *mut Shadow,
     pub fuel: u64,
@@ -113,6 +115,7 @@ impl Lane {
             prepared: std::ptr::null(),
             course: std::ptr::null(),
             races: false,
+            run: 0,
             shadow: std::ptr::null_mut(),
             fuel: u64::MAX,
             sink,
@@ -146,6 +149,7 @@ impl Lane {
         self.program = program;
         self.course = course;
         self.races = shadow.is_some();
+        self.run += 1;
         self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         self.fuel = course.fuel;
         self.entry = Some(program.entry());

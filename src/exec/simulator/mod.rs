@@ -22,5 +22,6 @@ mod schedule;
 pub mod shadow;
 mod slot;
 mod sync;
+mod watch;
 
 pub use executor::{KIND, Simulator, device};

@@ -10,6 +10,7 @@ use super::lane::Lane;
 use super::launch::Prepared;
 use super::observation::{Divergence, FaultKind, Waiting};
 use super::slot::{Item, Slot, State};
+use super::watch;
 use crate::error::Result;
 
 /// Loop iterations of an item before the others get a turn, the first time and later.
@@ -160,6 +161,7 @@ unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
         if (*lane).races {
             (*(*lane).shadow).begin_group(number, group)?;
         }
+        watch::prepare(lane, slot);
         if !course.preemptions.is_empty() {
             slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
         }

@@ -4,6 +4,8 @@ use super::fiber::Task;
 use super::lane::Lane;
 use super::launch::{Prepared, Region};
 use super::memory::{Places, Reserved};
+use super::shadow::Group;
+use super::watch::Watch;
 use crate::error::Result;
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
 use crate::lower::host::table::Space;
@@ -34,6 +36,10 @@ pub struct Item {
     pub context: ItemContext,
     pub lane: *mut Lane,
     pub slot: *mut Slot,
+    /// By site of accesses.
+    pub watches: *const Watch,
+    /// What the race detector knows of the group.
+    pub group: *const Group,
     /// By object of the table.
     pub extents: *const Extent,
     pub arguments: *const *const u8,
@@ -84,6 +90,9 @@ pub const MOST_EXCHANGED: usize = 128;
 pub struct Slot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
+    /// By site of accesses: as they are looked at in the run with the number `watched`.
+    watches: Vec<Watch>,
+    watched: u64,
     /// All that this group may access.
     pub regions: Vec<Region>,
     /// What the code's `arguments` points to.
@@ -132,6 +141,8 @@ impl Slot {
         let mut slot = Box::new(Slot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
+            watches: Vec::new(),
+            watched: 0,
             regions: prepared.regions.clone(),
             arguments: prepared.arguments.clone(),
             words: vec![0; prepared.arguments.len()],
@@ -235,6 +246,20 @@ impl Slot {
         self.over = false;
     }
 
+    /// Gets ready for the accesses of a run; `make` gives the watch of a site, by object extents.
+    pub fn watch(&mut self, run: u64, group: *const Group, make: impl FnOnce(&[Extent], &mut Vec<Watch>)) {
+        if self.watched == run {
+            return;
+        }
+        self.watched = run;
+        self.watches.clear();
+        make(&self.extents, &mut self.watches);
+        for item in &mut self.items {
+            item.watches = self.watches.as_ptr();
+            item.group = group;
+        }
+    }
+
     /// Gives `count` items their local ids and their places. An order for larger groups holds for smaller ones too.
     fn arrange(&mut self, count: u32, order: &[u32]) {
         let size = self.context.local_size;
@@ -326,6 +351,8 @@ fn blank() -> Item {
         },
         lane: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
+        watches: std::ptr::null(),
+        group: std::ptr::null(),
         extents: std::ptr::null(),
         arguments: std::ptr::null(),
         accesses: 0,

@@ -13,10 +13,10 @@ use crate::lower::host::table::Mode;
 /// In the word of the last write: the cell is flagged.
 pub const FLAGGED: u64 = GROUPS;
 
-const WRITE: usize = 0;
-const READ: usize = 1;
-const ATOMIC: usize = 2;
-const ATOMIC_READ: usize = 3;
+pub const WRITE: usize = 0;
+pub const READ: usize = 1;
+pub const ATOMIC: usize = 2;
+pub const ATOMIC_READ: usize = 3;
 
 /// A cell: without atomics two words, with atomics four.
 pub type Cell<const N: usize> = [u64; N];
@@ -33,7 +33,7 @@ pub struct Now<'a> {
 }
 
 impl<'a> Now<'a> {
-    #[inline]
+    #[inline(always)]
     pub fn new(slot: &'a Slot, memory: Memory, item: u32) -> Now<'a> {
         Now { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
@@ -51,9 +51,15 @@ impl<'a> Now<'a> {
         (word ^ self.word) >> 32 == 0 && word & !GROUPS != self.word
     }
 
+    /// Whether the word, which is valid, is of another group.
+    #[inline(always)]
+    pub fn is_foreign(&self, word: u64) -> bool {
+        self.slot.is_foreign(word)
+    }
+
     /// The word that stands for the same and for an access now.
-    #[inline]
-    fn with(&self, word: u64) -> u64 {
+    #[inline(always)]
+    pub fn with(&self, word: u64) -> u64 {
         if word < self.valid {
             self.word
         } else if word & GROUPS != 0 {

@@ -3,8 +3,9 @@
 use super::cells::{self, Cell, Found, Now};
 use super::flags::Flags;
 use super::groups::{Flight, Slot};
-use super::launch::{Area, Place, Strided, Who};
-use super::places::Places;
+use super::launch::{Area, Memory, Place, Strided, Who};
+use super::lens::{Lens, Way};
+use super::places::{Cells, Places};
 use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
@@ -64,6 +65,12 @@ impl Finder {
         either!(self, places => places.clear());
     }
 
+    /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
+    pub fn lens(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> Lens {
+        let way = Way::of(mode, self.has_atomics());
+        either!(self, places => places.object(object).map_or(Lens::blind(Way::Long), |o| lens(o, slot, way, bytes, extent)))
+    }
+
     /// An access by an item; whether all local memory that it reads was written.
     #[inline]
     pub fn access(&mut self, slot: &Slot, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
@@ -74,6 +81,16 @@ impl Finder {
     pub fn copy(&mut self, slot: &Slot, number: u32, word: u64, side: (u32, Mode, Strided), flags: &mut Flags) -> bool {
         either!(self, places => copy(places, slot, number, word, side, flags))
     }
+}
+
+fn lens<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> Lens {
+    let area = object.area;
+    let cells = object.range(slot, 0, area.cells());
+    let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
+    if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
+        return Lens::blind(Way::Long);
+    }
+    Lens::new(way, area.memory, area.granule.trailing_zeros(), cells)
 }
 
 #[inline]

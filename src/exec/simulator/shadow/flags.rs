@@ -18,10 +18,13 @@ pub struct Flags {
 
 impl Flags {
     pub fn begin(&mut self, areas: &[Area], sites: usize) {
-        self.objects = vec![Vec::new(); areas.len()];
-        self.cells = areas.iter().map(Area::cells).collect();
+        self.objects.clear();
+        self.objects.resize(areas.len(), Vec::new());
+        self.cells.clear();
+        self.cells.extend(areas.iter().map(Area::cells));
         self.total = 0;
-        self.by_site = vec![0; sites];
+        self.by_site.clear();
+        self.by_site.resize(sites, 0);
     }
 
     /// An access of `site` met another one there. Where there are too many cells, those of sites that brought few are kept.

@@ -72,7 +72,8 @@ impl Slot {
 /// All slots, and the stamps.
 #[derive(Debug)]
 pub struct Groups {
-    slots: Vec<Slot>,
+    #[expect(clippy::vec_box, reason = "hooks point to slots, so that they must not move")]
+    slots: Vec<Box<Slot>>,
     /// The next stamp.
     next: u32,
     /// The launch's first.
@@ -114,13 +115,13 @@ impl Groups {
     pub fn begin(&mut self, slot: u32, group: u64) -> Renewal {
         let index = slot as usize;
         if self.slots.len() <= index {
-            self.slots.resize_with(index + 1, Slot::default);
+            self.slots.resize_with(index + 1, Box::default);
         }
         self.slots[index].active = false;
         let (stamp, renewal) = self.take();
         let first = (group * u64::from(self.stride)) as u32;
         let old = u64::from(self.launch) << 32;
-        self.slots[index] = Slot {
+        *self.slots[index] = Slot {
             words: [u64::from(stamp) << 32 | u64::from(first); 3],
             valid: Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old }),
             first,
@@ -180,11 +181,11 @@ impl Groups {
 
     #[inline]
     pub fn slot(&self, slot: u32) -> Option<&Slot> {
-        self.slots.get(slot as usize)
+        self.slots.get(slot as usize).map(|slot| &**slot)
     }
 
     pub fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
-        self.slots.get_mut(slot as usize)
+        self.slots.get_mut(slot as usize).map(|slot| &mut **slot)
     }
 
     /// Whether the group that began after `sequence` others still runs.

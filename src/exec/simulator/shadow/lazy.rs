@@ -1,4 +1,4 @@
-//! Arrays that are zero at first and take memory only where they are touched.
+//! Arrays that are zero at first and, if they are large, take memory only where they are touched.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -41,6 +41,9 @@ impl<T> Default for Lazy<T> {
 /// From here on larger pages are worth it, in bytes.
 const LARGE: usize = 4 << 20;
 
+/// From here on to [`LARGE`] all pages are taken at once, in bytes.
+const SMALL: usize = 64 << 10;
+
 impl<T: Plain> Lazy<T> {
     /// `len` zeros.
     ///
@@ -60,6 +63,10 @@ impl<T: Plain> Lazy<T> {
         if bytes >= LARGE {
             // Only a hint.
             let _ = map.advise(Advice::HugePage);
+        } else if bytes >= SMALL {
+            // One call is cheaper than a fault at every page. Older kernels do not know it.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(Advice::PopulateWrite);
         }
         // Mappings begin at pages, so any integer is aligned there.
         let start = NonNull::new(map.as_mut_ptr().cast()).unwrap_or(NonNull::dangling());

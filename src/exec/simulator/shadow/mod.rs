@@ -19,6 +19,7 @@ mod footprint;
 mod groups;
 mod launch;
 mod lazy;
+mod lens;
 mod order;
 mod places;
 mod record;
@@ -37,7 +38,9 @@ use order::Seen;
 use recorder::Recorder;
 use sites::Site;
 
+pub use groups::Slot as Group;
 pub use launch::{Area, Grid, Memory, Place, Strided, Who};
+pub use lens::{Lens, Way};
 
 /// What a run of a launch is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub enum Pass {
 #[derive(Debug)]
 pub struct Shadow {
     sites: Vec<Site>,
+    /// By object: whether some site may write there.
+    written: Vec<bool>,
     groups: Groups,
     finder: Finder,
     flags: Flags,
@@ -80,6 +85,7 @@ impl Shadow {
             sub_groups: sites::has_narrower_scopes(table, Scope::WorkGroup),
         };
         Shadow {
+            written: (0..table.objects.len() as u32).map(|o| sites::may_write(table, o)).collect(),
             sites,
             groups: Groups::new(),
             finder: Finder::new(sites::has_atomics(table)),
@@ -111,13 +117,19 @@ impl Shadow {
             self.clear();
         }
         self.grid = grid;
-        self.areas = areas.to_vec();
+        self.areas.clear();
+        self.areas.extend_from_slice(areas);
         match pass {
             Pass::Find { footprint } => {
                 self.recorder = None;
                 self.seen = self.code;
                 self.flags.begin(areas, self.sites.len());
-                self.finder.begin(areas)?;
+                // What nobody writes to outside of local memory, where it matters whether somebody did, needs no cells.
+                let is_written = |o: usize| self.written.get(o).is_none_or(|w| *w);
+                let needed = |(o, a): (usize, &Area)| {
+                    if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
+                };
+                self.finder.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
                 self.feet = if footprint { Some(self.feet.take().unwrap_or_default()) } else { None };
                 self.feet.as_mut().map_or(Ok(()), |feet| feet.begin(areas))
             }
@@ -143,6 +155,27 @@ impl Shadow {
         }
         self.finder.open(slot)?;
         self.feet.as_mut().map_or(Ok(()), |feet| feet.open(slot))
+    }
+
+    /// How accesses of `site` to `bytes` bytes of `object` are looked at, from now on until the launch ends, if a group of `slot`
+    /// makes them and may touch `extent` bytes there.
+    pub fn lens(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> Lens {
+        let index = object as usize;
+        let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
+            return Lens::blind(Way::Long);
+        };
+        if self.recorder.is_some() || self.feet.is_some() {
+            return Lens::blind(Way::Long);
+        }
+        if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
+            return Lens::blind(Way::Free);
+        }
+        self.finder.lens(slot, site.first_mode(area.memory), object, bytes, extent)
+    }
+
+    /// What [`Lens::pass`] must know of the group of `slot`; its place is the same for all groups there.
+    pub fn group(&self, slot: u32) -> *const Group {
+        self.groups.slot(slot).map_or(std::ptr::null(), std::ptr::from_ref)
     }
 
     /// The group ended, or was given up.

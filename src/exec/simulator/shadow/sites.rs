@@ -1,7 +1,7 @@
 //! What the detector needs to know of access sites.
 
 use super::launch::Memory;
-use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope};
+use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope, Space};
 
 /// An access site.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,15 @@ pub fn sites(table: &HostTable) -> Vec<Site> {
 /// Whether some atomic's scope is narrower than that.
 pub fn has_narrower_scopes(table: &HostTable, scope: Scope) -> bool {
     table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < scope)
+}
+
+/// Whether some access may write to the object.
+pub fn may_write(table: &HostTable, object: u32) -> bool {
+    let space = table.objects.get(object as usize).map(|o| o.space);
+    table.accesses.iter().filter(|a| matches!(a.mode, Mode::Write | Mode::Atomic)).any(|a| match a.object {
+        Some(only) => only == object,
+        None => a.space == Space::Generic || space.is_none_or(|s| s == a.space || s == Space::Generic),
+    })
 }
 
 /// Whether some access is atomic.

@@ -107,9 +107,9 @@ KASSAY_INLINE void __kassay_fill(__local uint *to, ulong bytes) {
     ulong items = get_local_size(0) * get_local_size(1) * get_local_size(2);
     ulong item = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
     for (ulong i = item; i < bytes / 4; i += items) {
-        to[i] = 0x7f7f7f7f;
+        to[i] = 0x6a6a6a6a;
     }
     for (ulong i = bytes / 4 * 4 + item; i < bytes; i += items) {
-        ((__local uchar *)to)[i] = 0x7f;
+        ((__local uchar *)to)[i] = 0x6a;
     }
 }

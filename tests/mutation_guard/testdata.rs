@@ -58,7 +58,10 @@ fn suites(folder: &str) -> Done<Vec<PathBuf>> {
             let file = file?.path();
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if file.is_dir() {
-                todo.push(file);
+                // The kernels in there are faulty on purpose; the simulator takes them, devices need not.
+                if name != "check" {
+                    todo.push(file);
+                }
             } else if name.ends_with(".toml") && name.contains("suite") {
                 found.push(file);
             }

@@ -206,7 +206,8 @@ impl Program {
                 let lens = shadow.lens(who.slot, site, object, bytes, self.bytes(object));
                 // SAFETY: the group runs in this launch, the access is in bounds, and the memory stays until the pass is over.
                 let fine = unsafe {
-                    lens.pass(shadow.group(who.slot), item, offset) || shadow.span(who, site, place, bytes, target.as_ptr())
+                    lens.pass(shadow.group(who.slot), item, offset)
+                        || shadow.span(who, site, place, bytes, target.as_ptr())
                 };
                 if self.sites[site as usize].mode == Mode::Write {
                     target.fill(value);

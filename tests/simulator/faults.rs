@@ -189,7 +189,7 @@ fn sweeps_tell_each_variation_apart() {
              (0, 0, 0) of group (0, 0, 0), 4 times in all",
             "division: an integer is divided by zero, or the least one by -1 at k.cl:3:9, by work-item (0, 0, 0) of \
              group (0, 0, 0), 4 times in all",
-            "argument 0 differs at 0: 2 instead of 1",
+            "`out` differs at 0: 2 instead of 1",
             "barrier-divergence: in group (0, 0, 0), 1 work-item waits at `barrier` at k.cl:3:9 (such as (0, 0, 0)), \
              1 work-item has ended without it ((1, 0, 0))",
         ]

@@ -138,10 +138,7 @@ fn complaints(work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<S
     complaints_about(&folders, work)
 }
 
-fn complaints_about(
-    places: &[PathBuf],
-    work: impl Fn(&Path) -> Done<Option<String>> + Sync,
-) -> Done<Vec<String>> {
+fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
     let queue = Mutex::new(places.iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -238,7 +235,8 @@ fn the_other_kernels_of_testdata_are_clean() -> Done {
         let (result, _) = check(suite, &["--no-amplify", "--no-redundant"])?;
         let folder = suite.parent().and_then(Path::file_name).and_then(|n| n.to_str()).unwrap_or_default();
         let expected = NOT_CLEAN.iter().find(|(name, _)| *name == folder).map_or("clean", |(_, verdict)| verdict);
-        let kinds: Vec<String> = result["findings"].as_array().into_iter().flatten().map(|f| text(&f["message"])).collect();
+        let kinds: Vec<String> =
+            result["findings"].as_array().into_iter().flatten().map(|f| text(&f["message"])).collect();
         let verdict = text(&result["verdict"]);
         Ok((verdict != expected).then(|| format!("{}: {verdict}: {}", suite.display(), kinds.join("; "))))
     })?;

@@ -1,6 +1,6 @@
 //! From a kernel's code to what its arguments are for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use llvm_sys::LLVMOpcode;
@@ -258,9 +258,34 @@ fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
     }
 }
 
+/// Values that something comes of: not the lanes of a vector of ids that nothing takes out, as SPIR-V has it.
+fn needed(program: &Program) -> HashSet<ValueId> {
+    let ends = program.blocks.iter().filter_map(|code| match &code.end {
+        End::Branch { condition, .. } => Some(*condition),
+        End::Switch { value, .. } => Some(*value),
+        _ => None,
+    });
+    let has_effect = |op: &Op| match op {
+        Op::Call(_, base) => super::symbolic::id_of(base).is_none(),
+        _ => matches!(op, Op::Load | Op::Store | Op::AtomicRmw(_) | Op::CompareExchange | Op::Other),
+    };
+    let effects = program.instructions().filter(|(_, i)| has_effect(&i.op)).map(|(_, i)| i.result);
+    let mut todo: Vec<ValueId> = ends.chain(effects).collect();
+    let mut found = HashSet::new();
+    while let Some(value) = todo.pop() {
+        if found.insert(value)
+            && let Some(instruction) = program.instruction(value)
+        {
+            todo.extend(program.read_by(instruction));
+        }
+    }
+    found
+}
+
 fn dims(program: &Program, groups: &super::model::GroupRules) -> u32 {
     let mut dims = 1;
-    for (_, instruction) in program.instructions() {
+    let needed = needed(program);
+    for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
         if let Op::Call(_, base) = &instruction.op
             && super::symbolic::id_of(base).is_some()
             && let Some(d) = instruction.operands.first().and_then(|o| program.constant(*o))

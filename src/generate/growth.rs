@@ -7,6 +7,8 @@ use crate::suite::launch::{ArgValue, Launch};
 
 /// No buffer grows beyond that many bytes: what goes farther is out of bounds.
 const LARGEST: u64 = 1 << 24;
+/// Nor memory of a work-group beyond the least that a device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
+const LARGEST_LOCAL: u64 = 1 << 15;
 
 /// An argument whose length is what a dry run reached, or less where that did not see everything.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,16 +46,16 @@ pub fn grow(
     let mut has_grown = false;
     for guess in guesses {
         let Some(value) = launch.args.get_mut(guess.position as usize) else { continue };
-        let before = match value {
-            ArgValue::Buffer(bytes) => bytes.len() as u64,
-            ArgValue::Local(bytes) => *bytes,
+        let (before, most) = match value {
+            ArgValue::Buffer(bytes) => (bytes.len() as u64, LARGEST),
+            ArgValue::Local(bytes) => (*bytes, LARGEST_LOCAL),
             _ => continue,
         };
         let ends = reached.iter().filter(|(position, _)| *position == guess.position).map(|(_, end)| *end);
-        let Some(end) = ends.filter(|end| *end > before && *end <= LARGEST).max() else { continue };
+        let Some(end) = ends.filter(|end| *end > before && *end <= most).max() else { continue };
         // Of each place only the first access too far is known: more may follow.
         let element = guess.filling.ty.size().max(1);
-        let after = end.max(before.saturating_mul(2).min(LARGEST)).div_ceil(element) * element;
+        let after = end.max(before.saturating_mul(2).min(most)).div_ceil(element) * element;
         match value {
             ArgValue::Buffer(bytes) => *bytes = Arc::new(guess.filling.bytes(0, after)),
             ArgValue::Local(bytes) => *bytes = after,

@@ -18,6 +18,7 @@ use crate::generate::roles;
 use crate::instrument::host::HostOptions;
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
+use crate::lower::host::table::HostTable;
 use crate::report::text::{self, CheckView};
 use crate::result::check::{Amplification, CheckResult, Finding, Verdict};
 use crate::suite::launch::{Launch, NdRange};
@@ -114,7 +115,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         evolved(&mut opened, &mut watched, args)?;
     }
     if args.schedules > 1 {
-        scheduled(&mut opened, &mut watched, args.schedules as usize)?;
+        scheduled(&mut opened, &mut watched, &code.table, args.schedules as usize)?;
     }
 
     let source = shown(&opened.path);
@@ -123,7 +124,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
     let atomics_read = holding::atomics_read(&opened.assay, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, ..CheckOptions::default() };
-    let mut checked = checking::check(&mut watched, &reader, &opened.cases, options)?;
+    let mut checked = checking::check(&mut watched, &reader, &mut opened.cases, options)?;
     if let Some(folder) = &args.reproduce {
         let options = opened.options.as_arguments();
         let kernel = reproduction::Kernel {
@@ -185,7 +186,15 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> 
     let tests = suite.resolve(&assay.interface, seed)?;
     let cases = tests.into_iter().map(|test| {
         let (outputs, launch) = (test.outputs, decided(test.launch, &assay));
-        Case { name: test.name, origin: "suite", launch, outputs, fitness: None, preconditions: Vec::new() }
+        Case {
+            name: test.name,
+            origin: "suite",
+            launch,
+            outputs,
+            fitness: None,
+            preconditions: Vec::new(),
+            guesses: Vec::new(),
+        }
     });
     let cases = cases.collect();
     Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options })
@@ -208,7 +217,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>>
 fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
     let outputs = inputs::outputs(&assay.interface);
     let (launch, preconditions) = (decided(made.launch, assay), made.preconditions);
-    Case { name: made.name, origin, launch, outputs, fitness, preconditions }
+    Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
 }
 
 /// With the work-group size that suite and kernel leave open.
@@ -272,12 +281,10 @@ fn named(mut case: Case, others: &[Case]) -> Case {
 }
 
 /// Adds every input under other schedules.
-fn scheduled(opened: &mut Opened<'_>, watched: &mut Watched, count: usize) -> Result<()> {
+fn scheduled(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, count: usize) -> Result<()> {
     let mut all = Vec::new();
-    for case in std::mem::take(&mut opened.cases) {
-        let options =
-            SimulationOptions { schedule: case.launch.schedule.clone(), races: true, ..SimulationOptions::default() };
-        let races = watched.simulate(&case.launch, &options)?.conflicts;
+    for mut case in std::mem::take(&mut opened.cases) {
+        let races = checking::explore(watched, table, &mut case)?.conflicts;
         let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
         let (range, test) = (&case.launch.range, &case.name);
         let plan = Plan { range, count, seed: opened.seed, test, own, exact: true, races: &races }.schedules();

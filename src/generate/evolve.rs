@@ -263,7 +263,8 @@ impl Evolution<'_, '_> {
         self.born += 1;
         let mut preconditions = self.model().preconditions.clone();
         preconditions.extend(outcome.notes);
-        let launch = GeneratedLaunch { launch, name: format!("evolved {}", self.born), preconditions };
+        let name = format!("evolved {}", self.born);
+        let launch = GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses };
         Ok(Some(Individual { genes, scored: Scored { launch, footprint } }))
     }
 }

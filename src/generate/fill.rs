@@ -1,6 +1,8 @@
 //! What generated buffers hold: each element follows from a seed, its place and the way of filling alone, so that a buffer can grow
 //! without changing what it has.
 
+use std::sync::Arc;
+
 use crate::kernel::interface::{Scalar, Type};
 use crate::suite::layout::{self, Leaf};
 
@@ -22,13 +24,13 @@ pub enum Fill {
 }
 
 /// How a buffer is filled.
-#[derive(Debug, Clone)]
-pub struct Filling<'m> {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filling {
     pub ty: Type,
     pub fill: Fill,
     pub seed: u64,
     /// Integers that the kernel compares with.
-    pub dictionary: &'m [i128],
+    pub dictionary: Arc<[i128]>,
 }
 
 /// A well mixed number (the finaliser of splitmix64).
@@ -58,7 +60,7 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
     }
 }
 
-impl Filling<'_> {
+impl Filling {
     /// The bytes from one offset to another.
     pub fn bytes(&self, from: u64, to: u64) -> Vec<u8> {
         let size = self.ty.size().max(1);

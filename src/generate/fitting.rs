@@ -7,6 +7,7 @@ use super::assign::{self, Scalars};
 use super::dry_run::{self, Given, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
+use super::growth::Guess;
 use super::model::{Contents, KernelModel};
 use super::program::{Op, Program, Region};
 use super::reading::Reading;
@@ -39,13 +40,14 @@ pub struct Outcome {
     small_images: bool,
     /// What is assumed of sizes.
     pub notes: Vec<String>,
+    pub guesses: Vec<Guess>,
 }
 
 /// A kernel's model with what is read off its code, for making launches.
 pub struct Workshop<'m> {
     pub model: &'m KernelModel,
     pub reading: Reading<'m>,
-    dictionary: Vec<i128>,
+    dictionary: Arc<[i128]>,
     /// Whether the kernel asks images for their size.
     asks_sizes: bool,
 }
@@ -69,7 +71,7 @@ impl<'m> Workshop<'m> {
         }
         dictionary.sort_unstable();
         dictionary.dedup();
-        Workshop { model, reading: Reading::new(program), dictionary, asks_sizes }
+        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), asks_sizes }
     }
 
     fn element(arg: &Arg) -> Type {
@@ -89,7 +91,7 @@ impl<'m> Workshop<'m> {
         u64::try_from(most.max(0)).ok()
     }
 
-    fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling<'_> {
+    fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
         let items = plan.geometry.range.items();
@@ -115,7 +117,7 @@ impl<'m> Workshop<'m> {
                 if distinct { Fill::Distinct(room.max(items)) } else { Fill::Below(room) }
             }
         };
-        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: &self.dictionary }
+        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone() }
     }
 
     /// Bytes of the narrowest access to a region.
@@ -159,7 +161,7 @@ impl<'m> Workshop<'m> {
 
     fn attempt(&self, plan: &Plan<'_>, small_images: bool) -> Outcome {
         let interface = &self.model.interface;
-        let fillings: Vec<Filling<'_>> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
+        let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
         let values: Vec<Vec<u8>> =
             interface.args.iter().map(|a| assign::bytes(self.model, a.position, &plan.scalars)).collect();
@@ -177,13 +179,27 @@ impl<'m> Workshop<'m> {
             .collect();
         let setup = Setup { range: &plan.geometry.range, local: plan.geometry.local, args: &given, budget: BUDGET };
         let report = dry_run::run(&self.model.program, &setup);
-        let (mut sizes, mut notes) = (Vec::new(), Vec::new());
+        let (mut sizes, mut notes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
         for (p, arg) in interface.args.iter().enumerate() {
             let (size, note) = self.size(p, arg, plan, &report);
             sizes.push(size);
             notes.extend(note);
+            let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
+            notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
+            guesses.push(guess);
         }
-        Outcome { report, sizes, small_images, notes }
+        Outcome { report, sizes, small_images, notes, guesses }
+    }
+
+    /// If nothing but the dry run says how large an argument has to be.
+    fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
+        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. });
+        (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
+            position: arg.position,
+            label: arg.said(),
+            filling: filling.clone(),
+            is_exact: !report.exhausted && report.wild == 0 && !self.follows_data(arg.position),
+        })
     }
 
     /// The bytes that a buffer has, and what that assumes.
@@ -198,9 +214,6 @@ impl<'m> Workshop<'m> {
         if report.exhausted || report.wild > 0 {
             // Some accesses were not seen.
             high = high.max(plan.geometry.range.items().clamp(64, 1 << 16) * 4 * element);
-        } else if model.lengths.is_empty() && high > 0 {
-            let elements = high.div_ceil(element);
-            note = Some(format!("{} has {elements} elements, as many as its accesses reach", arg.label()));
         }
         let size = match self.length(position, plan) {
             Some(elements) => {
@@ -213,7 +226,7 @@ impl<'m> Workshop<'m> {
                 // Offsets have one more than the parts that they part.
                 if model.contents != Contents::Data && report.args[position].high == declared + element {
                     most = declared + element;
-                    note = Some(format!("{} has one element more than checks say", arg.label()));
+                    note = Some(format!("{} has one element more than checks say", arg.said()));
                 }
                 declared.max(most)
             }
@@ -289,7 +302,7 @@ impl<'m> Workshop<'m> {
             ty: Type::Vector(scalar, 4),
             fill: if scalar == Scalar::F32 { plan.fill } else { Fill::Below(256) },
             seed: mix(plan.seed, arg.position.into()),
-            dictionary: &self.dictionary,
+            dictionary: self.dictionary.clone(),
         };
         let texels = filling.bytes(0, width * height * depth * 16);
         let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };

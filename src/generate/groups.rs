@@ -1,12 +1,12 @@
 //! Which work-group sizes a kernel can have: static local arrays, constants in its index arithmetic, loops that halve the group.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use llvm_sys::LLVMOpcode;
 
 use super::model::GroupRules;
-use super::program::{Definition, Op, Program, ValueId};
-use super::reading::Reading;
+use super::program::{Definition, Op, Program, Region, ValueId};
+use super::reading::{Reading, Way};
 use super::roles::is_counter;
 use super::symbolic::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
@@ -47,12 +47,38 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
         let known = &mut rules.at_most[d];
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
+    let filled = filled(reading);
     for d in 0..3u8 {
         // Where work-items take several elements each, the rows of a group are a multiple of the group.
-        let found = strides(reading, d).or_else(|| rows(reading, d));
-        rules.exactly[usize::from(d)] = found.filter(|n| rules.at_most[usize::from(d)].is_none_or(|most| *n <= most));
+        let most = rules.at_most[usize::from(d)];
+        let found = strides(reading, d).or_else(|| rows(reading, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| filled[usize::from(d)].contains(n)));
     }
     rules
+}
+
+/// By dimension: how many elements side by side loops read of local arrays that each work-item writes its own element of.
+fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
+    let program = reading.program;
+    let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let mut found: [BTreeSet<u64>; 3] = Default::default();
+    for (d, found) in (0..3u8).zip(&mut found) {
+        let id = Atom::Id(Id::Local, d);
+        for read in reading.accesses.iter().filter(|a| a.way == Way::Read && is_array(a.region)) {
+            let mut writes = reading.accesses.iter().filter(|a| a.region == read.region && a.way != Way::Read);
+            let steps = |poly: &Poly, atom| poly.linear_in(atom).map(|(step, _)| step);
+            let Some(step) = writes.next().and_then(|w| steps(&w.offset, id)) else { continue };
+            if !writes.all(|w| steps(&w.offset, id) == Some(step)) {
+                continue;
+            }
+            let counts = |a: &Atom| matches!(a, Atom::Value(v) if is_counter(program, *v));
+            for counter in read.offset.atoms().filter(counts).filter(|a| steps(&read.offset, *a) == Some(step)) {
+                let bounds = reading.bounds.get(&counter).into_iter().flatten();
+                found.extend(bounds.filter_map(|b| u64::try_from(b.as_constant()?).ok()).filter(|n| *n <= LARGEST));
+            }
+        }
+    }
+    found
 }
 
 fn is_local(program: &Program, pointer: ValueId) -> bool {

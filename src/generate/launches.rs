@@ -4,6 +4,7 @@ use super::assign::{self, Number, Style};
 use super::fill::{Fill, mix};
 use super::fitting::{Outcome, Plan, Workshop};
 use super::geometry::{self, Geometry};
+use super::growth::Guess;
 use super::model::{KernelModel, Role};
 use crate::error::Result;
 use crate::suite::launch::{Launch, NdRange};
@@ -25,6 +26,8 @@ pub struct GeneratedLaunch {
     pub name: String,
     /// What was assumed in making it.
     pub preconditions: Vec<String>,
+    /// Arguments that have no length of their own.
+    pub guesses: Vec<Guess>,
 }
 
 /// Dry runs in which other scalars are tried, for one launch.
@@ -60,7 +63,12 @@ pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedL
         }
         let mut preconditions = model.preconditions.clone();
         preconditions.extend(outcome.notes);
-        all.push(GeneratedLaunch { launch, name: name(geometry, style, fill, &all), preconditions });
+        all.push(GeneratedLaunch {
+            launch,
+            name: name(geometry, style, fill, &all),
+            preconditions,
+            guesses: outcome.guesses,
+        });
     }
     Ok(all)
 }

@@ -1,5 +1,5 @@
 //! Launches for a kernel that has no suite: what its arguments are for (`roles`, into a `model`), launches whose sizes and contents
-//! fit together (`launches`, tried out by `dry_run`), and the search for launches in which work-items meet (`evolve`).
+//! fit together (`launches`, tried out by `dry_run`; `growth` mends what that guessed), and the search for launches in which work-items meet (`evolve`).
 //!
 //! All of it reads a `program`: the kernel promoted (`promoted`) and taken from LLVM (`read`), as plain data.
 //!
@@ -15,6 +15,7 @@ mod fill;
 mod fitting;
 mod geometry;
 mod groups;
+pub mod growth;
 pub mod launches;
 mod lengths;
 pub mod model;

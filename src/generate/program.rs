@@ -193,6 +193,32 @@ impl Program {
         }
     }
 
+    /// What a lane of a vector was put together from, where its number is a constant.
+    pub fn lane(&self, vector: ValueId, lane: i64) -> Option<ValueId> {
+        let mut at = vector;
+        loop {
+            let instruction = self.instruction(at)?;
+            match (&instruction.op, &instruction.operands[..]) {
+                (Op::Insert, [before, value, number]) => match self.constant(*number)? {
+                    n if n == lane => return Some(*value),
+                    _ => at = *before,
+                },
+                (Op::Copy, [before]) => at = *before,
+                _ => return None,
+            }
+        }
+    }
+
+    /// What an instruction reads: all its operands, but of vectors that are put together only the lane it takes.
+    pub fn read_by<'a>(&'a self, instruction: &'a Instruction) -> impl Iterator<Item = ValueId> + 'a {
+        let taken = match (&instruction.op, &instruction.operands[..]) {
+            (Op::Extract, [vector, number]) => self.constant(*number).and_then(|n| self.lane(*vector, n)),
+            _ => None,
+        };
+        let all = instruction.operands.iter().copied().filter(move |_| taken.is_none());
+        all.chain(taken)
+    }
+
     /// All instructions with their blocks.
     pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction)> {
         self.blocks.iter().enumerate().flat_map(|(b, code)| code.instructions.iter().map(move |i| (b, i)))

@@ -74,7 +74,7 @@ impl<'p> Reading<'p> {
                 && !matches!(instruction.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
                 && (value == start || !matches!(&instruction.op, Op::Call(_, base) if touches_memory(base)))
             {
-                todo.extend(&instruction.operands);
+                todo.extend(self.program.read_by(instruction));
             }
         }
         seen

@@ -1,6 +1,6 @@
 //! From a kernel's code to what its arguments are for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use llvm_sys::LLVMOpcode;
@@ -30,7 +30,7 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
     match atom {
         Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
             Some(scalar) => scalar.name.clone(),
-            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.label()),
+            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.said()),
         },
         Atom::Id(id, d) => {
             let name = match id {
@@ -115,7 +115,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     for arg in &interface.args {
         let ArgKind::Value(ty) = &arg.kind else { continue };
         for leaf in layout::leaves(ty) {
-            let label = arg.label();
+            let label = arg.said();
             let name = match (leaf.path.is_empty(), leaf.path.starts_with('[')) {
                 (true, _) => label,
                 (false, true) => format!("{label}{}", leaf.path),
@@ -258,9 +258,34 @@ fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
     }
 }
 
+/// Values that something comes of: not the lanes of a vector of ids that nothing takes out, as SPIR-V has it.
+fn needed(program: &Program) -> HashSet<ValueId> {
+    let ends = program.blocks.iter().filter_map(|code| match &code.end {
+        End::Branch { condition, .. } => Some(*condition),
+        End::Switch { value, .. } => Some(*value),
+        _ => None,
+    });
+    let has_effect = |op: &Op| match op {
+        Op::Call(_, base) => super::symbolic::id_of(base).is_none(),
+        _ => matches!(op, Op::Load | Op::Store | Op::AtomicRmw(_) | Op::CompareExchange | Op::Other),
+    };
+    let effects = program.instructions().filter(|(_, i)| has_effect(&i.op)).map(|(_, i)| i.result);
+    let mut todo: Vec<ValueId> = ends.chain(effects).collect();
+    let mut found = HashSet::new();
+    while let Some(value) = todo.pop() {
+        if found.insert(value)
+            && let Some(instruction) = program.instruction(value)
+        {
+            todo.extend(program.read_by(instruction));
+        }
+    }
+    found
+}
+
 fn dims(program: &Program, groups: &super::model::GroupRules) -> u32 {
     let mut dims = 1;
-    for (_, instruction) in program.instructions() {
+    let needed = needed(program);
+    for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
         if let Op::Call(_, base) = &instruction.op
             && super::symbolic::id_of(base).is_some()
             && let Some(d) = instruction.operands.first().and_then(|o| program.constant(*o))
@@ -281,7 +306,7 @@ fn preconditions(
     groups: &super::model::GroupRules,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    let label = |position: usize| interface.args[position].label();
+    let label = |position: usize| interface.args[position].said();
     for (position, arg) in args.iter().enumerate() {
         if let Some(length) = &arg.length {
             all.push(format!("{} has {length} elements", label(position)));

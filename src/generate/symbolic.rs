@@ -221,6 +221,10 @@ impl<'p> Symbols<'p> {
             }
             Op::Copy if program.shape(value).is_int() => Some(operand(0)),
             Op::Extract => {
+                let number = program.constant(instruction.operands[1]);
+                if let Some(taken) = number.and_then(|n| program.lane(instruction.operands[0], n)) {
+                    return program.shape(value).is_int().then(|| self.poly(taken));
+                }
                 let Definition::Param(position) = program.values[instruction.operands[0] as usize] else { return None };
                 let lane = u64::try_from(program.constant(instruction.operands[1])?).ok()?;
                 let bytes = program.shape(value).lane_bytes();

@@ -222,6 +222,11 @@ impl Arg {
     pub fn label(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.position.to_string())
     }
+
+    /// What sentences call it: the name, or `argument 0`.
+    pub fn said(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("argument {}", self.position))
+    }
 }
 
 /// A `__local` variable declared inside the kernel (or a function it calls).

@@ -64,9 +64,9 @@ pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification
 /// The kernel's inputs with their labels; `true` for contents.
 fn inputs(interface: &Interface) -> Vec<(Input, String, bool)> {
     let of = |arg: &crate::kernel::interface::Arg| match &arg.kind {
-        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.label(), false)),
+        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.said(), false)),
         ArgKind::Buffer { .. } | ArgKind::Image(_) => {
-            Some((Input::Contents(arg.position), format!("{}[]", arg.label()), true))
+            Some((Input::Contents(arg.position), format!("{}[]", arg.said()), true))
         }
         ArgKind::Local { .. } | ArgKind::Unsupported(_) => None,
     };
@@ -114,7 +114,7 @@ fn at(location: Option<&DebugLocation>) -> String {
 fn target(regions: &[Region], program: &Program, interface: &Interface) -> String {
     let name = |region: &Region| match region {
         Region::Argument(position) => {
-            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.label())
+            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.said())
         }
         Region::Variable(index) => {
             let name = &program.variables[*index].name;

@@ -8,7 +8,9 @@ use super::findings::{self, Findings, Found, Key, Reader, Seen};
 use super::outcomes;
 use super::words;
 use crate::error::Result;
-use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use crate::generate::growth::{self, Guess};
+use crate::lower::host::table::{HostTable, Storage};
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use crate::suite::Output;
 use crate::suite::launch::Launch;
@@ -36,6 +38,8 @@ pub struct Case {
     pub fitness: Option<f64>,
     /// What was assumed in making it.
     pub preconditions: Vec<String>,
+    /// Arguments that kassay made without the kernel saying how large: they grow where the kernel goes beyond them.
+    pub guesses: Vec<Guess>,
 }
 
 /// What to look for.
@@ -67,18 +71,58 @@ pub struct Checked {
     pub leaning: Vec<String>,
 }
 
+/// How often a launch's arguments may grow.
+const ROUNDS: usize = 12;
+
+/// Runs a case under its own schedule. Where it goes beyond arguments of guessed length, they grow, and it runs again.
+///
+/// # Errors
+/// As of [`Simulate::simulate`].
+pub fn explore(sim: &mut dyn Simulate, table: &HostTable, case: &mut Case) -> Result<Simulation> {
+    let mut run = Run { sim };
+    let mut simulation = run.launch(&case.launch, Vec::new(), true)?;
+    for _ in 0..ROUNDS {
+        let reached = reached(table, &simulation);
+        if !growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
+            break;
+        }
+        simulation = run.launch(&case.launch, Vec::new(), true)?;
+    }
+    Ok(simulation)
+}
+
+/// Ends of accesses behind the ends of arguments, in bytes, by position.
+fn reached(table: &HostTable, simulation: &Simulation) -> Vec<(u32, u64)> {
+    let beyond = simulation.faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds && f.texel.is_none());
+    let end = |f: &SimulatorFault| {
+        let Storage::Argument(position) = table.objects.get(f.object? as usize)?.storage else { return None };
+        let bytes = table.accesses.get(f.site as usize).map_or(1, |a| u64::from(a.bytes));
+        Some((position, u64::try_from(f.offset).ok()?.checked_add(bytes)?))
+    };
+    beyond.filter_map(end).collect()
+}
+
 /// Checks all cases.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
-pub fn check(sim: &mut dyn Simulate, reader: &Reader<'_>, cases: &[Case], options: CheckOptions) -> Result<Checked> {
+pub fn check(
+    sim: &mut dyn Simulate,
+    reader: &Reader<'_>,
+    cases: &mut [Case],
+    options: CheckOptions,
+) -> Result<Checked> {
+    let mut simulations = Vec::with_capacity(cases.len());
+    for case in &mut *cases {
+        let simulation = explore(sim, reader.table, case)
+            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))?;
+        simulations.push(simulation);
+    }
+    let cases = &*cases;
     let mut run = Run { sim };
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
-    for (input, case) in cases.iter().enumerate() {
-        let simulation = run
-            .launch(&case.launch, Vec::new(), true)
-            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))?;
+    for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {
         let seen = seen(input, case, &simulation);
         findings.add(reader, seen);
         let keys = reader.keys(seen);

@@ -89,7 +89,9 @@ pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option
     match kind {
         FindingKind::OutOfBounds => match (element, elements) {
             ("memory", _) => format!("{who} {does} memory that belongs to no buffer or variable"),
+            (_, Some(1)) if !element.ends_with(']') => format!("{who} {does} `{element}` outside its only element"),
             (_, Some(n)) if !element.ends_with(']') => format!("{who} {does} `{element}` outside its {n} elements"),
+            (_, Some(1)) => format!("{who} {does} `{element}`, but it has only 1 element"),
             (_, Some(n)) => format!("{who} {does} `{element}`, but it has {n} elements"),
             (_, None) => format!("{who} {does} `{element}`, which lies outside its buffer"),
         },

@@ -189,3 +189,22 @@ fn atomics_are_left_out() {
         "{found:#?}"
     );
 }
+
+#[test]
+fn arguments_without_names_are_told_by_position() {
+    let text = "target triple = \"spir64-unknown-unknown\"
+        define spir_kernel void @k(ptr addrspace(1) %0, ptr addrspace(1) %1) !kernel_arg_addr_space !0 !kernel_arg_type !1 {
+          %3 = load i64, ptr addrspace(1) %0, align 8
+          %4 = getelementptr inbounds i32, ptr addrspace(1) %1, i64 %3
+          store i32 1, ptr addrspace(1) %4, align 4
+          ret void
+        }
+        !0 = !{i32 1, i32 1}
+        !1 = !{!\"long*\", !\"int*\"}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ll");
+    std::fs::write(&path, text).unwrap();
+    let found = of(&path, None, Branches::Guarding);
+    assert_eq!(found.holds_for_all_values_of, ["argument 1[]"]);
+    assert_eq!(found.why_not, ["argument 0[] flows into the address of argument 1"]);
+}

@@ -4,7 +4,7 @@ use kassay::generate::model::{Contents, KernelModel, Role};
 use kassay::generate::program::Region;
 use kassay::generate::roles;
 
-use super::support::with_source;
+use super::support::{with_file, with_source};
 
 fn model(source: &str) -> KernelModel {
     with_source(source, |assay| roles::infer(assay).unwrap())
@@ -174,6 +174,59 @@ fn constants_in_indices_fix_the_group() {
     assert_eq!(of("for (int j = 0; j < n; j++) b[j * 8 + l] = 0;"), Some(8));
     assert_eq!(of("for (int i = l; i < 256; i += get_local_size(0)) t[i] = 0;"), None);
     assert_eq!(of("b[get_group_id(0) * get_local_size(0) + l] = 0;"), None);
+}
+
+#[test]
+fn tiles_that_are_read_whole_have_the_size_of_the_group() {
+    let of = |read: &str| {
+        let source = format!(
+            "kernel void k(global float *b, int n) {{
+                local float t[8][8];
+                int x = get_local_id(0), y = get_local_id(1);
+                t[y][x] = b[get_global_id(0)];
+                barrier(CLK_LOCAL_MEM_FENCE);
+                {read}
+            }}"
+        );
+        model(&source).groups.exactly
+    };
+    assert_eq!(of("for (int k = 0; k < 8; k++) b[x] += t[y][k] * t[k][x];"), [Some(8), Some(8), None]);
+    assert_eq!(of("for (int k = 0; k < 8; k++) b[x] += t[y][k];"), [Some(8), None, None]);
+    assert_eq!(of("for (int k = 0; k < get_local_size(0); k++) b[x] += t[y][k];"), [None; 3]);
+    assert_eq!(of("for (int k = 0; k < 4; k++) b[x] += t[y][k];"), [None; 3]);
+    assert_eq!(of("for (int k = 0; k < n; k++) b[x] += t[y][k];"), [None; 3]);
+}
+
+/// Ids as SPIR-V has them, which is vectors: only what is taken out of them counts.
+#[test]
+fn only_ids_that_are_used_make_dimensions() {
+    let of = |lanes: &[u32]| {
+        let mut body = String::from("%v0 = call spir_func i64 @_Z13get_global_idj(i32 0)\n");
+        body += "%w0 = insertelement <3 x i64> undef, i64 %v0, i32 0\n";
+        for (d, before) in [(1, 0), (2, 1)] {
+            body += &format!("%v{d} = call spir_func i64 @_Z13get_global_idj(i32 {d})\n");
+            body += &format!("%w{d} = insertelement <3 x i64> %w{before}, i64 %v{d}, i32 {d}\n");
+        }
+        for lane in lanes {
+            body += &format!("%x{lane} = extractelement <3 x i64> %w2, i32 {lane}\n");
+            body += &format!("%p{lane} = getelementptr inbounds i32, ptr addrspace(1) %a, i64 %x{lane}\n");
+            body += &format!("store i32 1, ptr addrspace(1) %p{lane}, align 4\n");
+        }
+        let text = format!(
+            "target triple = \"spir64-unknown-unknown\"\n\
+             define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_addr_space !0 !kernel_arg_type !1 {{\n\
+             {body}ret void\n}}\n\
+             declare spir_func i64 @_Z13get_global_idj(i32)\n\
+             !0 = !{{i32 1}}\n!1 = !{{!\"int*\"}}\n"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.ll");
+        std::fs::write(&path, text).unwrap();
+        with_file(&path, None, &[], |assay| roles::infer(assay).unwrap().dims)
+    };
+    assert_eq!(of(&[0]), 1);
+    assert_eq!(of(&[0, 1]), 2);
+    assert_eq!(of(&[2]), 3);
 }
 
 #[test]

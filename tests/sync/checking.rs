@@ -39,6 +39,7 @@ fn case(name: &str) -> Case {
         outputs: vec![output],
         fitness: None,
         preconditions: Vec::new(),
+        guesses: Vec::new(),
     }
 }
 
@@ -49,7 +50,7 @@ fn check(
 ) -> Result<Checked> {
     let interface = interface();
     let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", split: &|_| None };
-    checking::check(&mut Told(told), &reader, cases, CheckOptions::default())
+    checking::check(&mut Told(told), &reader, &mut cases.to_vec(), CheckOptions::default())
 }
 
 #[test]

@@ -1,0 +1,96 @@
+//! Buffers whose length is a guess: what goes beyond them is no finding, what goes beyond lengths that the kernel checks is.
+
+use std::time::Duration;
+
+use kassay::coverage::build::Assay;
+use kassay::error::Result;
+use kassay::exec::ProgramId;
+use kassay::exec::simulator::Simulator;
+use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
+use kassay::generate::launches::{Request, launches};
+use kassay::generate::roles;
+use kassay::instrument::host::HostOptions;
+use kassay::lower::code::Code;
+use kassay::suite::launch::{ArgValue, Launch};
+use kassay::sync::checking::{Case, Simulate, explore};
+
+use super::support::with_source;
+
+struct Watched(Simulator, ProgramId);
+
+impl Simulate for Watched {
+    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
+        self.0.simulate(self.1, launch, options, Duration::from_secs(60), &[])
+    }
+}
+
+/// The generated launches as they are after they were explored, each with how often it went out of bounds.
+fn explored(assay: &Assay<'_>) -> Vec<(Case, usize)> {
+    let model = roles::infer(assay).unwrap();
+    let host = HostOptions { races: true, ..HostOptions::default() };
+    let Code::Host(code) = assay.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let mut simulator = Simulator::new(1).unwrap();
+    let program = simulator.load_host(&code).unwrap();
+    let mut watched = Watched(simulator, program);
+    let made = launches(&model, &Request::default()).unwrap();
+    let explored = made.into_iter().map(|g| {
+        let mut case = Case {
+            name: g.name,
+            origin: "generated",
+            launch: g.launch,
+            outputs: Vec::new(),
+            fitness: None,
+            preconditions: g.preconditions,
+            guesses: g.guesses,
+        };
+        let seen = explore(&mut watched, &code.table, &mut case).unwrap();
+        let beyond = seen.faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds).count();
+        (case, beyond)
+    });
+    explored.collect()
+}
+
+/// A kernel with more to do than a dry run follows.
+fn long(line: &str) -> String {
+    format!(
+        "kernel void k(global int *a, int n) {{
+            int i = get_global_id(0), s = i;
+            for (int j = 0; j < 50000; j++) s = s * 3 + j;
+            {line}
+        }}"
+    )
+}
+
+#[test]
+fn guessed_lengths_grow_to_what_is_accessed() {
+    let all = with_source(&long("for (int j = 0; j < 64; j++) a[i * 64 + j] = s;"), explored);
+    for (case, beyond) in &all {
+        assert_eq!(*beyond, 0, "{}", case.name);
+        let ArgValue::Buffer(bytes) = &case.launch.args[0] else { panic!("no buffer") };
+        let elements = bytes.len() as u64 / 4;
+        assert!(elements >= case.launch.range.items() * 64, "{}", case.name);
+        let said: Vec<&String> = case.preconditions.iter().filter(|p| p.starts_with("a has ")).collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with(&format!("a has {elements} elements")), "{said:?}");
+    }
+}
+
+#[test]
+fn what_is_truly_out_of_bounds_stays_so() {
+    for line in ["if (i <= n) a[i] = s;", "a[i - 1] = s;", "a[i + (1 << 26)] = s;"] {
+        let all = with_source(&long(line), explored);
+        assert!(all.iter().any(|(_, beyond)| *beyond > 0), "{line}");
+    }
+}
+
+#[test]
+fn one_element_is_one() {
+    let all = with_source("kernel void k(global int *out) { if (get_global_id(0) == 0) out[0] = 1; }", explored);
+    for (case, _) in all {
+        assert!(
+            case.preconditions.contains(&"out has 1 element, as many as its accesses reach".to_owned()),
+            "{:?}",
+            case.preconditions
+        );
+    }
+}

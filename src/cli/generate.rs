@@ -108,13 +108,13 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, begun };
+    let options_of = Options { seed, limits, solve: !args.no_smt, begun };
     let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, &source)?;
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
     campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
-    let result = result(args, &assay, generated, seed, source, begun);
+    let result = result(&assay, generated, seed, source, begun);
     store::write(&result, &args.folder.join("generate.json"))?;
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let suite = args.folder.join("suite.toml");
@@ -156,22 +156,8 @@ fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quie
     Ok(Wishes::none(&assay.interface))
 }
 
-fn result(
-    args: &GenerateArgs,
-    assay: &Assay<'_>,
-    generated: Generated,
-    seed: u64,
-    source: String,
-    begun: Instant,
-) -> GenerateResult {
+fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, begun: Instant) -> GenerateResult {
     let tests = generated.rows();
-    let mut notes = generated.notes;
-    if generated.summary.unknown > 0 && !args.no_smt {
-        notes.push(
-            "what fuzzing leaves uncovered is not solved for: this version has no solver for path conditions"
-                .to_owned(),
-        );
-    }
     GenerateResult {
         schema: GenerateResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -184,6 +170,6 @@ fn result(
         goals: generated.goals,
         tests,
         summary: generated.summary,
-        notes,
+        notes: generated.notes,
     }
 }

@@ -73,6 +73,8 @@ impl Runs for Lane<'_> {
 pub struct Options {
     pub seed: u64,
     pub limits: Limits,
+    /// Whether solving is wanted for what is left.
+    pub solve: bool,
     /// When everything began; the times of goals count from it.
     pub begun: Instant,
 }
@@ -185,7 +187,7 @@ fn goals(
             location,
             status: if first.is_some() { GoalStatus::Covered } else { GoalStatus::Unknown },
             by: first.map(|f| f.by),
-            reason: first.is_none().then(|| reason(fuzzed.ended, options.limits.attempts)),
+            reason: first.is_none().then(|| reason(fuzzed.ended, options)),
             bound: first.is_none().then(|| bound.clone()),
             preconditions: Vec::new(),
             time_s: time.as_secs_f64(),
@@ -195,7 +197,8 @@ fn goals(
     goals
 }
 
-fn reason(ended: Ended, attempts: u64) -> String {
+fn reason(ended: Ended, options: &Options) -> String {
+    let attempts = options.limits.attempts;
     let search = match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
         Ended::Covered | Ended::Fruitless => format!("{attempts} attempts in a row gained nothing"),
@@ -203,7 +206,8 @@ fn reason(ended: Ended, attempts: u64) -> String {
         Ended::OutOfExecutions => "the launches allowed were made".to_owned(),
         Ended::Nothing => "the interface file leaves nothing to change".to_owned(),
     };
-    format!("{search}; not solved for: this version of kassay has no solver for path conditions")
+    let why = if options.solve { "solving is not built yet" } else { "--no-smt was given" };
+    format!("{search}; not solved for: {why}")
 }
 
 /// How the suite's kernel is compiled.

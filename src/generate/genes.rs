@@ -19,6 +19,8 @@ use crate::suite::layout::{self, Leaf};
 pub enum Edit {
     /// All of it anew.
     Contents { position: usize, fill: Fill, seed: u64 },
+    /// Every scalar one of these, drawn.
+    Among { position: usize, numbers: Vec<Number>, seed: u64 },
     /// One scalar of every element.
     Every { position: usize, leaf: usize, number: Number },
     /// One scalar of one element; `index` counts round.
@@ -28,9 +30,10 @@ pub enum Edit {
 }
 
 impl Edit {
-    fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         match self {
             Edit::Contents { position, .. }
+            | Edit::Among { position, .. }
             | Edit::Every { position, .. }
             | Edit::Element { position, .. }
             | Edit::Copy { position, .. } => *position,
@@ -202,6 +205,19 @@ fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wish
             let filling = Filling { ty: ty.clone(), fill: *fill, seed, dictionary: workshop.dictionary() };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
             bound(bytes, ty, wishes, *position);
+        }
+        Edit::Among { position, numbers, seed } => {
+            let mut word = 0;
+            for element in bytes.chunks_exact_mut(size) {
+                for leaf in &leaves {
+                    word += 1;
+                    let drawn = mix(*seed, word) % numbers.len().max(1) as u64;
+                    if let Some(number) = numbers.get(drawn as usize) {
+                        let number = bounded(*number, leaf.scalar, wishes, *position);
+                        put(&mut element[leaf.offset as usize..], leaf.scalar, number);
+                    }
+                }
+            }
         }
         Edit::Every { leaf, number, .. } => {
             let Some(leaf) = leaves.get(*leaf) else { return };

@@ -206,7 +206,7 @@ impl<'m> Mutator<'m> {
         let edit = match self.below(8) {
             // What says where to go stays in range: its own numbers in other places.
             _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
-            0 | 1 => {
+            0 => {
                 let most = 1 + self.below(300);
                 let fills = [
                     Fill::Random,
@@ -220,12 +220,19 @@ impl<'m> Mutator<'m> {
                 let fill = self.pick(&fills).unwrap_or(Fill::Random);
                 Edit::Contents { position, fill, seed: self.random.next_u64() }
             }
-            2..=4 => Edit::Every { position, leaf, number },
+            1 | 2 => {
+                // Few different ones: long words of them are met sooner.
+                let count = 1 + self.below(4);
+                let numbers = (0..count).map(|_| self.number(scalar, None, genes)).collect();
+                Edit::Among { position, numbers, seed: self.random.next_u64() }
+            }
+            3 | 4 => Edit::Every { position, leaf, number },
             5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
             _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
         };
-        if matches!(edit, Edit::Contents { .. }) {
-            let other = |e: &Edit| !matches!(e, Edit::Contents { position: p, .. } | Edit::Every { position: p, .. } if *p == position);
+        if matches!(edit, Edit::Contents { .. } | Edit::Among { .. }) {
+            // What it overwrites is of no use.
+            let other = |e: &Edit| e.position() != position;
             genes.edits.retain(other);
         }
         if genes.edits.len() >= MOST_EDITS {

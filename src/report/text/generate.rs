@@ -76,6 +76,7 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
         return String::new();
     }
     let mut out = heading(style, if verbose { "goals" } else { "not covered" });
+    let mut said_before = (&None, &None);
     for goal in shown {
         let (paint, status) = match goal.status {
             GoalStatus::Covered => (Paint::Good, "covered"),
@@ -95,6 +96,11 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
         if let Some(line) = line.filter(|_| goal.status != GoalStatus::Covered) {
             let _ = writeln!(out, "      | {}", visible(line.trim()));
         }
+        // Goals that the search gave up together have the same words.
+        if (&goal.reason, &goal.bound) == said_before {
+            continue;
+        }
+        said_before = (&goal.reason, &goal.bound);
         for said in [&goal.reason, &goal.bound].into_iter().flatten() {
             for line in wrap(&visible(said), style.width.saturating_sub(6).max(20)) {
                 let _ = writeln!(out, "      {line}");

@@ -204,7 +204,8 @@ impl Search<'_> {
 
     fn search(&mut self, request: &Request) -> Result<Ended> {
         let mut parents: Vec<Genes> = Vec::new();
-        for mut planned in launches::planned(self.workshop, request)? {
+        let end = self.limits.end;
+        for mut planned in launches::planned(self.workshop, request, &|| Instant::now() >= end)? {
             if let Some(ended) = self.over() {
                 return Ok(ended);
             }

@@ -56,11 +56,11 @@ impl Planned {
     }
 }
 
-/// The launches of [`launches`], not yet made; some may turn out alike.
+/// The launches of [`launches`], not yet made; some may turn out alike. No more once `over` says so.
 ///
 /// # Errors
 /// `Caller` if the sizes asked for do not fit the kernel.
-pub(super) fn planned(workshop: &Workshop<'_>, request: &Request) -> Result<Vec<Planned>> {
+pub(super) fn planned(workshop: &Workshop<'_>, request: &Request, over: &dyn Fn() -> bool) -> Result<Vec<Planned>> {
     let geometries = match &request.range {
         Some(range) => vec![geometry::fixed(workshop.model, range)?],
         None => geometry::choices(workshop.model),
@@ -68,13 +68,16 @@ pub(super) fn planned(workshop: &Workshop<'_>, request: &Request) -> Result<Vec<
     let mut repairs = true;
     let mut all = Vec::new();
     for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
+        if over() {
+            break;
+        }
         let seed = mix(request.seed, variant);
         let scalars = assign::scalars(workshop.model, &workshop.reading, geometry, style, variant, seed);
         let mut plan = Plan { geometry, scalars, fill, seed, small_images: style == Style::Uneven };
         let outcome = workshop.try_out(&plan);
         if repairs && trouble(&outcome) > 0 {
             let before = trouble(&outcome);
-            let repaired = repair(workshop, plan, outcome);
+            let repaired = repair(workshop, plan, outcome, over);
             repairs = trouble(&repaired.1) < before;
             plan = repaired.0;
         }
@@ -91,7 +94,7 @@ pub(super) fn planned(workshop: &Workshop<'_>, request: &Request) -> Result<Vec<
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
     let workshop = Workshop::new(model);
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    for planned in planned(&workshop, request)? {
+    for planned in planned(&workshop, request, &|| false)? {
         let plan = planned.plan();
         let outcome = workshop.try_out(&plan);
         let launch = workshop.launch(&plan, &outcome)?;
@@ -157,7 +160,12 @@ fn trouble(outcome: &Outcome) -> u64 {
 }
 
 /// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
-fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Plan<'g>, Outcome) {
+fn repair<'g>(
+    workshop: &Workshop<'_>,
+    plan: Plan<'g>,
+    outcome: Outcome,
+    over: &dyn Fn() -> bool,
+) -> (Plan<'g>, Outcome) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
@@ -171,7 +179,7 @@ fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Pla
         }
         let key = (scalar.arg, scalar.offset);
         for candidate in candidates {
-            if trouble(&best.1) == 0 || tries >= REPAIRS {
+            if trouble(&best.1) == 0 || tries >= REPAIRS || over() {
                 return best;
             }
             if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {

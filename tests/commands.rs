@@ -346,7 +346,19 @@ fn graphs_are_what_graphviz_takes() -> Done {
 
 #[test]
 fn help_manuals_and_completions_cover_every_command() -> Done {
-    let commands = ["devices", "inspect", "run", "cover", "lower", "report", "completions", "man", "schedule", "check"];
+    let commands = [
+        "devices",
+        "inspect",
+        "run",
+        "cover",
+        "lower",
+        "report",
+        "completions",
+        "man",
+        "schedule",
+        "check",
+        "generate",
+    ];
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&["completions", shell])?;
         assert!(commands.iter().all(|c| script.contains(c)) && script.contains("fail-under"), "{shell}");

@@ -3,6 +3,7 @@
 mod check;
 mod cover;
 mod devices;
+mod generate;
 mod generated;
 mod inspect;
 mod lower;
@@ -37,6 +38,7 @@ enum Command {
     Run(run::RunArgs),
     Cover(cover::CoverArgs),
     Mutate(mutate::MutateArgs),
+    Generate(generate::GenerateArgs),
     Schedule(schedule::ScheduleArgs),
     Check(check::CheckArgs),
     Lower(lower::LowerArgs),
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Cover(args) => cover::run(&args),
         Command::Mutate(args) => mutate::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Schedule(args) => schedule::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Lower(args) => lower::run(&args),

@@ -193,6 +193,22 @@ fn progress(len: u64, label: &'static str, quiet: bool) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_prefix(label);
+    draw_later(&bar, quiet);
+    bar
+}
+
+/// A count of what has no known end, with a message, drawn as bars are.
+pub fn counter(label: &'static str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    let style = ProgressStyle::with_template("{prefix} {pos}, {msg} {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_prefix(label);
+    draw_later(&bar, quiet);
+    bar
+}
+
+/// Shows a bar once a second is over.
+fn draw_later(bar: &ProgressBar, quiet: bool) {
     bar.set_draw_target(ProgressDrawTarget::hidden());
     if !quiet {
         let weak = bar.downgrade();
@@ -205,7 +221,6 @@ fn progress(len: u64, label: &'static str, quiet: bool) -> ProgressBar {
             }
         });
     }
-    bar
 }
 
 /// Seconds from the command line as a duration.

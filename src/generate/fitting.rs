@@ -43,6 +43,13 @@ pub struct Outcome {
     pub guesses: Vec<Guess>,
 }
 
+impl Outcome {
+    /// Gives a buffer or local memory another size, in bytes.
+    pub fn resize(&mut self, position: usize, bytes: u64) {
+        self.sizes[position] = bytes.clamp(1, LARGEST);
+    }
+}
+
 /// A kernel's model with what is read off its code, for making launches.
 pub struct Workshop<'m> {
     pub model: &'m KernelModel,
@@ -74,7 +81,13 @@ impl<'m> Workshop<'m> {
         Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), asks_sizes }
     }
 
-    fn element(arg: &Arg) -> Type {
+    /// Integers that the kernel compares with, and their neighbours, ascending.
+    pub fn dictionary(&self) -> &[i128] {
+        &self.dictionary
+    }
+
+    /// What a buffer or local memory consists of: bytes where the kernel does not tell.
+    pub fn element(arg: &Arg) -> Type {
         match &arg.kind {
             ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
                 ty.clone()

@@ -1,6 +1,6 @@
 //! Launches for a kernel without a suite: several sizes, each with scalars and contents that go with them.
 
-use super::assign::{self, Number, Style};
+use super::assign::{self, Number, Scalars, Style};
 use super::fill::{Fill, mix};
 use super::fitting::{Outcome, Plan, Workshop};
 use super::geometry::{self, Geometry};
@@ -35,40 +35,79 @@ const REPAIRS: usize = 24;
 /// Launches in all; flags have that many turns to take their values.
 const LAUNCHES: usize = 8;
 
+/// A launch as it is to be made.
+#[derive(Debug, Clone)]
+pub(super) struct Planned {
+    pub geometry: Geometry,
+    pub scalars: Scalars,
+    pub fill: Fill,
+    pub seed: u64,
+    pub small_images: bool,
+    /// Of what kind it is; several may be of one.
+    pub name: String,
+}
+
+impl Planned {
+    pub fn plan(&self) -> Plan<'_> {
+        Plan {
+            geometry: &self.geometry,
+            scalars: self.scalars.clone(),
+            fill: self.fill,
+            seed: self.seed,
+            small_images: self.small_images,
+        }
+    }
+}
+
+/// The launches of [`launches`], not yet made; some may turn out alike. No more once `over` says so.
+///
+/// # Errors
+/// `Caller` if the sizes asked for do not fit the kernel.
+pub(super) fn planned(workshop: &Workshop<'_>, request: &Request, over: &dyn Fn() -> bool) -> Result<Vec<Planned>> {
+    let geometries = match &request.range {
+        Some(range) => vec![geometry::fixed(workshop.model, range)?],
+        None => geometry::choices(workshop.model),
+    };
+    let mut repairs = true;
+    let mut all = Vec::new();
+    for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
+        if over() {
+            break;
+        }
+        let seed = mix(request.seed, variant);
+        let scalars = assign::scalars(workshop.model, &workshop.reading, geometry, style, variant, seed);
+        let mut plan = Plan { geometry, scalars, fill, seed, small_images: style == Style::Uneven };
+        let outcome = workshop.try_out(&plan);
+        if repairs && trouble(&outcome) > 0 {
+            let before = trouble(&outcome);
+            let repaired = repair(workshop, plan, outcome, over);
+            repairs = trouble(&repaired.1) < before;
+            plan = repaired.0;
+        }
+        let (geometry, small_images, name) = (geometry.clone(), plan.small_images, name(geometry, style, fill));
+        all.push(Planned { geometry, scalars: plan.scalars, fill, seed, small_images, name });
+    }
+    Ok(all)
+}
+
 /// Several launches in different geometry and with different values.
 ///
 /// # Errors
 /// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
     let workshop = Workshop::new(model);
-    let geometries = match &request.range {
-        Some(range) => vec![geometry::fixed(model, range)?],
-        None => geometry::choices(model),
-    };
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    let mut repairs = true;
-    for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
-        let seed = mix(request.seed, variant);
-        let scalars = assign::scalars(model, &workshop.reading, geometry, style, variant, seed);
-        let mut plan = Plan { geometry, scalars, fill, seed, small_images: style == Style::Uneven };
-        let mut outcome = workshop.try_out(&plan);
-        if repairs && trouble(&outcome) > 0 {
-            let before = trouble(&outcome);
-            (plan, outcome) = repair(&workshop, plan, outcome);
-            repairs = trouble(&outcome) < before;
-        }
+    for planned in planned(&workshop, request, &|| false)? {
+        let plan = planned.plan();
+        let outcome = workshop.try_out(&plan);
         let launch = workshop.launch(&plan, &outcome)?;
         if all.iter().any(|g| g.launch == launch) {
             continue;
         }
         let mut preconditions = model.preconditions.clone();
         preconditions.extend(outcome.notes);
-        all.push(GeneratedLaunch {
-            launch,
-            name: name(geometry, style, fill, &all),
-            preconditions,
-            guesses: outcome.guesses,
-        });
+        let name = unique(planned.name, all.iter().map(|g| g.name.as_str()));
+        all.push(GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses });
     }
     Ok(all)
 }
@@ -89,7 +128,7 @@ fn turns(geometries: &[Geometry]) -> Vec<(&Geometry, Style, Fill)> {
     turns.into_iter().take(LAUNCHES).collect()
 }
 
-fn name(geometry: &Geometry, style: Style, fill: Fill, all: &[GeneratedLaunch]) -> String {
+fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
     let style = match style {
         Style::Even => "",
         Style::Uneven => ", lengths that do not divide",
@@ -102,8 +141,12 @@ fn name(geometry: &Geometry, style: Style, fill: Fill, all: &[GeneratedLaunch]) 
         Fill::Zero => "zero",
         _ => "random",
     };
-    let name = format!("{}{style}, {fill} values", geometry.name);
-    let count = all.iter().filter(|g| g.name == name || g.name.starts_with(&format!("{name} "))).count();
+    format!("{}{style}, {fill} values", geometry.name)
+}
+
+/// `name`, with a number if others have it.
+pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
+    let count = others.filter(|o| *o == name || o.starts_with(&format!("{name} "))).count();
     if count == 0 { name } else { format!("{name} {}", count + 1) }
 }
 
@@ -120,7 +163,12 @@ fn trouble(outcome: &Outcome) -> u64 {
 }
 
 /// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
-fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Plan<'g>, Outcome) {
+fn repair<'g>(
+    workshop: &Workshop<'_>,
+    plan: Plan<'g>,
+    outcome: Outcome,
+    over: &dyn Fn() -> bool,
+) -> (Plan<'g>, Outcome) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
@@ -134,7 +182,7 @@ fn repair<'g>(workshop: &Workshop<'_>, plan: Plan<'g>, outcome: Outcome) -> (Pla
         }
         let key = (scalar.arg, scalar.offset);
         for candidate in candidates {
-            if trouble(&best.1) == 0 || tries >= REPAIRS {
+            if trouble(&best.1) == 0 || tries >= REPAIRS || over() {
                 return best;
             }
             if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {

@@ -6,6 +6,7 @@
 //! Must never know: how a run is instrumented.
 
 mod assign;
+pub mod campaign;
 mod contents_of;
 mod demands;
 mod dry_run;
@@ -13,12 +14,17 @@ pub mod evolve;
 mod facts;
 mod fill;
 mod fitting;
+pub mod fuzz;
+mod genes;
 mod geometry;
 mod groups;
 pub mod growth;
+pub mod interface_file;
 pub mod launches;
 mod lengths;
+mod minimise;
 pub mod model;
+mod mutate;
 pub mod program;
 pub mod promoted;
 mod ranges;

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use super::check::CheckResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
+use super::generate::GenerateResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
@@ -19,6 +20,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("cover.schema.json", schema::<CoverResult>()),
         ("mutate.schema.json", schema::<MutateResult>()),
         ("schedule.schema.json", schema::<ScheduleResult>()),
+        ("generate.schema.json", schema::<GenerateResult>()),
         ("check.schema.json", schema::<CheckResult>()),
     ]
 }

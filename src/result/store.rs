@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::CheckResult;
 use super::cover::CoverResult;
+use super::generate::GenerateResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
@@ -27,6 +28,7 @@ pub enum AnyResult {
     Mutate(Box<MutateResult>),
     Schedule(Box<ScheduleResult>),
     Check(Box<CheckResult>),
+    Generate(Box<GenerateResult>),
 }
 
 impl AnyResult {
@@ -39,6 +41,7 @@ impl AnyResult {
             AnyResult::Mutate(_) => "mutate",
             AnyResult::Schedule(_) => "schedule",
             AnyResult::Check(_) => "check",
+            AnyResult::Generate(_) => "generate",
         }
     }
 }
@@ -155,6 +158,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
         ScheduleResult::SCHEMA => Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?))),
         CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
+        GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
 }
@@ -167,6 +171,7 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         MutateResult::SCHEMA,
         ScheduleResult::SCHEMA,
         CheckResult::SCHEMA,
+        GenerateResult::SCHEMA,
     ];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {

@@ -1,11 +1,12 @@
 //! One argument of one test: from its form in the suite and its kind in the kernel to a value, an expectation and an output.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::compare::Tolerance;
 use super::data::{Data, Loader, Origin, Wanted};
 use super::de::At;
-use super::document::Span;
+use super::document::{Node, Source, Span};
 use super::format::{AddressingName, BufferSpec, Expect, Form, ImageSpec, SamplerSpec, ToleranceSpec};
 use super::image;
 use super::launch::ArgValue;
@@ -116,6 +117,24 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
     }
 }
 
+/// What `node`, of any file, gives for one argument of a kernel, in the forms of a suite. `key`: what gives it. Paths start from
+/// `folder`; `seed` is for random data without a seed of its own.
+///
+/// # Errors
+/// `Caller`, with its place.
+pub fn given(
+    (source, folder): (&Source, &Path),
+    arg: &Arg,
+    key: &At<String>,
+    node: &Node,
+    seed: u64,
+) -> Result<ArgValue> {
+    let form = Form::read(source, node)?;
+    let exact = ToleranceSpec::default();
+    let context = Context { arg, test: "", key, outer: [&exact, &exact] };
+    Ok(resolve(&mut Loader::new(source, folder, seed), &context, &form)?.value)
+}
+
 fn unsupported(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {
     loader
         .error(&context.key.span, format!("no suite can give the argument `{}` of type `{name}`", context.arg.label()))
@@ -155,7 +174,7 @@ fn example(key: &str, kind: &ArgKind) -> String {
     format!("write something like `{key} = {form}`")
 }
 
-fn by_value(loader: &Loader<'_>, ty: &Type, node: &super::document::Node, partial: bool) -> Result<ArgValue> {
+fn by_value(loader: &Loader<'_>, ty: &Type, node: &Node, partial: bool) -> Result<ArgValue> {
     let mut bytes = Vec::new();
     Encoder { source: loader.source, partial, broadcast: false }.encode(node, ty, &mut bytes)?;
     Ok(ArgValue::Value(bytes))

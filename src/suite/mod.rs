@@ -5,8 +5,8 @@
 mod arguments;
 pub mod compare;
 mod data;
-mod de;
-mod document;
+pub mod de;
+pub mod document;
 mod dtype;
 pub mod format;
 mod image;
@@ -22,4 +22,4 @@ pub mod schedule;
 mod values;
 pub mod write;
 
-pub use arguments::Output;
+pub use arguments::{Output, given};

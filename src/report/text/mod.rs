@@ -2,6 +2,7 @@
 
 mod check;
 mod cover;
+mod generate;
 mod inspect;
 mod mutants;
 mod mutate;
@@ -11,6 +12,7 @@ mod source;
 
 pub use check::{CheckView, check};
 pub use cover::{CoverOptions, cover};
+pub use generate::{GenerateView, generate};
 pub use inspect::inspect;
 pub use mutate::{MutateView, mutate};
 pub use run::run;

@@ -1,0 +1,175 @@
+//! `kassay generate`: a suite for a kernel that has none.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use inkwell::context::Context;
+
+use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, shown};
+use super::session;
+use crate::coverage::build::{self, Assay, File};
+use crate::error::{Error, Result};
+use crate::exec::DeviceRequest;
+use crate::generate::campaign::{self, Generated, Kernel, Lane, Options};
+use crate::generate::fuzz::Limits;
+use crate::generate::interface_file::{self, Wishes};
+use crate::generate::model::KernelModel;
+use crate::generate::roles;
+use crate::kernel::compile;
+use crate::report::text;
+use crate::result::generate::GenerateResult;
+use crate::result::store;
+use crate::suite::write;
+
+/// Generate a suite that covers a kernel
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// A kernel (.cl, .ll, .bc, .spv)
+    pub kernel_file: PathBuf,
+    /// The folder for suite.toml, its data, interface.toml and generate.json; it is made if it is not there
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub folder: PathBuf,
+    /// What to aim at: outcomes of branches
+    #[arg(long, value_enum, default_value_t)]
+    pub goal: GoalFlag,
+    /// Seconds that it may take in all
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = budget)]
+    pub budget: f64,
+    /// Launches that may be made; with it equal seeds give equal suites, whatever the machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_execs: Option<u64>,
+    /// Stop after so many attempts in a row that gained nothing
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    pub attempts: u64,
+    /// Do not solve for what fuzzing leaves uncovered
+    #[arg(long)]
+    pub no_smt: bool,
+    /// Do not fuzz: only the first launches are made
+    #[arg(long)]
+    pub no_fuzz: bool,
+    /// What standard output gets
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Print nothing on success
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: every goal and test, and clang's warnings
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten)]
+    pub execution: ExecutionFlags,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum GoalFlag {
+    #[default]
+    Branch,
+}
+
+fn budget(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
+        Ok(_) => Err("not between 0 and 1000000".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+pub fn run(args: &GenerateArgs) -> Result<u8> {
+    let begun = Instant::now();
+    check(args)?;
+    let context = Context::create();
+    let options = args.kernel.kernel_options(Vec::new());
+    let loaded = compile::load(&args.kernel_file, &options, true)?;
+    if args.verbose {
+        eprint!("{}", loaded.warnings);
+    }
+    let file = File::parse(&context, &loaded)?;
+    let entry = file.choose(args.kernel.entry.as_deref())?;
+    let sources = build::sources_of(&args.kernel_file);
+    let assay = file.assay(&entry, &loaded, &sources)?;
+    let seed = args.execution.seed.unwrap_or(0);
+    let mut model = roles::infer(&assay)?;
+    std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
+    let wishes = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
+    wishes.apply(&mut model);
+    let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
+    let limits = Limits {
+        end: begun + Duration::from_secs_f64(args.budget),
+        max_execs: args.max_execs,
+        attempts: if args.no_fuzz { 0 } else { args.attempts },
+        launch: session::limit(&args.execution),
+    };
+    let source = shown(&args.kernel_file);
+    let bar = session::counter("launches", args.quiet);
+    let mut progress = |executions: u64, covered: usize, all: usize| {
+        bar.set_position(executions);
+        bar.set_message(format!("{covered} of {all} outcomes covered"));
+    };
+    let options_of = Options { seed, limits, solve: !args.no_smt, begun };
+    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, &source)?;
+    bar.finish_and_clear();
+    let arguments = options.as_arguments();
+    let kernel = Kernel { path: &args.kernel_file, options: &arguments };
+    campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
+    let result = result(&assay, generated, seed, source, begun);
+    store::write(&result, &args.folder.join("generate.json"))?;
+    let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
+    let suite = args.folder.join("suite.toml");
+    output.deliver(&result, |style| {
+        let view = text::GenerateView { verbose: args.verbose, suite: shown(&suite) };
+        text::generate(&result, &view, &|file| sources.text(file), style)
+    })?;
+    Ok(0)
+}
+
+/// What can be told before the work begins.
+fn check(args: &GenerateArgs) -> Result<()> {
+    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
+        return Err(Error::caller(what).mend("leave --device out"));
+    }
+    let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());
+    if extension.is_some_and(|e| e == "toml" || e == "json") {
+        let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());
+        return Err(Error::caller(what).mend("give the kernel's file (.cl, .ll, .bc or .spv)"));
+    }
+    if args.folder.exists() && !args.folder.is_dir() {
+        return Err(Error::caller(format!("cannot write into {}: it is no folder", args.folder.display()))
+            .mend("name a folder with -o"));
+    }
+    Ok(())
+}
+
+/// The interface file: read if it is there, else written.
+fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<Wishes> {
+    let path = folder.join("interface.toml");
+    if path.exists() {
+        return interface_file::read(&path, &assay.interface, model.dims, seed);
+    }
+    store::write_text(&interface_file::text(model), &path)?;
+    if !quiet {
+        note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
+    }
+    Ok(Wishes::none(&assay.interface))
+}
+
+fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, begun: Instant) -> GenerateResult {
+    let tests = generated.rows();
+    GenerateResult {
+        schema: GenerateResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: assay.entry.clone(),
+        source,
+        device: Some(session::device(&crate::exec::simulator::device())),
+        seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        coverage: generated.coverage,
+        goals: generated.goals,
+        tests,
+        summary: generated.summary,
+        notes: generated.notes,
+    }
+}

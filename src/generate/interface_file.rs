@@ -1,0 +1,412 @@
+//! The interface file (PENG table 5.2): what kassay takes a kernel's arguments for, written for the user to correct, and read back.
+//!
+//! Must never know: how launches are searched for.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::assign::Number;
+use super::model::{KernelModel, Role};
+use crate::error::{Error, Result};
+use crate::kernel::interface::{Access, Arg, ArgKind, Interface};
+use crate::suite;
+use crate::suite::de::{self, At};
+use crate::suite::document::{Node, Source, Value, suggestion};
+use crate::suite::launch::{ArgValue, NdRange};
+
+/// What the user wants of one argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgWish {
+    /// Whether other values than the first ones are tried.
+    pub fuzz: bool,
+    pub role: Option<Role>,
+    /// Of buffers and local memory, in elements.
+    pub size: Option<u64>,
+    /// Where the search begins, or, without fuzzing, the only value.
+    pub value: Option<ArgValue>,
+    /// Bounds of its numbers, inclusive.
+    pub least: Option<Number>,
+    pub greatest: Option<Number>,
+}
+
+/// What the user wants of the launches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wishes {
+    /// By position.
+    pub args: Vec<ArgWish>,
+    /// The only range to launch.
+    pub range: Option<NdRange>,
+    /// The only work-group size.
+    pub local: Option<[u64; 3]>,
+    /// Launches have no more work-items.
+    pub max_items: u64,
+}
+
+/// Enough for every group that matters, little enough to run thousands of launches.
+const MAX_ITEMS: u64 = 4096;
+
+impl Wishes {
+    /// Of a user who says nothing.
+    pub fn none(interface: &Interface) -> Wishes {
+        let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
+        Wishes { args: vec![arg; interface.args.len()], range: None, local: None, max_items: MAX_ITEMS }
+    }
+
+    /// Makes a model say what the user says of roles and work-groups.
+    pub fn apply(&self, model: &mut KernelModel) {
+        if self.local.is_some() {
+            model.groups.required = self.local;
+        }
+        for (position, wish) in (0u32..).zip(&self.args) {
+            let Some(role) = wish.role else { continue };
+            model.args[position as usize].role = role;
+            for scalar in model.scalars.iter_mut().filter(|s| s.arg == position) {
+                scalar.role = role;
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileSpec {
+    kernel: At<String>,
+    #[serde(default)]
+    ndrange: RangeSpec,
+    #[serde(default)]
+    arg: Vec<ArgSpec>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RangeSpec {
+    global: Option<At<Vec<u64>>>,
+    local: Option<At<Vec<u64>>>,
+    max_items: Option<At<u64>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArgSpec {
+    position: At<u64>,
+    name: Option<At<String>>,
+    scope: Option<At<String>>,
+    #[serde(rename = "type")]
+    type_name: Option<At<String>>,
+    pointer: Option<At<bool>>,
+    role: Option<At<String>>,
+    size: Option<At<u64>>,
+    #[serde(default = "yes")]
+    fuzz: bool,
+    value: Option<At<Node>>,
+    min: Option<Node>,
+    max: Option<Node>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+const ROLES: [(&str, Role); 14] = [
+    ("input", Role::Input),
+    ("output", Role::Output),
+    ("in-out", Role::InOut),
+    ("size", Role::Bound),
+    ("row-length", Role::RowLength),
+    ("count", Role::Count),
+    ("index", Role::Index),
+    ("shift", Role::Shift),
+    ("divisor", Role::Divisor),
+    ("flag", Role::Flag),
+    ("data", Role::Data),
+    ("local", Role::Local),
+    ("sampler", Role::Sampler),
+    ("unused", Role::Unused),
+];
+
+/// Which roles an argument can have.
+fn roles_for(kind: &ArgKind) -> &'static [(&'static str, Role)] {
+    match kind {
+        ArgKind::Buffer { .. } | ArgKind::Image(_) => &ROLES[..3],
+        ArgKind::Value(_) => &ROLES[3..11],
+        ArgKind::Local { .. } => &ROLES[11..12],
+        ArgKind::Sampler => &ROLES[12..13],
+        ArgKind::Unsupported(_) => &ROLES[13..],
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    ROLES.iter().find(|(_, r)| *r == role).map_or("unused", |(name, _)| name)
+}
+
+fn is_pointer(arg: &Arg) -> bool {
+    matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
+}
+
+/// A string as TOML has it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// The file's text for a kernel of which nobody has said anything yet.
+pub fn text(model: &KernelModel) -> String {
+    let mut out = String::from(
+        "# What kassay takes this kernel's arguments for. Edit it and generate again; what is commented out is a choice of\n\
+         # kassay's. `position`, `name`, `scope`, `type` and `pointer` only describe the kernel and must stay true.\n\
+         #\n\
+         # role   buffers and images: input, output, in-out; values: size (something that grows with the work-items stays\n\
+         #        below it), row-length, count, index, shift, divisor, flag, data\n\
+         # size   elements of a buffer or of local memory\n\
+         # fuzz   false: only the first values are used\n\
+         # value  the first value, in any form that a suite's [test.args] has: 5, [1, 2], { fields = { x = 1 } },\n\
+         #        { npy = \"x.npy\" }, { fill = 0, len = 64 }, { local = 256 }; paths start from this file's folder\n\
+         # min    bounds of its numbers; also max\n\n",
+    );
+    let _ = writeln!(out, "kernel = {}\n", quoted(&model.interface.name));
+    range_text(model, &mut out);
+    for arg in &model.interface.args {
+        arg_text(model, arg, &mut out);
+    }
+    out
+}
+
+fn range_text(model: &KernelModel, out: &mut String) {
+    let rules = &model.groups;
+    out.push_str("[ndrange]\n");
+    let _ = writeln!(out, "# The kernel asks ids of {} of 3 dimensions.", model.dims);
+    let sizes = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let dims = model.dims as usize;
+    if let Some(required) = rules.required {
+        let _ = writeln!(out, "# It requires work-groups of [{}].", sizes(&required[..dims]));
+    }
+    for d in 0..dims {
+        match (rules.exactly[d], rules.at_most[d]) {
+            (Some(n), _) => drop(writeln!(out, "# It counts on {n} work-items of a group in dimension {d}.")),
+            (None, Some(n)) => {
+                let _ = writeln!(out, "# It has room for {n} work-items of a group in dimension {d}.");
+            }
+            (None, None) => {}
+        }
+    }
+    if rules.power_of_two {
+        out.push_str("# It counts on work-groups of a power of two.\n");
+    }
+    let example = sizes(&[64, 8, 8][..dims]);
+    let _ = writeln!(out, "# global = [{example}]    # the only sizes to launch");
+    let _ = writeln!(out, "# local = [{example}]     # the only work-group size");
+    let _ = writeln!(out, "max_items = {MAX_ITEMS}      # work-items of a launch");
+}
+
+fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
+    let known = &model.args[arg.position as usize];
+    let _ = writeln!(out, "\n[[arg]]\nposition = {}", arg.position);
+    if let Some(name) = &arg.name {
+        let _ = writeln!(out, "name = {}", quoted(name));
+    }
+    let _ = writeln!(out, "scope = {}", quoted(arg.address_space().name()));
+    let _ = writeln!(out, "type = {}", quoted(&arg.type_name));
+    let _ = writeln!(out, "pointer = {}", is_pointer(arg));
+    let commented = if roles_for(&arg.kind).iter().any(|(_, r)| *r == known.role) { "" } else { "# " };
+    let _ = writeln!(out, "{commented}role = {}", quoted(role_name(known.role)));
+    if is_pointer(arg) {
+        let length = known.length.as_deref().map_or("as far as its accesses reach", |l| l);
+        let _ = writeln!(out, "# size = 64    # inferred: {length}");
+    }
+    let _ = writeln!(out, "fuzz = true");
+    let scalars: Vec<_> = model.scalars.iter().filter(|s| s.arg == arg.position).collect();
+    for scalar in &scalars {
+        if scalar.divides {
+            let _ = writeln!(out, "# something is divided by {}: it is not 0", scalar.name);
+        }
+        if let ([_], false) = (&scalars[..], scalar.dictionary.is_empty()) {
+            let all: Vec<String> = scalar.dictionary.iter().map(i128::to_string).collect();
+            let _ = writeln!(out, "# the code compares it with values near {}", all.join(", "));
+        }
+    }
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// `Caller`, with its place, if it is not well-formed or not of this kernel; `Environment` if it cannot be read.
+pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<Wishes> {
+    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
+        _ => Error::environment(format!("cannot read {}: {e}", path.display())),
+    })?;
+    let source = Source { path: path.to_owned(), text };
+    let spec: FileSpec = de::read(&source, &source.parse()?)?;
+    let reader = Reader { source: &source, folder: path.parent().unwrap_or(Path::new("")), interface, seed };
+    reader.wishes(&spec, dims)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    folder: &'a Path,
+    interface: &'a Interface,
+    seed: u64,
+}
+
+impl Reader<'_> {
+    fn wishes(&self, spec: &FileSpec, dims: u32) -> Result<Wishes> {
+        let renew = "correct it, or delete the file: a new one is written then";
+        if spec.kernel.value != self.interface.name {
+            let what = format!("this is for the kernel `{}`, not for `{}`", spec.kernel.value, self.interface.name);
+            return Err(self.source.error(&spec.kernel.span, what).mend(renew));
+        }
+        let mut wishes = Wishes::none(self.interface);
+        self.range(&spec.ndrange, dims, &mut wishes)?;
+        let mut seen = vec![false; self.interface.args.len()];
+        for given in &spec.arg {
+            let index = usize::try_from(given.position.value).unwrap_or(usize::MAX);
+            let (Some(arg), Some(seen)) = (self.interface.args.get(index), seen.get_mut(index)) else {
+                let what = format!("the kernel has no argument {index}, only {}", self.interface.args.len());
+                return Err(self.source.error(&given.position.span, what).mend(renew));
+            };
+            if std::mem::replace(seen, true) {
+                let what = format!("the argument {index} is described twice");
+                return Err(self.source.error(&given.position.span, what).mend("leave one of them"));
+            }
+            self.same("name", given.name.as_ref(), &arg.label())?;
+            self.same("scope", given.scope.as_ref(), arg.address_space().name())?;
+            self.same("type", given.type_name.as_ref(), &arg.type_name)?;
+            if let Some(pointer) = given.pointer.as_ref().filter(|p| p.value != is_pointer(arg)) {
+                let what =
+                    format!("the argument `{}` is {}a pointer", arg.label(), if pointer.value { "not " } else { "" });
+                return Err(self.source.error(&pointer.span, what).mend(renew));
+            }
+            wishes.args[index] = self.arg(given, arg)?;
+        }
+        Ok(wishes)
+    }
+
+    fn same(&self, key: &str, given: Option<&At<String>>, is: &str) -> Result<()> {
+        match given.filter(|g| g.value != is) {
+            None => Ok(()),
+            Some(given) => Err(self
+                .source
+                .error(&given.span, format!("the {key} of this argument is `{is}`, not `{}`", given.value))
+                .mend("correct it, or delete the file: a new one is written then")),
+        }
+    }
+
+    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgWish> {
+        let label = arg.label();
+        let mut wish = ArgWish { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
+        if let Some(role) = &spec.role {
+            let known = roles_for(&arg.kind);
+            // Whatever its kind, an argument can turn out to be used for nothing.
+            let found = known.iter().chain(&ROLES[13..]).find(|(name, _)| *name == role.value);
+            let Some((_, found)) = found else {
+                let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+                let what = format!("`{}` is no role that `{label}` (`{}`) can have", role.value, arg.type_name);
+                return Err(self.source.error(&role.span, what).mend(suggestion(&role.value, &names, "its roles")));
+            };
+            wish.role = Some(*found);
+        }
+        if let Some(size) = &spec.size {
+            if !is_pointer(arg) {
+                let what = format!("`{label}` is no buffer, so it has no size");
+                return Err(self.source.error(&size.span, what).mend("leave `size` out"));
+            }
+            if size.value == 0 {
+                let what = format!("`{label}` cannot have 0 elements");
+                return Err(self.source.error(&size.span, what).mend("give 1 or more"));
+            }
+            wish.size = Some(size.value);
+        }
+        if let Some(value) = &spec.value {
+            let key = At { span: value.span.clone(), value: label };
+            let node = &value.value;
+            wish.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
+        }
+        wish.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
+        wish.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;
+        if let (Some(least), Some(greatest), Some(node)) = (wish.least, wish.greatest, &spec.max)
+            && as_f64(least) > as_f64(greatest)
+        {
+            return Err(self.source.error(&node.span, "`max` is less than `min`").mend("exchange them"));
+        }
+        if (spec.min.is_some() || spec.max.is_some())
+            && (matches!(arg.kind, ArgKind::Local { .. } | ArgKind::Sampler | ArgKind::Unsupported(_))
+                || arg.access == Access::WriteOnly)
+        {
+            let node = spec.min.as_ref().or(spec.max.as_ref());
+            let span = node.map_or(spec.position.span.clone(), |n| n.span.clone());
+            return Err(self
+                .source
+                .error(&span, "this argument has no numbers to bound")
+                .mend("leave `min` and `max` out"));
+        }
+        Ok(wish)
+    }
+
+    fn number(&self, node: &Node) -> Result<Number> {
+        match node.value {
+            Value::Integer(n) => Ok(Number::Integer(n)),
+            Value::Float(x) if !x.is_nan() => Ok(Number::Float(x)),
+            _ => Err(self
+                .source
+                .error(&node.span, format!("this is {}, but a bound is a number", node.kind()))
+                .mend("write a number, such as 0 or 1.5")),
+        }
+    }
+
+    fn range(&self, spec: &RangeSpec, dims: u32, wishes: &mut Wishes) -> Result<()> {
+        if let Some(most) = &spec.max_items {
+            if most.value == 0 {
+                return Err(self
+                    .source
+                    .error(&most.span, "a launch has at least one work-item")
+                    .mend("give 1 or more"));
+            }
+            wishes.max_items = most.value;
+        }
+        let local = spec.local.as_ref().map(|l| self.sizes(l)).transpose()?;
+        if let (Some((_, given)), Some(required), Some(at)) = (local, self.interface.required_local, &spec.local)
+            && given != required
+        {
+            let what = format!("the kernel requires work-groups of {required:?}");
+            return Err(self.source.error(&at.span, what).mend("leave `local` out"));
+        }
+        wishes.local = local.map(|(_, sizes)| sizes);
+        let Some(at) = &spec.global else { return Ok(()) };
+        let (given, global) = self.sizes(at)?;
+        let local = wishes.local.or(self.interface.required_local);
+        if let Some(local) = local
+            && let Some(d) = (0..3).find(|d| !global[*d].is_multiple_of(local[*d]))
+        {
+            let what = format!("{} work-items in dimension {d} are no whole groups of {}", global[d], local[d]);
+            return Err(self.source.error(&at.span, what).mend("give a multiple of the work-group size"));
+        }
+        let items = global.iter().try_fold(1u64, |n, size| n.checked_mul(*size));
+        if items.is_none_or(|n| n > wishes.max_items) {
+            let what = format!("these are more work-items than `max_items` allows ({})", wishes.max_items);
+            return Err(self.source.error(&at.span, what).mend("give smaller sizes, or raise `max_items`"));
+        }
+        wishes.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
+        Ok(())
+    }
+
+    /// How many sizes are given, and all three.
+    fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
+        let wrong =
+            |what: &str| Err(self.source.error(&given.span, what).mend("give one to three sizes, such as [64]"));
+        match given.value.len() {
+            1..=3 if given.value.contains(&0) => wrong("a size is at least 1"),
+            n @ 1..=3 => Ok((n as u32, [0, 1, 2].map(|d| given.value.get(d).copied().unwrap_or(1)))),
+            _ => wrong("there are one to three dimensions"),
+        }
+    }
+}
+
+/// For comparing bounds; both may be of either kind.
+pub(super) fn as_f64(number: Number) -> f64 {
+    match number {
+        #[expect(clippy::cast_precision_loss, reason = "bounds are compared coarsely")]
+        Number::Integer(n) => n as f64,
+        Number::Float(x) => x,
+    }
+}

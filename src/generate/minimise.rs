@@ -1,0 +1,76 @@
+//! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
+
+use super::fuzz::{Kept, Search};
+use super::genes::Genes;
+use super::geometry;
+use crate::error::Result;
+
+/// Keeps as few inputs as cover everything, and makes their launches smaller where they still cover what they are kept for.
+pub fn minimise(search: &mut Search<'_>, found: Vec<Kept>) -> Result<Vec<Kept>> {
+    let mut kept = fewest(found);
+    for i in 0..kept.len() {
+        for smaller in smaller(search, &kept[i].genes) {
+            if search.over().is_some() {
+                return Ok(kept);
+            }
+            let needed = needed(&kept, i);
+            let Some(mut made) = search.attempt(smaller, kept[i].by)? else { continue };
+            if needed.iter().all(|o| made.covers[*o]) {
+                made.name.clone_from(&kept[i].name);
+                kept[i] = made;
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Greedily, the one that adds most first; then without those that the others make needless.
+fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
+    let total = found.first().map_or(0, |k| k.covers.len());
+    let mut covered = vec![false; total];
+    let mut kept: Vec<Kept> = Vec::new();
+    while !found.is_empty() {
+        let gain = |k: &Kept| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
+        // Of equals the first.
+        let best = (0..found.len()).rev().max_by_key(|i| gain(&found[*i])).unwrap_or(0);
+        if gain(&found[best]) == 0 && !kept.is_empty() {
+            break;
+        }
+        let best = found.remove(best);
+        covered.iter_mut().zip(&best.covers).for_each(|(old, new)| *old |= new);
+        kept.push(best);
+    }
+    let mut i = kept.len();
+    while i > 0 && kept.len() > 1 {
+        i -= 1;
+        if needed(&kept, i).is_empty() {
+            kept.remove(i);
+        }
+    }
+    kept
+}
+
+/// Outcomes that only this input covers.
+fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
+    let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && other.covers[o]);
+    (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
+}
+
+/// With half of the groups in the largest dimension, and with one group only, as far as the user leaves sizes open.
+fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
+    let groups = genes.geometry.range.group_counts();
+    if search.wishes.range.is_some() || groups == [1; 3] {
+        return Vec::new();
+    }
+    let mut halved = groups;
+    if let Some(largest) = (0..3).max_by_key(|d| groups[*d]) {
+        halved[largest] = groups[largest].div_ceil(2);
+    }
+    let mut sizes = vec![halved, [1; 3]];
+    sizes.dedup();
+    let with = |groups: [u64; 3]| {
+        let geometry = geometry::of_groups(search.workshop.model, genes.geometry.local, groups, "smaller");
+        Genes { geometry, ..genes.clone() }
+    };
+    sizes.into_iter().map(with).collect()
+}

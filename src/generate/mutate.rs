@@ -1,0 +1,343 @@
+//! Small changes of an input: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
+
+use std::collections::BTreeSet;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::assign::Number;
+use super::fill::Fill;
+use super::fitting::Workshop;
+use super::genes::{Edit, Genes, bounded};
+use super::geometry;
+use super::interface_file::Wishes;
+use super::model::{Contents, KernelModel, Role, ScalarModel};
+use super::program::{Definition, End, Kind, Op, Program, signed};
+use crate::kernel::interface::{ArgKind, Scalar, Type};
+use crate::suite::layout;
+
+/// Lengths beyond this would only make launches slow.
+const LONGEST: i128 = 1 << 12;
+/// Edits that an input carries; older ones go.
+const MOST_EDITS: usize = 16;
+/// Elements that an edit of one element picks from: the first ones, because launches are small.
+const NEAR: u64 = 64;
+
+/// What can be changed.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    /// Of [`KernelModel::scalars`].
+    Scalar(usize),
+    /// The buffer or image at this position.
+    Contents(usize),
+    Range,
+}
+
+pub struct Mutator<'m> {
+    workshop: &'m Workshop<'m>,
+    wishes: &'m Wishes,
+    targets: Vec<Vec<Target>>,
+    integers: Vec<i128>,
+    floats: Vec<f64>,
+    random: ChaCha8Rng,
+}
+
+impl<'m> Mutator<'m> {
+    pub fn new(workshop: &'m Workshop<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
+        let (integers, floats) = constants(&workshop.model.program);
+        let integers = workshop.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
+        Mutator {
+            workshop,
+            wishes,
+            targets: targets(workshop.model, wishes),
+            integers: integers.into_iter().collect(),
+            floats,
+            random: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// How many arguments can be changed, the NDRange among them.
+    pub fn targets(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn model(&self) -> &'m KernelModel {
+        self.workshop.model
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.random.next_u64() % n.max(1)
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        let i = self.below(from.len() as u64) as usize;
+        from.get(i).copied()
+    }
+
+    /// The input with one argument changed; `None` if there is none that may be.
+    pub fn child(&mut self, parent: &Genes) -> Option<Genes> {
+        let i = self.below(self.targets.len() as u64) as usize;
+        let parts = self.targets.get(i)?.clone();
+        let target = self.pick(&parts)?;
+        let mut child = parent.clone();
+        match target {
+            Target::Scalar(i) => self.scalar(i, &mut child),
+            Target::Contents(position) => self.contents(position, &mut child),
+            Target::Range => self.range(&mut child),
+        }
+        Some(child)
+    }
+
+    fn scalar(&mut self, i: usize, genes: &mut Genes) {
+        let model = self.model();
+        let scalar: &ScalarModel = &model.scalars[i];
+        let key = (scalar.arg, scalar.offset);
+        let now = genes.scalars.get(&key).copied();
+        let own =
+            (!scalar.dictionary.is_empty() && self.below(2) == 0).then(|| self.pick(&scalar.dictionary)).flatten();
+        let number = match own {
+            Some(n) => Number::Integer(n),
+            None => self.number(scalar.scalar, now, genes),
+        };
+        let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+        if let Number::Integer(n) = &mut number {
+            if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
+                *n = (*n).clamp(-1, LONGEST);
+            }
+            if scalar.divides && *n == 0 {
+                *n = 1;
+            }
+        }
+        genes.scalars.insert(key, number);
+    }
+
+    /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
+    fn number(&mut self, scalar: Scalar, now: Option<Number>, genes: &Genes) -> Number {
+        if scalar.is_float() {
+            return Number::Float(self.float(scalar, now));
+        }
+        let (least, greatest) = layout::range(scalar).unwrap_or((0, 255));
+        let range = &genes.geometry.range;
+        let now = match now {
+            Some(Number::Integer(n)) => n,
+            _ => 0,
+        };
+        let small = i128::from(self.below(128));
+        let n = match self.below(8) {
+            0 | 1 if !self.integers.is_empty() => {
+                let all = std::mem::take(&mut self.integers);
+                let n = self.pick(&all).unwrap_or(0);
+                self.integers = all;
+                n
+            }
+            0 | 2 => {
+                let bit = 1i128 << self.below(scalar.size() * 8);
+                self.pick(&[0, 1, -1, 2, least, greatest, greatest / 2, bit, bit - 1]).unwrap_or(0)
+            }
+            3 => {
+                let d = self.below(3) as usize;
+                let sizes = [range.global[d], genes.geometry.local[d], range.items(), range.groups(), range.offset[d]];
+                let size = self.pick(&sizes).unwrap_or(1);
+                i128::from(size) + i128::from(self.below(3)) - 1
+            }
+            4 => now + i128::from(self.below(9)) - 4,
+            5 => {
+                let bit = 1 << self.below(scalar.size() * 8);
+                self.pick(&[now * 2, now / 2, -now, !now, now ^ bit]).unwrap_or(now)
+            }
+            6 => i128::from(self.random.next_u64()),
+            _ => small,
+        };
+        // What does not fit wraps, as it would in the code.
+        let mut out = Vec::new();
+        layout::push_integer(scalar, n, &mut out);
+        match layout::decode(scalar, &out) {
+            layout::Number::Integer(n) => Number::Integer(n),
+            layout::Number::Float(x) => Number::Float(x),
+        }
+    }
+
+    fn float(&mut self, scalar: Scalar, now: Option<Number>) -> f64 {
+        let now = match now {
+            Some(Number::Float(x)) => x,
+            _ => 0.0,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let unit = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let step = match scalar {
+            Scalar::F16 => 1e-3,
+            Scalar::F32 => 2e-7,
+            _ => 4e-16,
+        };
+        match self.below(8) {
+            0..=2 if !self.floats.is_empty() => {
+                let i = self.below(self.floats.len() as u64) as usize;
+                let x = self.floats[i];
+                let near = [x, x * (1.0 + step), x * (1.0 - step), x + 1.0, x - 1.0, -x];
+                self.pick(&near).unwrap_or(x)
+            }
+            3 => {
+                let special = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e3, 6e4, f64::INFINITY, f64::NAN];
+                self.pick(&special).unwrap_or(0.0)
+            }
+            4 => {
+                let all = [now * 2.0, now / 2.0, -now, now + 1.0, now - 1.0, now * (1.0 + step)];
+                self.pick(&all).unwrap_or(now)
+            }
+            5 => now + (unit - 0.5) * 4.0,
+            6 => (unit - 0.5) * 2000.0,
+            _ => unit,
+        }
+    }
+
+    fn contents(&mut self, position: usize, genes: &mut Genes) {
+        let arg = &self.model().interface.args[position];
+        let scalars: Vec<Scalar> = match &arg.kind {
+            // Which channels an image has only its launch tells; four of 32 bits.
+            ArgKind::Image(_) => vec![Scalar::F32; 4],
+            _ => layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
+        };
+        let leaf = self.below(scalars.len() as u64) as usize;
+        let Some(scalar) = scalars.get(leaf).copied() else { return };
+        let is_data = self.model().args[position].contents == Contents::Data;
+        let number = self.number(scalar, None, genes);
+        let number = bounded(number, scalar, self.wishes, position);
+        let index = self.below(NEAR);
+        let edit = match self.below(8) {
+            // What says where to go stays in range: its own numbers in other places.
+            _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            0 => {
+                let most = 1 + self.below(300);
+                let fills = [
+                    Fill::Random,
+                    Fill::Rising,
+                    Fill::Falling,
+                    Fill::Equal,
+                    Fill::Zero,
+                    Fill::Below(most),
+                    Fill::Distinct(most),
+                ];
+                let fill = self.pick(&fills).unwrap_or(Fill::Random);
+                Edit::Contents { position, fill, seed: self.random.next_u64() }
+            }
+            1 | 2 => {
+                // Few different ones: long words of them are met sooner.
+                let count = 1 + self.below(4);
+                let numbers = (0..count).map(|_| self.number(scalar, None, genes)).collect();
+                Edit::Among { position, numbers, seed: self.random.next_u64() }
+            }
+            3 | 4 => Edit::Every { position, leaf, number },
+            5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
+        };
+        if matches!(edit, Edit::Contents { .. } | Edit::Among { .. }) {
+            // What it overwrites is of no use.
+            let other = |e: &Edit| e.position() != position;
+            genes.edits.retain(other);
+        }
+        if genes.edits.len() >= MOST_EDITS {
+            genes.edits.remove(0);
+        }
+        genes.edits.push(edit);
+    }
+
+    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, or an offset.
+    fn range(&mut self, genes: &mut Genes) {
+        let model = self.model();
+        let d = self.below(model.dims.into()) as usize;
+        let rules = &model.groups;
+        let mut local = genes.geometry.local;
+        let before = genes.geometry.range.group_counts();
+        let mut groups = before;
+        match self.below(4) {
+            0 => groups[d] = before[d] + 1,
+            1 => groups[d] = (before[d] - 1).max(1),
+            _ if rules.required.is_some() || rules.exactly[d].is_some() => groups[d] = 1 + self.below(6),
+            2 => {
+                let sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+                local[d] = self.pick(&sizes).unwrap_or(8);
+            }
+            _ if rules.power_of_two => local[d] = (local[d] / 2).max(1),
+            _ => local[d] = (local[d] + self.below(3)).saturating_sub(1).max(1),
+        }
+        local[d] = local[d].min(rules.at_most[d].unwrap_or(256));
+        while local.iter().product::<u64>() > 256 && rules.required.is_none() {
+            let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };
+            local[largest] /= 2;
+        }
+        let most = self.wishes.max_items;
+        while (0..3).map(|d| groups[d] * local[d]).product::<u64>() > most && groups != [1; 3] {
+            let Some(largest) = (0..3).max_by_key(|d| groups[*d]) else { break };
+            groups[largest] = (groups[largest] / 2).max(1);
+        }
+        if (0..3).map(|d| groups[d] * local[d]).product::<u64>() <= most {
+            genes.geometry = geometry::of_groups(model, local, groups, "fuzzed");
+        }
+    }
+}
+
+/// What may be changed, by argument.
+fn targets(model: &KernelModel, wishes: &Wishes) -> Vec<Vec<Target>> {
+    let mut all = Vec::new();
+    for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
+        if !wishes.args[position].fuzz || known.role == Role::Unused {
+            continue;
+        }
+        match &arg.kind {
+            ArgKind::Value(_) => {
+                let own = |(_, s): &(usize, &ScalarModel)| s.arg == arg.position && s.role != Role::Unused;
+                let parts = model.scalars.iter().enumerate().filter(own).map(|(i, _)| Target::Scalar(i)).collect();
+                all.push(parts);
+            }
+            ArgKind::Buffer { element, .. } if known.role != Role::Output => {
+                let is_opaque = matches!(element, Some(Type::Opaque { .. }));
+                if !is_opaque {
+                    all.push(vec![Target::Contents(position)]);
+                }
+            }
+            ArgKind::Image(_) if known.role != Role::Output => all.push(vec![Target::Contents(position)]),
+            _ => {}
+        }
+    }
+    all.retain(|parts| !parts.is_empty());
+    if wishes.range.is_none() {
+        all.push(vec![Target::Range]);
+    }
+    all
+}
+
+/// The constants of comparisons, switches and arithmetic: integers with their neighbours, floats.
+fn constants(program: &Program) -> (Vec<i128>, Vec<f64>) {
+    let (mut integers, mut floats) = (Vec::new(), Vec::new());
+    for block in &program.blocks {
+        for instruction in &block.instructions {
+            let counts =
+                matches!(instruction.op, Op::Binary(_) | Op::Compare(_) | Op::FCompare(_) | Op::Select | Op::Call(..));
+            if !counts {
+                continue;
+            }
+            for operand in &instruction.operands {
+                let Definition::Constant(lanes) = &program.values[*operand as usize] else { continue };
+                for bits in lanes.iter().take(16) {
+                    #[expect(clippy::cast_possible_truncation, reason = "constants hold the bits of their width")]
+                    match program.shape(*operand).kind {
+                        Kind::Int(width) if width > 1 => integers.push(i128::from(signed(*bits, width))),
+                        Kind::Float(32) => floats.push(f64::from(f32::from_bits(*bits as u32))),
+                        Kind::Float(16) => floats.push(half::f16::from_bits(*bits as u16).into()),
+                        Kind::Float(64) => floats.push(f64::from_bits(*bits)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if let End::Switch { value, cases, .. } = &block.end
+            && let Kind::Int(width) = program.shape(*value).kind
+        {
+            integers.extend(cases.iter().map(|(bits, _)| i128::from(signed(*bits, width))));
+        }
+    }
+    floats.retain(|x| x.is_finite());
+    floats.sort_by(f64::total_cmp);
+    floats.dedup();
+    (integers, floats)
+}

@@ -1,0 +1,136 @@
+//! What `kassay generate` prints: what the suite covers, and what it does not.
+
+use std::fmt::Write;
+
+use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::table::{Cell, Table};
+use super::{heading, notes, title};
+use crate::result::Ratio;
+use crate::result::generate::{By, GenerateResult, Goal, GoalStatus};
+
+/// How to print.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GenerateView {
+    /// Also list covered goals and tests one by one.
+    pub verbose: bool,
+    /// Where the suite was written.
+    pub suite: String,
+}
+
+/// Coverage, goals that are open or closed by proof, and numbers. `sources` gives the text of a file by its name in the result;
+/// without it the lines are left out.
+pub fn generate(
+    result: &GenerateResult,
+    view: &GenerateView,
+    sources: &dyn Fn(&str) -> Option<String>,
+    style: &Style,
+) -> String {
+    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    out.push('\n');
+    let coverage = &result.coverage;
+    let mut table = Table::new(2, "lrrr");
+    table.head(&["metric", "covered", "total", "percent"]);
+    let rows = [
+        ("branch", coverage.branch),
+        ("condition", coverage.condition),
+        ("loop", coverage.loops.classes()),
+        ("barrier", coverage.barrier),
+        ("line", coverage.line),
+        ("statement", coverage.statement),
+    ];
+    for (name, Ratio { covered, total }) in rows {
+        let percent = Ratio { covered, total }.percent().map_or("-".to_owned(), style::percent);
+        table.row([Cell::new(name), covered.to_string().into(), total.to_string().into(), percent.into()]);
+    }
+    out.push_str(&table.render(style));
+    out.push_str(&goals(&result.goals, view.verbose, sources, style));
+    if view.verbose && !result.tests.is_empty() {
+        out.push_str(&tests(result, style));
+    }
+    let summary = &result.summary;
+    let _ = writeln!(
+        out,
+        "\n{} in {}: {} of {} covered, {} infeasible, {} unknown",
+        style::count(summary.tests, "test"),
+        visible(&view.suite),
+        summary.covered,
+        style::count(result.goals.len() as u64, "outcome"),
+        summary.infeasible,
+        summary.unknown
+    );
+    let _ = writeln!(
+        out,
+        "{} ({} faulted); seed {}, {}",
+        style::count(summary.executions, "launch"),
+        summary.faulted,
+        result.seed,
+        style::seconds(result.elapsed_s)
+    );
+    out.push_str(&notes(style, &result.notes));
+    out
+}
+
+fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
+    let shown: Vec<&Goal> = goals.iter().filter(|g| verbose || g.status != GoalStatus::Covered).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut out = heading(style, if verbose { "goals" } else { "not covered" });
+    let mut said_before = (&None, &None);
+    for goal in shown {
+        let (paint, status) = match goal.status {
+            GoalStatus::Covered => (Paint::Good, "covered"),
+            GoalStatus::Infeasible => (Paint::Dim, "infeasible"),
+            GoalStatus::Equivalent => (Paint::Dim, "equivalent"),
+            GoalStatus::Unknown => (Paint::Warn, "unknown"),
+        };
+        let what = goal.outcome.as_deref().or(goal.mutant.as_deref()).unwrap_or_default();
+        let place = match goal.location.line {
+            0 => goal.site.clone().unwrap_or_default(),
+            line => format!("{}:{line}:{}", goal.location.file, goal.location.column),
+        };
+        let by = goal.by.map(|by| format!(" by {}", name(by))).unwrap_or_default();
+        let _ = writeln!(out, "  {}  {} {}{by}", visible(&place), visible(what), style.paint(paint, status));
+        let text = sources(&goal.location.file);
+        let line = text.as_deref().and_then(|t| t.lines().nth((goal.location.line as usize).checked_sub(1)?));
+        if let Some(line) = line.filter(|_| goal.status != GoalStatus::Covered) {
+            let _ = writeln!(out, "      | {}", visible(line.trim()));
+        }
+        // Goals that the search gave up together have the same words.
+        if (&goal.reason, &goal.bound) == said_before {
+            continue;
+        }
+        said_before = (&goal.reason, &goal.bound);
+        for said in [&goal.reason, &goal.bound].into_iter().flatten() {
+            for line in wrap(&visible(said), style.width.saturating_sub(6).max(20)) {
+                let _ = writeln!(out, "      {line}");
+            }
+        }
+    }
+    out
+}
+
+fn tests(result: &GenerateResult, style: &Style) -> String {
+    let mut out = heading(style, "tests");
+    let mut table = Table::new(2, "llrrr");
+    table.head(&["name", "by", "work-items", "work-groups", "covers"]);
+    for test in &result.tests {
+        table.row([
+            Cell::new(&test.name),
+            name(test.by).into(),
+            test.work_items.to_string().into(),
+            test.work_groups.to_string().into(),
+            test.covers.to_string().into(),
+        ]);
+    }
+    out.push_str(&table.render(style));
+    out
+}
+
+fn name(by: By) -> &'static str {
+    match by {
+        By::Seed => "seed",
+        By::Fuzz => "fuzz",
+        By::Smt => "smt",
+    }
+}

@@ -12,6 +12,7 @@ pub mod instrument;
 pub mod kernel;
 pub mod lower;
 pub mod mutation;
+pub mod program;
 pub mod report;
 pub mod result;
 pub mod solve;

@@ -1,11 +1,11 @@
 //! What the integers in a buffer are for: places elsewhere, offsets, numbers of turns, or mere data.
 
 use super::model::Contents;
-use super::program::{Kind, Op, Region, ValueId};
 use super::ranges::Ranges;
 use super::reading::{Access, Reading, Way};
 use super::roles::is_counter;
 use super::symbolic::{Atom, Poly};
+use crate::program::{Kind, Op, Region, ValueId};
 
 /// An address that stays within so many bytes, whatever a buffer holds, needs no care.
 const HARMLESS: i128 = 1 << 16;

@@ -1,10 +1,10 @@
 //! How large a scalar has to be for what is compared with it, or laid out by it, and how large it may be for arrays of fixed size.
 
 use super::model::{Cap, Demand};
-use super::program::{Op, Region};
 use super::reading::Reading;
 use super::roles::is_counter;
 use super::symbolic::{Atom, Id, Poly};
+use crate::program::{Op, Region};
 
 /// Whether a polynomial grows with the launch: by ids or sizes, directly or through a loop that starts at them.
 fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {

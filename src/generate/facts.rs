@@ -2,9 +2,9 @@
 
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
-use super::program::{End, Op, Program, ValueId};
 use super::symbolic::{Poly, Symbols};
 use crate::kernel::ir::DebugLocation;
+use crate::program::{End, Op, Program, ValueId};
 
 /// `less < than`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn edges_without_phis(symbols: &Symbols<'_>, depth: u32) -> Vec<(usize, Vec<Fact
 
 /// Whether a value is 0 or 1.
 fn is_truth(program: &Program, value: ValueId) -> bool {
-    use super::program::Kind;
+    use crate::program::Kind;
     if program.shape(value).kind == Kind::Int(1) {
         return true;
     }

@@ -9,10 +9,10 @@ use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::growth::Guess;
 use super::model::{Contents, KernelModel};
-use super::program::{Op, Program, Region};
 use super::reading::Reading;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
+use crate::program::{Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
 /// Instructions of one dry run.
@@ -325,7 +325,7 @@ impl<'m> Workshop<'m> {
     /// The channel type that goes with the builtins that read or write an image.
     fn channel(&self, position: u32) -> (&'static str, Scalar) {
         let program = &self.model.program;
-        let mine = |i: &&super::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
+        let mine = |i: &&crate::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
         let mut builtins: HashMap<char, usize> = HashMap::new();
         for (_, instruction) in program.instructions() {
             if let (Op::Call(_, base), true) = (&instruction.op, mine(&instruction))

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use llvm_sys::LLVMOpcode;
 
 use super::model::GroupRules;
-use super::program::{Definition, Op, Program, Region, ValueId};
 use super::reading::{Reading, Way};
 use super::roles::is_counter;
 use super::symbolic::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
+use crate::program::{Definition, Op, Program, Region, ValueId};
 
 /// Sizes beyond this are no group's.
 const LARGEST: u64 = 1024;

@@ -1,9 +1,9 @@
 //! How long buffers are by the kernel's own checks: `if (i < n) a[i]` says that `a` has `n` elements, and
 //! `x < width && y < height` before `a[y * width + x]` that it has `width * height`.
 
-use super::program::{Region, ValueId};
 use super::reading::{Access, Reading};
 use super::symbolic::{Atom, Poly};
+use crate::program::{Region, ValueId};
 
 /// What the checks say of one buffer.
 #[derive(Debug, Clone, Default)]

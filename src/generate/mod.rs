@@ -25,10 +25,8 @@ mod lengths;
 mod minimise;
 pub mod model;
 mod mutate;
-pub mod program;
-pub mod promoted;
+
 mod ranges;
-pub mod read;
 mod reading;
 pub mod roles;
 mod symbolic;

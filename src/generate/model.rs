@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::program::{Program, Region};
 use super::symbolic::Poly;
 use crate::kernel::interface::{Interface, Scalar};
+use crate::program::{Program, Region};
 
 /// What an argument is for, as far as the code tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

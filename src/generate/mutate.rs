@@ -12,8 +12,8 @@ use super::genes::{Edit, Genes, bounded};
 use super::geometry;
 use super::interface_file::Wishes;
 use super::model::{Contents, KernelModel, Role, ScalarModel};
-use super::program::{Definition, End, Kind, Op, Program, signed};
 use crate::kernel::interface::{ArgKind, Scalar, Type};
+use crate::program::{Definition, End, Kind, Op, Program, signed};
 use crate::suite::layout;
 
 /// Lengths beyond this would only make launches slow.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use llvm_sys::LLVMOpcode;
 
-use super::program::{Kind, Op};
 use super::symbolic::{Atom, Id, Poly, Symbols};
+use crate::program::{Kind, Op};
 
 /// Least and greatest value.
 pub type Interval = (i128, i128);

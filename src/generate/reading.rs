@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::facts::{self, Fact};
-use super::program::{Op, Program, Region, ValueId};
 use super::ranges::Bounds;
 use super::symbolic::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
+use crate::program::{Op, Program, Region, ValueId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use llvm_sys::LLVMOpcode;
 
 use super::model::{ArgModel, Contents, KernelModel, Role, ScalarModel};
-use super::program::{End, Op, Program, Region, ValueId};
 use super::reading::{Access, Reading, Way};
 use super::symbolic::{Atom, Id};
-use super::{contents_of, demands, groups, lengths, promoted, read};
+use super::{contents_of, demands, groups, lengths};
 use crate::coverage::build::Assay;
 use crate::error::Result;
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::program::{End, Op, Program, Region, ValueId, promoted, read};
 use crate::suite::layout;
 
 /// Reads what the kernel's arguments are for off its canonical form.
@@ -20,7 +20,7 @@ use crate::suite::layout;
 /// # Errors
 /// `Internal` if a pass fails.
 pub fn infer(assay: &Assay<'_>) -> Result<KernelModel> {
-    let module = promoted::promote(assay)?;
+    let module = promoted::promote(&assay.module, &assay.entry, &assay.machine)?;
     let program = read::read(&module, &assay.entry)?;
     Ok(model(program, &assay.interface))
 }

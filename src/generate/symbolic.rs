@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use llvm_sys::LLVMOpcode;
 
-use super::program::{Definition, Kind, Op, Program, Region, ValueId};
+use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 
 /// What the id functions give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use super::flow::{Flow, Input, Sink};
 use crate::coverage::build::Assay;
 use crate::error::Result;
-use crate::generate::program::{Op, Program, Region};
-use crate::generate::{promoted, read};
 use crate::kernel::builtins;
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::kernel::ir::DebugLocation;
+use crate::program::{Op, Program, Region};
+use crate::program::{promoted, read};
 
 /// Reasons told for one input.
 const REASONS: usize = 4;
@@ -54,7 +54,7 @@ pub fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
 /// # Errors
 /// As [`amplify`].
 pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification> {
-    let module = promoted::promote(assay)?;
+    let module = promoted::promote(&assay.module, &assay.entry, &assay.machine)?;
     // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
     promoted::run(&module, "function(lcssa)", &assay.machine)?;
     let program = read::read(&module, &assay.entry)?;

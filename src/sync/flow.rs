@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::generate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 use crate::kernel::ir::DebugLocation;
+use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
 /// An input of a launch, by the argument's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

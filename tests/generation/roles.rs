@@ -1,8 +1,8 @@
 //! What arguments are for, on small kernels.
 
 use kassay::generate::model::{Contents, KernelModel, Role};
-use kassay::generate::program::Region;
 use kassay::generate::roles;
+use kassay::program::Region;
 
 use super::support::{with_file, with_source};
 

@@ -1,6 +1,6 @@
 //! Ways to the same verdicts: schemata and rebuild, pruned and not, one worker and two.
 
-use crate::bench::{Bench, Done, coarse, lasting, mutants, same, statuses, suite, text};
+use crate::bench::{Bench, Done, lasting, mutants, reason, same, statuses, suite, text};
 
 /// Excepted from agreement: runs that leave a buffer or divide by zero, since what such a kernel does is void, and what
 /// repeats could not decide.
@@ -57,7 +57,7 @@ fn pruning_changes_nothing(kernel: &str) -> Done<u64> {
         for key in ["id", "status", "covered_by", "duplicate_of"] {
             assert_eq!(a[key], b[key], "{kernel}: {key} of {id}");
         }
-        assert_eq!(coarse(text(a, "reason")), coarse(text(b, "reason")), "{kernel}: {id}");
+        assert_eq!(reason(a), reason(b), "{kernel}: {id}");
         // Runs end with the first test that detects it; a full matrix goes on.
         assert_eq!(a["killed_by"][0], b["killed_by"][0], "{kernel}: {id}");
     }

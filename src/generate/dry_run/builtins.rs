@@ -2,13 +2,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::program::{Instruction, Kind, Shape, masked, signed};
-use super::super::read::float_bits;
 use super::super::symbolic::{Id, id_of};
 use super::memory::Mode;
-use super::value::{self, Value};
+use super::value::Value;
 use super::{DryRun, Given, Item, State};
 use crate::kernel::builtins;
+use crate::program::{Instruction, Kind, Shape, arithmetic, masked, signed};
 
 /// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
@@ -103,8 +102,8 @@ impl<'a> DryRun<'a> {
         if base.starts_with("read_image") {
             let of: Vec<&[u64]> = operands.iter().map(Value::lanes).collect();
             let lane = |i: u64| match shape.kind {
-                Kind::Float(width) => float_bits((arbitrary((&of, i)) % 256) as f64 / 255.0, width),
-                kind => masked(arbitrary((&of, i)) % 256, value::width(kind)),
+                Kind::Float(width) => arithmetic::float_bits((arbitrary((&of, i)) % 256) as f64 / 255.0, width),
+                kind => masked(arbitrary((&of, i)) % 256, arithmetic::width(kind)),
             };
             return Value::from_lanes((0..u64::from(shape.lanes.max(1))).map(lane).collect(), shape);
         }
@@ -202,13 +201,17 @@ impl<'a> DryRun<'a> {
         let in_memory = if base.contains("half") { Shape { kind: Kind::Float(16), ..of } } else { of };
         if is_load {
             let loaded = self.load(item, &at, in_memory, Mode::Read);
-            return if in_memory == of { loaded } else { loaded.map(|x| float_bits(value::float(x, 16), 32)) };
+            return if in_memory == of {
+                loaded
+            } else {
+                loaded.map(|x| arithmetic::float_bits(arithmetic::float(x, 16), 32))
+            };
         }
-        let from = value::width(of.kind);
+        let from = arithmetic::width(of.kind);
         let value = if in_memory == of {
             operands[0].clone()
         } else {
-            operands[0].map(|x| float_bits(value::float(x, from), 16))
+            operands[0].map(|x| arithmetic::float_bits(arithmetic::float(x, from), 16))
         };
         self.store(item, &at, &value, in_memory);
         Value::Unknown
@@ -292,7 +295,7 @@ impl<'a> DryRun<'a> {
 }
 
 fn is_negative(bits: u64, kind: Kind) -> bool {
-    signed(bits, value::width(kind)) < 0 || (kind == Kind::Int(32) && bits == 1)
+    signed(bits, arithmetic::width(kind)) < 0 || (kind == Kind::Int(32) && bits == 1)
 }
 
 fn convert(base: &str, params: &str, from: &Value, kind: Kind, to: Kind) -> Value {
@@ -302,12 +305,12 @@ fn convert(base: &str, params: &str, from: &Value, kind: Kind, to: Kind) -> Valu
     let saturates = base.contains("_sat");
     from.map(|x| {
         let number = match kind {
-            Kind::Float(width) => value::float(x, width),
+            Kind::Float(width) => arithmetic::float(x, width),
             Kind::Int(width) if signed_from => signed(x, width) as f64,
             _ => x as f64,
         };
         match (kind, to) {
-            (_, Kind::Float(width)) => float_bits(number, width),
+            (_, Kind::Float(width)) => arithmetic::float_bits(number, width),
             (_, Kind::Int(width)) if saturates && unsigned_to => {
                 float_to_int(number.clamp(0.0, 2f64.powi(width as i32) - 1.0), width)
             }
@@ -316,8 +319,8 @@ fn convert(base: &str, params: &str, from: &Value, kind: Kind, to: Kind) -> Valu
                 float_to_int(number.clamp(-half, half - 1.0), width)
             }
             (Kind::Float(_), Kind::Int(width)) => float_to_int(number, width),
-            _ if signed_from => value::cast(LLVMSExt, kind, to, x),
-            _ => value::cast(LLVMZExt, kind, to, x),
+            _ if signed_from => arithmetic::cast(LLVMSExt, kind, to, x),
+            _ => arithmetic::cast(LLVMZExt, kind, to, x),
         }
     })
 }
@@ -328,8 +331,8 @@ fn float_to_int(x: f64, width: u32) -> u64 {
 }
 
 fn geometry(base: &str, operands: &[Value], kind: Kind) -> Value {
-    let width = value::width(kind);
-    let number = |o: &Value| -> Vec<f64> { o.lanes().iter().map(|l| value::float(*l, width)).collect() };
+    let width = arithmetic::width(kind);
+    let number = |o: &Value| -> Vec<f64> { o.lanes().iter().map(|l| arithmetic::float(*l, width)).collect() };
     let all: Vec<Vec<f64>> = operands.iter().map(number).collect();
     if all.iter().any(Vec::is_empty) {
         return Value::Unknown;
@@ -340,14 +343,14 @@ fn geometry(base: &str, operands: &[Value], kind: Kind) -> Value {
         ("distance", [a, b]) => a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
         _ => return Value::Unknown,
     };
-    Value::Bits(float_bits(x, width))
+    Value::Bits(arithmetic::float_bits(x, width))
 }
 
 fn float_builtin(base: &str, width: u32, args: &[u64], to: Kind) -> Option<u64> {
     let base = base.trim_start_matches("native_").trim_start_matches("half_").trim_start_matches("__spirv_ocl_");
-    let x = value::float(args[0], width);
-    let y = args.get(1).map(|y| value::float(*y, width));
-    let z = args.get(2).map(|z| value::float(*z, width));
+    let x = arithmetic::float(args[0], width);
+    let y = args.get(1).map(|y| arithmetic::float(*y, width));
+    let z = args.get(2).map(|z| arithmetic::float(*z, width));
     let truth = |is: bool| Some(u64::from(is));
     let result = match (base, y, z) {
         ("isnan", ..) => return truth(x.is_nan()),
@@ -403,7 +406,7 @@ fn float_builtin(base: &str, width: u32, args: &[u64], to: Kind) -> Option<u64> 
         _ => return None,
     };
     match to {
-        Kind::Float(width) => Some(float_bits(result, width)),
+        Kind::Float(width) => Some(arithmetic::float_bits(result, width)),
         _ => None,
     }
 }

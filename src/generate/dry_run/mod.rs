@@ -15,8 +15,8 @@ use llvm_sys::LLVMOpcode;
 
 use self::memory::{Actor, Block, Mode};
 use self::value::Value;
-use super::program::{Definition, End, Instruction, Kind, Op, Program, Region, Shape, ValueId, signed};
 use crate::exec::simulator::observation::Footprint;
+use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Shape, ValueId, arithmetic, signed};
 use crate::suite::launch::NdRange;
 
 pub use builtins::pointee;
@@ -382,23 +382,25 @@ impl<'a> DryRun<'a> {
         let kind_of = |i: usize| self.program.shape(instruction.operands[i]).kind;
         match &instruction.op {
             Op::Binary(opcode) => value::zip(operand(0), operand(1), |a, b| {
-                let result = value::binary(*opcode, shape.kind, a, b);
+                let result = arithmetic::binary(*opcode, shape.kind, a, b);
                 if result.is_err() {
                     self.divisions.set(self.divisions.get() + 1);
                 }
                 result.ok()
             }),
             Op::FNeg => {
-                let width = value::width(shape.kind);
+                let width = arithmetic::width(shape.kind);
                 operand(0).map(|x| x ^ (1 << (width - 1)))
             }
             Op::Compare(predicate) => {
-                let width = value::width(kind_of(0));
-                value::zip(operand(0), operand(1), |a, b| Some(value::compare(*predicate, width, a, b).into()))
+                let width = arithmetic::width(kind_of(0));
+                value::zip(operand(0), operand(1), |a, b| Some(arithmetic::compare(*predicate, width, a, b).into()))
             }
             Op::FCompare(predicate) => {
-                let width = value::width(kind_of(0));
-                value::zip(operand(0), operand(1), |a, b| Some(value::compare_floats(*predicate, width, a, b).into()))
+                let width = arithmetic::width(kind_of(0));
+                value::zip(operand(0), operand(1), |a, b| {
+                    Some(arithmetic::compare_floats(*predicate, width, a, b).into())
+                })
             }
             Op::Cast(LLVMOpcode::LLVMBitCast) => {
                 let from = self.program.shape(instruction.operands[0]);
@@ -408,13 +410,13 @@ impl<'a> DryRun<'a> {
                     _ => Value::Unknown,
                 }
             }
-            Op::Cast(opcode) => operand(0).map(|x| value::cast(*opcode, kind_of(0), shape.kind, x)),
+            Op::Cast(opcode) => operand(0).map(|x| arithmetic::cast(*opcode, kind_of(0), shape.kind, x)),
             Op::Address { steps, offset } => {
                 let Value::Bits(mut at) = *operand(0) else { return Value::Unknown };
                 at = at.wrapping_add(offset.cast_unsigned());
                 for step in steps {
                     let Some(index) = operand(step.operand).bits() else { return Value::Unknown };
-                    let index = signed(index, value::width(kind_of(step.operand)));
+                    let index = signed(index, arithmetic::width(kind_of(step.operand)));
                     at = at.wrapping_add(index.wrapping_mul(step.scale).cast_unsigned());
                 }
                 Value::Bits(at)

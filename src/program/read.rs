@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use half::f16;
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use llvm_sys::target::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use super::program::{
-    Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed,
-};
+use super::arithmetic::float_bits;
+use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed};
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
 use crate::cfg::pointers::{self, Pointers, Root};
@@ -89,16 +87,6 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         cfg,
         dominance,
     })
-}
-
-/// A float's bits in a type of that width.
-pub fn float_bits(x: f64, width: u32) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
-    match width {
-        16 => f16::from_f64(x).to_bits().into(),
-        32 => (x as f32).to_bits().into(),
-        _ => x.to_bits(),
-    }
 }
 
 impl Reader {

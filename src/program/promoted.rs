@@ -4,7 +4,6 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
-use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, ir};
 
@@ -15,12 +14,12 @@ const PASSES: &str = "always-inline,globaldce,function(sroa,mem2reg)";
 ///
 /// # Errors
 /// `Internal` if a pass fails or breaks the module.
-pub fn promote<'c>(assay: &Assay<'c>) -> Result<Module<'c>> {
-    let module = assay.module.clone();
-    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != assay.entry) {
+pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine) -> Result<Module<'c>> {
+    let module = canonical.clone();
+    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
-    run(&module, PASSES, &assay.machine)?;
+    run(&module, PASSES, machine)?;
     Ok(module)
 }
 

@@ -1,5 +1,9 @@
 //! A promoted kernel as plain data: what the analyses and the dry run read, without LLVM.
 
+pub mod arithmetic;
+pub mod promoted;
+pub mod read;
+
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use crate::cfg::dominance::Dominance;

@@ -1,0 +1,129 @@
+//! What instructions without memory make of the bits of scalars.
+
+use half::f16;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+
+use super::{Kind, masked, signed};
+
+/// A float's bits in a type of that width.
+pub fn float_bits(x: f64, width: u32) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+    match width {
+        16 => f16::from_f64(x).to_bits().into(),
+        32 => (x as f32).to_bits().into(),
+        _ => x.to_bits(),
+    }
+}
+
+/// A float of that width as a number.
+pub fn float(bits: u64, width: u32) -> f64 {
+    match width {
+        16 => f16::from_bits(bits as u16).into(),
+        32 => f32::from_bits(bits as u32).into(),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// The width of a scalar's bits.
+pub fn width(kind: Kind) -> u32 {
+    match kind {
+        Kind::Int(width) | Kind::Float(width) => width,
+        _ => 64,
+    }
+}
+
+/// Integer and float arithmetic; `Err` for a division that has no result.
+pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()> {
+    use LLVMOpcode::*;
+    let width = width(kind);
+    if matches!(kind, Kind::Float(_)) {
+        let (x, y) = (float(a, width), float(b, width));
+        let z = match opcode {
+            LLVMFAdd => x + y,
+            LLVMFSub => x - y,
+            LLVMFMul => x * y,
+            LLVMFDiv => x / y,
+            _ => x % y,
+        };
+        return Ok(float_bits(z, width));
+    }
+    let (x, y) = (signed(a, width), signed(b, width));
+    let shift = (b % u64::from(width.max(1))) as u32;
+    let result = match opcode {
+        LLVMAdd => a.wrapping_add(b),
+        LLVMSub => a.wrapping_sub(b),
+        LLVMMul => a.wrapping_mul(b),
+        LLVMUDiv => a.checked_div(b).ok_or(())?,
+        LLVMURem => a.checked_rem(b).ok_or(())?,
+        LLVMSDiv if y == 0 => return Err(()),
+        LLVMSRem if y == 0 => return Err(()),
+        LLVMSDiv => x.wrapping_div(y).cast_unsigned(),
+        LLVMSRem => x.wrapping_rem(y).cast_unsigned(),
+        LLVMShl => a << shift,
+        LLVMLShr => a >> shift,
+        LLVMAShr => (x >> shift).cast_unsigned(),
+        LLVMAnd => a & b,
+        LLVMOr => a | b,
+        _ => a ^ b,
+    };
+    Ok(masked(result, width))
+}
+
+pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool {
+    use LLVMIntPredicate::*;
+    let (x, y) = (signed(a, width), signed(b, width));
+    match predicate {
+        LLVMIntEQ => a == b,
+        LLVMIntNE => a != b,
+        LLVMIntUGT => a > b,
+        LLVMIntUGE => a >= b,
+        LLVMIntULT => a < b,
+        LLVMIntULE => a <= b,
+        LLVMIntSGT => x > y,
+        LLVMIntSGE => x >= y,
+        LLVMIntSLT => x < y,
+        LLVMIntSLE => x <= y,
+    }
+}
+
+pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) -> bool {
+    use LLVMRealPredicate::*;
+    let (x, y) = (float(a, width), float(b, width));
+    let unordered = x.is_nan() || y.is_nan();
+    match predicate {
+        LLVMRealPredicateFalse => false,
+        LLVMRealOEQ => x == y,
+        LLVMRealOGT => x > y,
+        LLVMRealOGE => x >= y,
+        LLVMRealOLT => x < y,
+        LLVMRealOLE => x <= y,
+        LLVMRealONE => x != y && !unordered,
+        LLVMRealORD => !unordered,
+        LLVMRealUNO => unordered,
+        LLVMRealUEQ => x == y || unordered,
+        LLVMRealUGT => x > y || unordered,
+        LLVMRealUGE => x >= y || unordered,
+        LLVMRealULT => x < y || unordered,
+        LLVMRealULE => x <= y || unordered,
+        LLVMRealUNE => x != y,
+        LLVMRealPredicateTrue => true,
+    }
+}
+
+/// A conversion of one lane; `None` for those that change the number of lanes.
+pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
+    use LLVMOpcode::*;
+    let (before, after) = (width(from), width(to));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "conversions saturate")]
+    #[expect(clippy::cast_precision_loss, reason = "conversions round")]
+    match opcode {
+        LLVMTrunc => masked(bits, after),
+        LLVMSExt => masked(signed(bits, before).cast_unsigned(), after),
+        LLVMFPToUI => masked(float(bits, before) as u64, after),
+        LLVMFPToSI => masked((float(bits, before) as i64).cast_unsigned(), after),
+        LLVMUIToFP => float_bits(bits as f64, after),
+        LLVMSIToFP => float_bits(signed(bits, before) as f64, after),
+        LLVMFPTrunc | LLVMFPExt => float_bits(float(bits, before), after),
+        _ => bits,
+    }
+}

@@ -1,0 +1,5 @@
+//! Kernels executed on terms: inputs that lead to a place, and proofs that none does.
+//!
+//! Must never know: how launches are chosen at first, and what becomes of those that are found.
+
+pub mod transfer;

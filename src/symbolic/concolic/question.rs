@@ -16,20 +16,26 @@ use crate::suite::layout::Number;
 /// Numbers that are tried first for scalars: loops that they bound stay short.
 const SMALL: u64 = 64;
 
-/// What of the launch may change, from the least to the most.
+/// What of the launch may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
-    /// Scalars that the flipped condition is about stay small, and all that [`Freedom::Values`] says.
+    /// As [`Freedom::Values`], and scalars that the flipped condition is about stay small.
     Small,
-    /// The subject stays who it is, and all that [`Freedom::Values`] says.
-    Same,
     /// Buffers and the NDRange keep their sizes.
     Values,
+    /// As [`Freedom::Values`], and the subject stays who it is.
+    Same,
     /// Work-groups keep their size.
     Groups,
     Sizes,
     /// Accesses may go elsewhere.
     Everything,
+}
+
+impl Freedom {
+    /// In the order in which they are tried.
+    pub const ALL: [Freedom; 6] =
+        [Freedom::Small, Freedom::Values, Freedom::Same, Freedom::Groups, Freedom::Sizes, Freedom::Everything];
 }
 
 /// The variables of terms, found once.
@@ -97,8 +103,8 @@ impl Variables {
 /// What has to hold, sorted by what can do without.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
-    /// The flipped condition first.
-    conditions: Vec<Term>,
+    /// What has to hold in any case, the flipped condition first.
+    pub conditions: Vec<Term>,
     pins: Vec<Term>,
     /// Position, address, size.
     accesses: Vec<(usize, Term, u64)>,
@@ -201,9 +207,10 @@ impl Asked<'_> {
         question
     }
 
-    /// The conditions with so much freedom. `None` if that is no more than less freedom gives.
+    /// What has to hold besides [`Question::conditions`] with so much freedom. `None` if that is no more than less freedom
+    /// gives.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
-        let mut all = question.conditions.clone();
+        let mut all = Vec::new();
         if freedom != Freedom::Everything {
             all.extend(&question.pins);
         }

@@ -113,8 +113,11 @@ pub fn fate(
             Answer::Unsat => {}
             other => return Err(other),
         }
-        let core = contradiction(&encoded.terms, &terms, limits).unwrap_or_else(|| (0..terms.len()).collect());
-        let core: Vec<&(Term, Literal<'_>)> = core.iter().map(|i| &literals[*i]).collect();
+        // A copy of an iteration that there is not says nothing.
+        if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
+            continue;
+        }
+        let core = shortest(encoded, &literals, limits);
         leans_on(encoded, &core, background, &mut preconditions);
         let says = sentence(encoded, occurrence, &core, sources);
         // Of several copies, the first whose conditions say more than that its iteration is not there.
@@ -122,7 +125,33 @@ pub fn fate(
             reason = says;
         }
     }
+    if reason.is_empty() {
+        "no path leads there".clone_into(&mut reason);
+    }
     Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+/// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches
+/// and loops, and with all paths only at last.
+fn shortest<'l, 'a>(
+    encoded: &Encoded<'_>,
+    literals: &'l [(Term, Literal<'a>)],
+    limits: &Limits,
+) -> Vec<&'l (Term, Literal<'a>)> {
+    let rank = |literal: &Literal<'_>| match literal {
+        Literal::Guard(_) | Literal::Holds => 0,
+        Literal::Background(_) => 1,
+        Literal::Invariant(_) => 2,
+        Literal::Path => 3,
+    };
+    for most in 0..=3 {
+        let some: Vec<&(Term, Literal<'a>)> = literals.iter().filter(|(_, l)| rank(l) <= most).collect();
+        let terms: Vec<Term> = some.iter().map(|(t, _)| *t).collect();
+        if let Some(core) = contradiction(&encoded.terms, &terms, limits) {
+            return core.into_iter().map(|i| some[i]).collect();
+        }
+    }
+    literals.iter().collect()
 }
 
 fn absent(program: &Program, mark: u32) -> Fate {

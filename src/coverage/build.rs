@@ -13,7 +13,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, HostOptions};
+use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -161,7 +161,7 @@ impl<'c> Assay<'c> {
         Ok((self.code(module, target)?, plan))
     }
 
-    /// The same for the simulator, with calls that tell what is compared; how many comparisons there are.
+    /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
     ///
     /// # Errors
     /// As [`Assay::instrumented`].
@@ -171,7 +171,9 @@ impl<'c> Assay<'c> {
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites)?;
         comparisons.weave(&module)?;
-        Ok((self.code(module, Target::Host)?, plan, comparisons.count()))
+        let options = HostOptions { effort: Effort::Quick, ..self.host };
+        let code = host::code(module, &self.entry, &self.interface, &options)?;
+        Ok((code, plan, comparisons.count()))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.

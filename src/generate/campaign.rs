@@ -25,7 +25,7 @@ use crate::suite::launch::Launch;
 use crate::suite::write::{self, Writing, WritingTest};
 
 /// Loop iterations of one work-item: more than any kernel needs on small launches, little enough to end within a second.
-const FUEL: u64 = 1 << 20;
+pub(super) const FUEL: u64 = 1 << 20;
 
 /// The kernel with probes on the simulator.
 pub struct Lane<'a> {
@@ -135,6 +135,7 @@ pub fn generate(
         tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
+        equivalent: 0,
         unknown: count(GoalStatus::Unknown),
         executions: found.executions,
         faulted: found.faulted,
@@ -208,7 +209,8 @@ fn goals(view: &View<'_>, kinds: &[SiteKind], reason: &str, after: Duration) -> 
     goals
 }
 
-fn reason(ended: Ended, options: &Options) -> String {
+/// Why outcomes are left.
+pub(super) fn reason(ended: Ended, options: &Options) -> String {
     let attempts = options.limits.attempts;
     let search = match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),

@@ -24,6 +24,7 @@ pub mod launches;
 mod lengths;
 mod minimise;
 pub mod model;
+pub mod mutants;
 mod mutate;
 mod ranges;
 mod reading;

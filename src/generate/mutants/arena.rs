@@ -7,7 +7,7 @@ use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
-use crate::generate::campaign::FUEL;
+use crate::generate::campaign::patience;
 use crate::instrument::mutants::infection::{InfectionLayout, Seen};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::Mutant;
@@ -188,7 +188,7 @@ impl<'m> Arena<'m> {
     /// Of the environment, or of kassay.
     pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<Seen>>> {
         let mut seen = vec![Seen { reached: true, infected: true }; self.mutants.len()];
-        let options = SimulationOptions { fuel: Some(FUEL), ..SimulationOptions::default() };
+        let options = patience(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
             let simulation = match self.simulator.simulate(probes.program, launch, &options, limit, &[]) {

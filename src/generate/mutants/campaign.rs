@@ -45,8 +45,6 @@ pub struct Job<'a, 'c> {
     pub assay: &'a Assay<'c>,
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
-    /// The kernel's file, as results name it.
-    pub source: String,
     pub model: &'a KernelModel,
     pub wishes: &'a Wishes,
     /// Their limits hold for all of it, the suite that covers the branches included.
@@ -122,8 +120,8 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     let smt_s = hunted.as_ref().map_or(0.0, |h: &Hunted| h.solving.as_secs_f64());
     let mut mutation = first;
     if let Some(hunted) = &hunted {
-        generated.summary.executions += hunted.executions;
-        generated.summary.faulted += hunted.faulted;
+        generated.summary.executions += hunted.tried.executions;
+        generated.summary.faulted += hunted.tried.faulted;
         mutation = trials.add(&mut generated, &hunted.caught, runs, mutation)?;
     }
     scores.suite = mutation.summary.score;
@@ -134,7 +132,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
         tests: &generated.tests,
         searched,
         ended: &ended,
-        source: &job.source,
+        source: &job.options.source,
         begun: job.options.begun,
         classified,
         tried,
@@ -159,7 +157,7 @@ fn hunt<'a>(
     limits: &Limits,
     progress: &mut Progress<'a>,
 ) -> Result<Hunted> {
-    let workshop = Workshop::new(job.model);
+    let workshop = Workshop::new(job.model, branches::cost(job.wishes, job.options));
     let outcomes = search::outcomes(&job.assay.sites);
     let subject = Subject { workshop: &workshop, wishes: job.wishes, outcomes: &outcomes };
     let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
@@ -233,7 +231,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         'b: 't,
     {
         let job = self.job;
-        Matter { assay: job.assay, ast: job.ast, sources: job.sources, tests, source: job.source.clone() }
+        Matter { assay: job.assay, ast: job.ast, sources: job.sources, tests, source: job.options.source.clone() }
     }
 
     fn mutants(&self, tests: &[Test]) -> Vec<Mutant> {

@@ -73,7 +73,10 @@ fn goal(view: &View<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: O
         _ => {
             reason = Some(why(view, row, searched));
             bound = hunted.map(|h| {
-                format!("{} inputs of up to {} work-items, {} of which faulted", h.executions, h.largest, h.faulted)
+                format!(
+                    "{} inputs of up to {} work-items, {} of which faulted",
+                    h.tried.executions, h.tried.largest, h.tried.faulted
+                )
             });
             (GoalStatus::Unknown, Instant::now())
         }

@@ -7,10 +7,12 @@ use super::arena::Arena;
 use super::proposer::Proposer;
 use crate::error::Result;
 use crate::generate::fill::mix;
-use crate::generate::genes::{self, Genes};
+use crate::generate::fitting::Outcome;
+use crate::generate::genes::Genes;
 use crate::generate::launches::{self, Request};
 use crate::generate::mutate::Mutator;
-use crate::generate::search::{Ended, Limits, Progress, Subject};
+use crate::generate::press::Press;
+use crate::generate::search::{Ended, Limits, Progress, Subject, Tried};
 use crate::instrument::mutants::infection::Seen;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
@@ -39,10 +41,7 @@ pub struct Hunted {
     pub seen: Vec<Seen>,
     /// By mutant: when it was killed first, and by what.
     pub killed: Vec<Option<(Instant, By)>>,
-    pub executions: u64,
-    pub faulted: u64,
-    /// Of the largest launch, in work-items.
-    pub largest: u64,
+    pub tried: Tried,
     pub ended: Ended,
     /// Seconds that proposals took, their runs left out.
     pub solving: Duration,
@@ -58,6 +57,7 @@ pub struct Hunt<'a, 'm> {
     arena: &'a mut Arena<'m>,
     subject: Subject<'a>,
     limits: &'a Limits,
+    press: Press<'a>,
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
     open: BTreeSet<usize>,
@@ -81,14 +81,13 @@ impl<'a, 'm> Hunt<'a, 'm> {
             caught: Vec::new(),
             seen: vec![Seen::default(); arena.len()],
             killed: vec![None; arena.len()],
-            executions: 0,
-            faulted: 0,
-            largest: 0,
+            tried: Tried::default(),
             ended: Ended::Covered,
             solving: Duration::ZERO,
         };
         let total = open.len();
-        Hunt { arena, subject, limits, proposer, progress, open, total, parents: Vec::new(), hunted }
+        let press = Press::new(subject.workshop, subject.wishes, limits.end);
+        Hunt { arena, subject, limits, press, proposer, progress, open, total, parents: Vec::new(), hunted }
     }
 
     /// Searches until nothing is left, nothing is gained any more, or a limit is met. `known`: launches of the suite, none of which
@@ -116,15 +115,18 @@ impl<'a, 'm> Hunt<'a, 'm> {
             }
         }
         let end = self.limits.end;
-        for planned in launches::planned(self.subject.workshop, request, &|| Instant::now() >= end)? {
+        for (planned, outcome) in launches::planned(self.subject.workshop, request, || Instant::now() >= end)? {
             if let Some(ended) = self.over() {
                 return Ok(Some(ended));
             }
             if planned.geometry.range.items() > self.subject.wishes.max_items && request.range.is_none() {
                 continue;
             }
+            let scalars = planned.scalars.clone();
             let genes = Genes::of(planned, self.subject.workshop.model, self.subject.wishes);
-            self.attempt(genes, By::Seed)?;
+            // The user may want others.
+            let tried = (genes.scalars == scalars).then_some(outcome);
+            self.attempt(genes, tried, By::Seed)?;
         }
         Ok(None)
     }
@@ -164,7 +166,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             };
             let Some(child) = mutator.child(&parent) else { return Ok(Ended::Nothing) };
             fruitless += 1;
-            match self.attempt(child.clone(), By::Fuzz)? {
+            match self.attempt(child.clone(), None, By::Fuzz)? {
                 Some(true) => fruitless = 0,
                 Some(false) if depth + 1 < DEPTH && turn.is_multiple_of(2) => walk = Some((child, depth + 1)),
                 _ => {}
@@ -221,7 +223,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
         if self.open.is_empty() {
             return Some(Ended::Covered);
         }
-        if self.limits.max_execs.is_some_and(|most| self.hunted.executions >= most) {
+        if self.limits.max_execs.is_some_and(|most| self.hunted.tried.executions >= most) {
             return Some(Ended::OutOfExecutions);
         }
         (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
@@ -232,12 +234,12 @@ impl<'a, 'm> Hunt<'a, 'm> {
     }
 
     fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<Seen>>> {
-        self.hunted.executions += 1;
+        self.hunted.tried.executions += 1;
         let seen = self.arena.observe(launch, self.limit())?;
         self.proposer.ran(launch, seen.as_deref());
         match &seen {
-            Some(_) => self.hunted.largest = self.hunted.largest.max(launch.range.items()),
-            None => self.hunted.faulted += 1,
+            Some(_) => self.hunted.tried.largest = self.hunted.tried.largest.max(launch.range.items()),
+            None => self.hunted.tried.faulted += 1,
         }
         Ok(seen)
     }
@@ -254,8 +256,8 @@ impl<'a, 'm> Hunt<'a, 'm> {
         gained
     }
 
-    fn attempt(&mut self, genes: Genes, by: By) -> Result<Option<bool>> {
-        let (launch, preconditions) = genes::express(self.subject.workshop, self.subject.wishes, &genes)?;
+    fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<bool>> {
+        let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
         self.attempt_launch(Some(genes), launch, preconditions, by)
     }
 
@@ -289,7 +291,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             };
             self.hunted.caught.push(Caught { name, by, genes, launch, preconditions, kills });
         }
-        (self.progress)(self.hunted.executions, self.total - self.open.len(), self.total);
+        (self.progress)(self.hunted.tried.executions, self.total - self.open.len(), self.total);
         Ok(Some(useful))
     }
 

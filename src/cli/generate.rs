@@ -138,7 +138,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     };
     let limits = match args.goal {
         GoalFlag::Branch => all.clone(),
-        GoalFlag::Mutants => mutants::branch_limits(&all, begun),
+        GoalFlag::Mutants => mutants::branch_limits(&all),
     };
     let source = shown(&args.kernel_file);
     let bar = session::counter("launches", args.quiet);

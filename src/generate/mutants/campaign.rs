@@ -32,6 +32,9 @@ use crate::suite::resolve::{Suite, Test};
 const FACTOR: f64 = 10.0;
 const ORIGINAL: Duration = Duration::from_secs(60);
 
+/// The share of the time that the suite for the branches may take.
+const BRANCHES: f64 = 0.3;
+
 /// The share of the time that is over when proving stops, and when the first mutation run does.
 const PROVED: f64 = 0.45;
 const TRIED: f64 = 0.7;
@@ -76,10 +79,11 @@ pub struct Done {
     pub scores: Scores,
 }
 
-/// The limits of the search for a suite that covers the branches, with which everything begins.
-pub fn branch_limits(limits: &Limits, begun: Instant) -> Limits {
-    let share = limits.end.saturating_duration_since(begun).mul_f64(0.25);
-    Limits { end: begun + share, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), ..limits.clone() }
+/// The limits of the search for a suite that covers the branches, with which everything begins, now.
+pub fn branch_limits(limits: &Limits) -> Limits {
+    let now = Instant::now();
+    let share = limits.end.saturating_duration_since(now).mul_f64(BRANCHES);
+    Limits { end: now + share, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), ..limits.clone() }
 }
 
 /// Runs mutation testing on `branch`'s suite, searches for inputs that kill what survives, adds them, and runs it again on all.

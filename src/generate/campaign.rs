@@ -296,16 +296,20 @@ fn goals(view: &View<'_>, found: &Found, kinds: &[SiteKind], reason: &str, after
     goals
 }
 
-/// Why outcomes are left.
-pub(super) fn reason(ended: Ended, options: &Options) -> String {
-    let attempts = options.limits.attempts;
-    let search = match ended {
+/// Why fuzzing ended, in words.
+pub(super) fn searched(ended: Ended, attempts: u64) -> String {
+    match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
         Ended::Covered | Ended::Fruitless => format!("{attempts} attempts in a row gained nothing"),
         Ended::OutOfTime => "the time was up".to_owned(),
         Ended::OutOfExecutions => "the launches allowed were made".to_owned(),
         Ended::Nothing => "the interface file leaves nothing to change".to_owned(),
-    };
+    }
+}
+
+/// Why outcomes are left.
+fn reason(ended: Ended, options: &Options) -> String {
+    let search = searched(ended, options.limits.attempts);
     let why = if options.solve { "solving is not built yet" } else { "--no-smt was given" };
     format!("{search}; not solved for: {why}")
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::arena::{Arena, Rules};
 use super::goals::{self, Searched, View};
-use super::hunt::{Caught, Hunt, Hunted};
-use super::proposer::{Nobody, Proposer};
+use super::hunt::{Caught, Hunt, Hunted, PATIENCE};
+use super::proposer::{Marked, Nobody, Proposer, Solver};
 use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::Result;
@@ -117,8 +117,9 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     if let (false, Some(test)) = (open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
         let rules = Rules { factor: FACTOR, threads, end: limits.end };
+        let marked = if job.options.solve { Some(Marked::new(job.assay, &open)?) } else { None };
         let mut arena = Arena::new(job.assay, open.clone(), &test.outputs, rules)?;
-        hunted = Some(hunt(job, &mut arena, &generated.tests, &limits, progress)?);
+        hunted = Some(hunt(job, &mut arena, marked.as_ref(), &generated.tests, &limits, progress)?);
         refused = arena.refused;
     }
     let smt_s = hunted.as_ref().map_or(0.0, |h: &Hunted| h.solving.as_secs_f64());
@@ -129,7 +130,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
         mutation = trials.add(&mut generated, &hunted.caught, runs, mutation)?;
     }
     scores.suite = mutation.summary.score;
-    let ended = branches::reason(hunted.as_ref().map_or(Ended::OutOfTime, |h| h.ended), job.options);
+    let ended = ended(hunted.as_ref().map_or(Ended::OutOfTime, |h| h.ended), job.options);
     let searched = hunted.as_ref().map(|hunted| Searched { mutants: &open, refused: &refused, hunted });
     generated.goals = goals::goals(&View {
         mutation: &mutation,
@@ -145,6 +146,19 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     Ok(Done { generated, mutation: Some(mutation), scores })
 }
 
+/// Why nothing more was found.
+fn ended(ended: Ended, options: &Options) -> String {
+    let search = match ended {
+        Ended::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
+        ended => branches::searched(ended, options.limits.attempts.saturating_mul(PATIENCE)),
+    };
+    match (ended, options.solve) {
+        (_, false) => format!("{search}; not solved for: --no-smt was given"),
+        (Ended::Fruitless | Ended::Nothing, true) => format!("{search}, and solving for other values found no input"),
+        _ => search,
+    }
+}
+
 /// The mutants that no test decides.
 fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
     let is_open =
@@ -157,6 +171,7 @@ fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
 fn hunt<'a>(
     job: &'a Job<'_, '_>,
     arena: &mut Arena<'_>,
+    marked: Option<&Marked>,
     tests: &[Kept],
     limits: &Limits,
     progress: &mut Progress<'a>,
@@ -166,7 +181,10 @@ fn hunt<'a>(
     let subject = Subject { workshop: &workshop, wishes: job.wishes, outcomes: &outcomes };
     let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
     let known: Vec<(Option<Genes>, Launch)> = tests.iter().map(|k| (k.genes.clone(), k.launch.clone())).collect();
-    let mut proposer: Box<dyn Proposer> = Box::new(Nobody);
+    let mut proposer: Box<dyn Proposer> = match marked {
+        Some(marked) => Box::new(Solver::new(marked, &job.assay.interface, job.wishes)),
+        None => Box::new(Nobody),
+    };
     let mut told = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
     let mut hunt = Hunt::new(arena, subject, limits, proposer.as_mut(), &mut told);
     hunt.search(&known, &request)?;

@@ -22,7 +22,7 @@ const DEPTH: u32 = 4;
 
 /// Attempts without a gain, as a multiple of those that the search for branches makes: what has to happen is rarer, and most
 /// children cost no dry run.
-const PATIENCE: u64 = 4;
+pub const PATIENCE: u64 = 4;
 
 /// An input that kills.
 #[derive(Debug, Clone)]
@@ -115,6 +115,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             }
             if let Some(seen) = self.observe(launch)? {
                 self.gain(&seen);
+                self.proposer.parent(launch);
                 self.parents.extend(genes.clone().map(|genes| Parent { genes, seen }));
             }
         }
@@ -197,29 +198,29 @@ impl<'a, 'm> Hunt<'a, 'm> {
         None
     }
 
-    /// Asks for proposals until one gains something; whether one does.
+    /// Tries proposals until there are no more; whether one gains something.
     fn propose(&mut self) -> Result<bool> {
+        let mut gained = false;
         while self.over().is_none() {
-            // What is infected already waits for luck; what is not has a place to aim at.
-            let wanted = |infected: bool| -> BTreeSet<u32> {
-                let open = self.open.iter().filter(|m| self.hunted.seen[**m].infected == infected);
-                open.map(|m| *m as u32).collect()
+            // First what is not infected yet; of what is, other inputs that infect it may do more.
+            let wanted = |infected: bool| -> BTreeSet<usize> {
+                self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
             };
             let begun = Instant::now();
             let mut proposed = None;
             for wanted in [wanted(false), wanted(true)] {
                 if proposed.is_none() && !wanted.is_empty() {
-                    proposed = self.proposer.next(&wanted, self.limits.end)?;
+                    proposed = self.proposer.next(&wanted, self.limits.end);
                 }
             }
             self.hunted.solving += begun.elapsed();
-            let Some(launch) = proposed else { return Ok(false) };
+            let Some(launch) = proposed else { break };
             let preconditions = self.subject.workshop.model.preconditions.clone();
-            if self.attempt_launch(None, launch, preconditions, By::Smt)? == Some(true) {
-                return Ok(true);
-            }
+            let useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)? == Some(true);
+            self.proposer.ran(&launch, useful);
+            gained |= useful;
         }
-        Ok(false)
+        Ok(gained)
     }
 
     /// Why no more inputs may be tried.
@@ -240,7 +241,6 @@ impl<'a, 'm> Hunt<'a, 'm> {
     fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<Seen>>> {
         self.hunted.tried.executions += 1;
         let seen = self.arena.observe(launch, self.limit())?;
-        self.proposer.ran(launch, seen.as_deref());
         match &seen {
             Some(_) => self.hunted.tried.largest = self.hunted.tried.largest.max(launch.range.items()),
             None => self.hunted.tried.faulted += 1,
@@ -286,6 +286,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
         let useful = gained || !kills.is_empty();
         if useful && let Some(genes) = &genes {
             self.parents.push(Parent { genes: genes.clone(), seen });
+            self.proposer.parent(&launch);
         }
         if !kills.is_empty() {
             let name = match by {

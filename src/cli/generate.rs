@@ -10,19 +10,21 @@ use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, sho
 use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
-use crate::exec::DeviceRequest;
+use crate::exec::{DeviceRequest, Lanes, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Kernel, Lane, Log, Options};
 use crate::generate::folder;
 use crate::generate::interface_file::{self, Wishes};
 use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
+use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
 use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
+use crate::mutation::Selection;
 use crate::report::text;
-use crate::result::generate::GenerateResult;
+use crate::result::generate::{GenerateResult, Scores};
 use crate::result::journal::{Header, Journal, path_for};
 use crate::result::store::{self, AnyResult};
 use crate::suite::write;
@@ -35,9 +37,15 @@ pub struct GenerateArgs {
     /// The folder for suite.toml, its data, interface.toml and generate.json; it is made if it is not there
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
-    /// What to aim at: outcomes of branches
+    /// What to aim at
     #[arg(long, value_enum, default_value_t)]
     pub goal: GoalFlag,
+    /// Goal mutants: operators, as of kassay mutate
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub operators: String,
+    /// Goal mutants: draw so many instead of all
+    #[arg(long, value_name = "N")]
+    pub sample: Option<u64>,
     /// Seconds that it may take in all
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = budget)]
     pub budget: f64,
@@ -73,8 +81,11 @@ pub struct GenerateArgs {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum GoalFlag {
+    /// Outcomes of branches
     #[default]
     Branch,
+    /// Mutants that tests for the branches leave alive
+    Mutants,
 }
 
 fn budget(text: &str) -> std::result::Result<f64, String> {
@@ -121,11 +132,15 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
     let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
-    let limits = Limits {
+    let all = Limits {
         end: begun + Duration::from_secs_f64(args.budget),
         max_execs: args.max_execs,
         attempts: if args.no_fuzz { 0 } else { args.attempts },
         launch: session::limit(&args.execution),
+    };
+    let limits = match args.goal {
+        GoalFlag::Branch => all.clone(),
+        GoalFlag::Mutants => mutants::branch_limits(&all),
     };
     let source = shown(&args.kernel_file);
     let bar = session::counter("launches", args.quiet);
@@ -139,8 +154,29 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
-    campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
-    let result = result(&assay, generated, configuration, seed, source, begun);
+    let (generated, scores) = match args.goal {
+        GoalFlag::Branch => {
+            campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
+            (generated, None)
+        }
+        GoalFlag::Mutants => {
+            let job = Job {
+                assay: &assay,
+                ast: loaded.ast.as_ref(),
+                sources: &sources,
+                model: &model,
+                wishes: &wishes,
+                options: &Options { limits: all, ..options_of },
+                selection: Selection::parse(&args.operators)?,
+                sample: args.sample,
+                jobs: args.execution.jobs,
+                folder: &args.folder,
+                kernel,
+            };
+            kill_mutants(args, &job, generated, &mut lane)?
+        }
+    };
+    let result = GenerateResult { scores, ..result(&assay, generated, configuration, seed, source, begun) };
     store::write(&result, &output)?;
     journal.remove()?;
     deliver(&result)?;
@@ -158,8 +194,12 @@ fn deliver(args: &GenerateArgs, result: &GenerateResult, sources: &Sources) -> R
 
 /// The options that goals and tests follow from, but for those that the code shows.
 fn deciding(args: &GenerateArgs, seed: u64) -> String {
-    let GenerateArgs { goal, attempts, no_smt, no_fuzz, .. } = args;
-    format!("{goal:?} {seed} {attempts} {no_smt} {no_fuzz} {}", args.execution.timeout)
+    let GenerateArgs { goal, attempts, no_smt, no_fuzz, operators, sample, .. } = args;
+    let more = match goal {
+        GoalFlag::Branch => String::new(),
+        GoalFlag::Mutants => format!(" {operators} {sample:?} {}", args.execution.device),
+    };
+    format!("{goal:?} {seed} {attempts} {no_smt} {no_fuzz} {}{more}", args.execution.timeout)
 }
 
 /// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if a journal says
@@ -192,9 +232,36 @@ fn partial_groups(options: &KernelOptions) -> bool {
     is_later && !options.as_arguments().iter().any(|o| o == "-cl-uniform-work-group-size")
 }
 
+/// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.
+fn kill_mutants(
+    args: &GenerateArgs,
+    job: &Job<'_, '_>,
+    branch: Generated,
+    runs: &mut Lane<'_>,
+) -> Result<(Generated, Option<Scores>)> {
+    let bar = session::counter("inputs", args.quiet);
+    let mut progress = |executions: u64, killed: usize, all: usize| {
+        bar.set_position(executions);
+        bar.set_message(format!("{killed} of {all} mutants killed that were left"));
+    };
+    let mut lanes = || {
+        let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
+        session::ready(starting, &[])
+    };
+    let around = Around { lanes: &mut lanes, runs, progress: &mut progress };
+    let done = mutants::generate(job, branch, around)?;
+    bar.finish_and_clear();
+    if let Some(mutation) = &done.mutation {
+        store::write(mutation, &args.folder.join("mutate.json"))?;
+    }
+    Ok((done.generated, Some(done.scores)))
+}
+
 /// What can be told before the work begins.
 fn check(args: &GenerateArgs) -> Result<()> {
-    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+    Selection::parse(&args.operators)?;
+    if args.goal == GoalFlag::Branch && !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator)
+    {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
         return Err(Error::caller(what).mend("leave --device out"));
     }
@@ -252,6 +319,7 @@ fn result(
         goals: generated.goals,
         tests,
         summary: generated.summary,
+        scores: None,
         notes: generated.notes,
     }
 }

@@ -203,6 +203,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         timeout: session::limit(&execution),
         prune: !args.no_prune,
         batch: args.batch == BatchFlag::Auto,
+        end: None,
     };
     let deliver = |result: &MutateResult| {
         let view = text::MutateView { summary_only: args.summary };

@@ -27,7 +27,7 @@ use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
 use crate::result::journal::Journal;
-use crate::suite::launch::Launch;
+use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, Writing, WritingTest};
 use crate::symbolic::infeasible::Fate;
 
@@ -65,14 +65,8 @@ impl Runs for Lane<'_> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
-        let fuel = (FUEL / range.items().max(1)).clamp(LEAST_FUEL, MOST_FUEL);
-        let options = SimulationOptions {
-            probe_words: Some(words),
-            fuel: Some(fuel),
-            halts: true,
-            comparisons: self.comparisons,
-            ..SimulationOptions::default()
-        };
+        let options =
+            SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
@@ -88,8 +82,14 @@ impl Runs for Lane<'_> {
     }
 }
 
+/// How long a launch may take, in loop iterations; it halts where it goes wrong, for then it is of no use.
+pub(super) fn patience(range: &NdRange) -> SimulationOptions {
+    let fuel = (FUEL / range.items().max(1)).clamp(LEAST_FUEL, MOST_FUEL);
+    SimulationOptions { fuel: Some(fuel), halts: true, ..SimulationOptions::default() }
+}
+
 /// What launches may cost: small ones find as much as large ones, and more of them are made. Those that the user asks for may be large.
-fn cost(wishes: &Wishes, options: &Options) -> Cost {
+pub(super) fn cost(wishes: &Wishes, options: &Options) -> Cost {
     let cost = Cost { end: Some(options.limits.end), ..Cost::default() };
     if wishes.range.is_some() {
         return cost;
@@ -192,6 +192,7 @@ pub fn generate(
         tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
+        equivalent: 0,
         unknown: count(GoalStatus::Unknown),
         executions: found.tried.executions,
         faulted: found.tried.faulted,
@@ -360,16 +361,20 @@ fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>) -> Ve
     goals
 }
 
-/// Why an outcome is unknown: how the searches ended, and why there is no proof.
-fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&Fate>) -> String {
-    let attempts = ends.options.limits.attempts;
-    let mut reason = match ends.fuzzing {
+/// Why fuzzing ended, in words.
+pub(super) fn searched(ended: Ended, attempts: u64) -> String {
+    match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
         Ended::Covered | Ended::Fruitless => format!("{attempts} attempts in a row gained nothing"),
         Ended::OutOfTime => "the time was up".to_owned(),
         Ended::OutOfExecutions => "the launches allowed were made".to_owned(),
         Ended::Nothing => "the interface file leaves nothing to change".to_owned(),
-    };
+    }
+}
+
+/// Why an outcome is unknown: how the searches ended, and why there is no proof.
+fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&Fate>) -> String {
+    let mut reason = searched(ends.fuzzing, ends.options.limits.attempts);
     let solving = match solved.ended {
         None => "not solved for: --no-smt was given",
         Some(Gave::NoPaths) => "no path that was seen leads there by another choice of inputs",

@@ -26,6 +26,7 @@ pub mod launches;
 mod lengths;
 mod minimise;
 pub mod model;
+pub mod mutants;
 mod mutate;
 mod near;
 mod press;

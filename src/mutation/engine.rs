@@ -39,6 +39,8 @@ pub struct Options {
     pub prune: bool,
     /// Whether launches may hold several runs.
     pub batch: bool,
+    /// When to stop, whatever is left.
+    pub end: Option<Instant>,
 }
 
 /// What it took.
@@ -110,6 +112,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             full_matrix: options.full_matrix,
             factor: options.factor,
             required_local: forge.assay.interface.required_local,
+            end: options.end,
         };
         Engine {
             forge,
@@ -171,6 +174,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut trials = Vec::new();
         for (i, test) in self.tests.iter().enumerate() {
+            if self.running.is_over() {
+                self.dropped[i] = Some("the time was up before it was run".to_owned());
+                continue;
+            }
             let program = whole.programs[0];
             let trial =
                 trial::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
@@ -254,6 +261,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             self.expense.builds += 1;
             let begun = Instant::now();
             for t in 0..tests {
+                if self.running.is_over() {
+                    part.iter().for_each(|i| found[*i].reached[t] = false);
+                    continue;
+                }
                 let trial = &self.trials[t];
                 let options = RunOptions {
                     timeout: self.options.timeout,
@@ -315,12 +326,20 @@ impl<'a, 'c> Engine<'a, 'c> {
             self.on_whole(&mut plain, &cases, &tell)?;
         }
         for case in &mut private {
+            if self.running.is_over() {
+                case.fate.leave(runner::LATE);
+                continue;
+            }
             self.private(case, cases[case.index].0[0], &tell)?;
         }
         match self.options.strategy {
             Strategy::Schemata => self.sized(&mut woven, &cases, pairs, &tell)?,
             Strategy::Rebuild => {
                 for case in &mut woven {
+                    if self.running.is_over() {
+                        case.fate.leave(runner::LATE);
+                        continue;
+                    }
                     self.rebuilt(case, &cases, &tell)?;
                 }
             }
@@ -396,6 +415,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             let Some(size) = sizes.next(rest.len()) else {
                 return self.on_whole(rest, all, tell);
             };
+            if self.running.is_over() {
+                rest.iter_mut().for_each(|case| case.fate.leave(runner::LATE));
+                break;
+            }
             let (some, others) = rest.split_at_mut(size.min(rest.len()));
             rest = others;
             let build = self.chunk(some, all, tell, &mut sizes)?;

@@ -112,6 +112,14 @@ impl Fate {
         self.reason = Some(why.to_owned());
     }
 
+    /// Nothing stands yet, and no more is run of it.
+    pub fn leave(&mut self, why: &str) {
+        if self.status.is_none() {
+            self.status = Some(Status::Pending);
+            self.reason = Some(why.to_owned());
+        }
+    }
+
     /// Whether no further test is needed (without a full matrix).
     pub fn is_decided(&self) -> bool {
         self.status.is_some()

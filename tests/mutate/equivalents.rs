@@ -77,7 +77,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let mutants = enumerate(&subject, &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
     let bitcode = assay.module.write_bitcode_to_memory();
-    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2)?;
+    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2, None)?;
 
     let lane = starting.ready()?;
     let most = lane.device().max_work_group_size;

@@ -199,6 +199,11 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// How many parents there are: those that the caller gave, and launches that did something else than was foreseen.
+    pub fn parents(&self) -> usize {
+        self.parents.len()
+    }
+
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

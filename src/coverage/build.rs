@@ -156,7 +156,7 @@ impl<'c> Assay<'c> {
     pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, target)?;
         Ok((self.code(module, target)?, plan))
     }
 
@@ -166,7 +166,7 @@ impl<'c> Assay<'c> {
     /// As [`Assay::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -197,7 +197,7 @@ impl<'c> Assay<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }

@@ -7,6 +7,7 @@ use llvm_sys::prelude::*;
 
 use super::emit::Emitter;
 use super::iteration::Counters;
+use super::leave::Exit;
 use super::orders;
 use super::sites::{Shape, Sites};
 use super::values::{self, instructions, users};
@@ -89,7 +90,7 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     })
 }
 
-pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
+pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
     for meeting in meetings {
         let inst = meeting.inst;
         e.before(inst);
@@ -141,6 +142,9 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
             }
             Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
         };
+        if let Some(exit) = exit.filter(|_| meeting.counts()) {
+            exit.before(e, inst);
+        }
         // SAFETY: alive; the result has the type of the placeholder's.
         unsafe {
             if let Some(result) = result {

@@ -18,6 +18,7 @@ use crate::report::text;
 use crate::result::schedule::{ScheduleResult, Test};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
+use crate::suite::schedule::Schedule;
 use crate::sync::families::{Plan, Planned};
 use crate::sync::scheduling::{self, Lane, ScheduleOptions};
 use crate::sync::{families, mapped};
@@ -86,7 +87,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         range.local = Some(range.local_or_default(assay.interface.required_local, device.max_work_group_size));
     }
     let exact = lanes.iter().all(Lane::is_exact);
-    if let Some(test) = tests.iter().find(|t| !exact && !only_maps(t)) {
+    if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
         return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
             .mend("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
@@ -96,7 +97,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     };
     let kept = |job: &Job<'_>| {
         let all = job.recorded.iter().flatten();
-        all.map(|(_, planned)| &planned.schedule).all(|s| s.item_order.is_empty() && s.preemptions.is_empty())
+        all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
     };
     if !exact && !jobs.iter().all(kept) {
         return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
@@ -167,11 +168,6 @@ fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Resu
     };
     let lanes: Vec<Lane> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
     Ok((lanes, crate::exec::simulator::device()))
-}
-
-fn only_maps(test: &resolve::Test) -> bool {
-    let schedule = &test.launch.schedule;
-    schedule.item_order.is_empty() && schedule.preemptions.is_empty()
 }
 
 fn plan(

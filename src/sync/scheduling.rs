@@ -54,12 +54,8 @@ impl Lane {
     fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
         match self {
             Lane::Mapped { executor, program, layout } => {
-                let probe = mapped::probe(*layout, launch)?;
-                let probe_words = Some(probe.len() as u64);
-                let options = RunOptions { timeout, repeats: 1, probe_words, outputs: true };
-                // What the map says, the device need not know.
-                let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
-                Ok(match executor.run_with_probe(*program, &launch, &options, &probe)? {
+                let options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
+                Ok(match mapped::run(&mut **executor, *program, *layout, launch, &options)? {
                     Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
                     Err(fault) => (failed(fault), None),
                 })

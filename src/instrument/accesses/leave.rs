@@ -6,7 +6,6 @@ use llvm_sys::core::*;
 
 use super::blocks;
 use super::emit::Emitter;
-use super::values::users;
 use crate::kernel::ir::{self, Block, Inst};
 use crate::lower::host::abi::{ItemContext, placeholder};
 
@@ -17,7 +16,7 @@ pub struct Exit(Inst);
 /// Gives the first of the placeholders a block of its own, and takes the others away.
 pub fn find(module: &Module<'_>) -> Option<Exit> {
     let placeholder = ir::function(module, placeholder::LEAVE)?;
-    let mut calls = users(placeholder.0).into_iter().map(Inst);
+    let mut calls = ir::users(placeholder.0).into_iter().map(Inst);
     let exit = calls.next()?;
     for other in calls {
         // SAFETY: alive; nothing uses a call that gives nothing.

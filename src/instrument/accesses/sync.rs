@@ -10,7 +10,7 @@ use super::iteration::Counters;
 use super::leave::Exit;
 use super::orders;
 use super::sites::{Shape, Sites};
-use super::values::{self, instructions, users};
+use super::values::{self, instructions};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function, Inst};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
@@ -179,7 +179,7 @@ fn scope_number(scope: Scope) -> u32 {
 pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
     for name in placeholder::ALL {
         let Some(function) = ir::function(module, name) else { continue };
-        if !users(function.0).is_empty() {
+        if !ir::users(function.0).is_empty() {
             return Err(Error::internal(format!("a use of {name} is left")));
         }
         // SAFETY: alive, and nothing uses it.

@@ -15,7 +15,7 @@ use crate::exec::{DeviceInfo, Lanes, Simulator, Target};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
-use crate::result::schedule::{ScheduleResult, Test};
+use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
 use crate::suite::schedule::Schedule;
@@ -234,6 +234,13 @@ fn notes(tests: &[Test], exact: bool) -> Vec<String> {
              changes the order of work-items",
             tests.len()
         ));
+    }
+    if !exact && single < tests.len() && tests.iter().all(|t| t.verdict == Verdict::Stable) {
+        notes.push(
+            "only work-groups changed places; --device sim also orders and interrupts work-items, and kassay check tells whether \
+             accesses race"
+                .to_owned(),
+        );
     }
     if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
         notes.push("kassay check tells which accesses race".to_owned());

@@ -82,6 +82,9 @@ fn simulated(seen: Simulation) -> Ended {
         FaultKind::Uninitialised => None,
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
+    if let Some(why) = seen.rejected {
+        return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
+    }
     match seen.faults.iter().find_map(|f| telling(f.kind)) {
         _ if !seen.divergences.is_empty() => {
             ended("divergence", "work-items wait at a barrier that others never reach")

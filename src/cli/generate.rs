@@ -246,7 +246,7 @@ fn kill_mutants(
     };
     let mut lanes = || {
         let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
-        session::ready(starting, &[])
+        session::ready(starting, &[], session::Keeps::Nothing)
     };
     let around = Around { lanes: &mut lanes, runs, progress: &mut progress };
     let done = mutants::generate(job, branch, around)?;

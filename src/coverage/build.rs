@@ -157,7 +157,7 @@ impl<'c> Assay<'c> {
     pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, target)?;
         Ok((self.code(module, target)?, plan))
     }
 
@@ -169,7 +169,7 @@ impl<'c> Assay<'c> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, Target::Host)?;
         comparisons.weave(&module)?;
         let options = HostOptions { effort: Effort::Quick, ..self.host };
         let code = host::code(module, &self.entry, &self.interface, &options)?;
@@ -182,7 +182,7 @@ impl<'c> Assay<'c> {
     /// As [`Assay::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -213,7 +213,7 @@ impl<'c> Assay<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }

@@ -65,8 +65,7 @@ impl Runs for Lane<'_> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
-        let options =
-            SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
+        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.

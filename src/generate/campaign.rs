@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::fitting::Workshop;
-use super::fuzz::{self, Ended, Fuzzed, Kept, Limits, Progress, Runs, Subject};
+use super::fuzz;
 use super::interface_file::Wishes;
 use super::launches::Request;
 use super::model::KernelModel;
+use super::search::{self, Ended, Found, Kept, Limits, Progress, Runs, Search, Subject};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
@@ -107,7 +108,7 @@ impl Generated {
 /// Searches for launches that cover the kernel's outcomes. `source`: the kernel's file, for sites without a place.
 ///
 /// # Errors
-/// As of [`fuzz::fuzz`].
+/// As of [`Runs::run`] and of the first launches.
 pub fn generate(
     assay: &Assay<'_>,
     model: &KernelModel,
@@ -119,30 +120,33 @@ pub fn generate(
 ) -> Result<Generated> {
     let begun = Instant::now();
     let workshop = Workshop::new(model);
-    let outcomes = fuzz::outcomes(&assay.sites);
+    let outcomes = search::outcomes(&assay.sites);
     let request = Request { range: wishes.range.clone(), seed: options.seed };
     let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes };
-    let fuzzed = fuzz::fuzz(&subject, &request, &options.limits, runs, progress)?;
+    let mut search = Search::new(subject, &options.limits, runs, progress);
+    let ended = fuzz::fuzz(&mut search, &request)?;
+    let found = search.finish()?;
     let fuzz_s = begun.elapsed().as_secs_f64();
     let before = begun.saturating_duration_since(options.begun);
-    let goals = goals(&assay.sites, &outcomes, &fuzzed, before, options, source);
+    let view = View { sites: &assay.sites, outcomes: &outcomes, found: &found, before, source };
+    let goals = goals(&view, &GOALS, &reason(ended, options), options.begun.elapsed());
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
-        tests: fuzzed.tests.len() as u64,
+        tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
         unknown: count(GoalStatus::Unknown),
-        executions: fuzzed.executions,
-        faulted: fuzzed.faulted,
+        executions: found.executions,
+        faulted: found.faulted,
         fuzz_s,
         smt_s: 0.0,
     };
     let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
-    let tallies: Vec<TestTally> = fuzzed.tests.iter().map(tally).collect();
+    let tallies: Vec<TestTally> = found.tests.iter().map(tally).collect();
     let coverage = summary::coverage(&assay.sites, &tallies, false);
     let mut notes = assay.sites.notes();
-    if fuzzed.tests.is_empty() {
-        notes.push(match fuzzed.executions {
+    if found.tests.is_empty() {
+        notes.push(match found.executions {
             0 => "no launch was made, so the suite has no test".to_owned(),
             n => format!(
                 "none of {n} launches came to its end without doing what no kernel may, so the suite has no test; kassay check \
@@ -150,35 +154,42 @@ pub fn generate(
             ),
         });
     }
-    Ok(Generated { tests: fuzzed.tests, coverage, goals, summary, notes })
+    Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
 }
 
-/// The outcomes of branches, in order of their places.
-fn goals(
-    sites: &Sites,
-    outcomes: &[(usize, usize)],
-    fuzzed: &Fuzzed,
+/// Kinds of sites whose outcomes are goals.
+const GOALS: [SiteKind; 1] = [SiteKind::Branch];
+
+/// What goals are read from.
+struct View<'a> {
+    sites: &'a Sites,
+    /// Those of [`search::outcomes`].
+    outcomes: &'a [(usize, usize)],
+    found: &'a Found,
+    /// From when everything began to when the search did.
     before: Duration,
-    options: &Options,
-    source: &str,
-) -> Vec<Goal> {
+    /// The kernel's file, for sites without a place.
+    source: &'a str,
+}
+
+/// The outcomes of sites of some kinds, in order of their places. `reason`: why none of the searchers found more; `after`: when they
+/// gave up.
+fn goals(view: &View<'_>, kinds: &[SiteKind], reason: &str, after: Duration) -> Vec<Goal> {
+    let found = view.found;
     let bound = format!(
         "{} launches of up to {} work-items, {} of which faulted",
-        fuzzed.executions, fuzzed.largest, fuzzed.faulted
+        found.executions, found.largest, found.faulted
     );
-    let unknown_after = options.begun.elapsed();
     let mut goals = Vec::new();
-    for (index, (s, o)) in outcomes.iter().enumerate() {
-        let site = &sites.sites[*s];
-        if site.kind != SiteKind::Branch {
+    for ((s, o), first) in view.outcomes.iter().zip(&found.first) {
+        let site = &view.sites.sites[*s];
+        if !kinds.contains(&site.kind) {
             continue;
         }
         let location = match &site.location {
             Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
-            None => Location { file: source.to_owned(), line: 0, column: 0 },
+            None => Location { file: view.source.to_owned(), line: 0, column: 0 },
         };
-        let first = fuzzed.first[index];
-        let time = first.map_or(unknown_after, |f| before + f.after);
         goals.push(Goal {
             site: Some(site.id.clone()),
             outcome: Some(site.outcomes[*o].label.clone()),
@@ -187,10 +198,10 @@ fn goals(
             location,
             status: if first.is_some() { GoalStatus::Covered } else { GoalStatus::Unknown },
             by: first.map(|f| f.by),
-            reason: first.is_none().then(|| reason(fuzzed.ended, options)),
+            reason: first.is_none().then(|| reason.to_owned()),
             bound: first.is_none().then(|| bound.clone()),
             preconditions: Vec::new(),
-            time_s: time.as_secs_f64(),
+            time_s: first.map_or(after, |f| view.before + f.after).as_secs_f64(),
         });
     }
     goals.sort_by(|a, b| a.location.cmp(&b.location));
@@ -226,7 +237,8 @@ pub struct Kernel<'a> {
 pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
-        _ => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
+        By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
+        By::Smt => format!("covers {} outcomes; found by solving", k.covers.iter().filter(|c| **c).count()),
     };
     let suite = Writing {
         kernel: write::relative(folder, kernel.path),

@@ -25,8 +25,8 @@ mod lengths;
 mod minimise;
 pub mod model;
 mod mutate;
-
 mod ranges;
 mod reading;
 pub mod roles;
+pub mod search;
 mod symbolic;

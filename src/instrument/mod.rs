@@ -12,6 +12,7 @@ pub mod host;
 pub mod ids;
 pub mod implication;
 pub mod layout;
+pub mod marks;
 pub mod mutants;
 mod probe_argument;
 mod runtime;

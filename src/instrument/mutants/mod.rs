@@ -9,7 +9,7 @@ pub mod privatise;
 mod resolve;
 pub mod schemata;
 mod threads;
-mod tools;
+pub(super) mod tools;
 mod weaver;
 
 pub use edit::{

@@ -11,7 +11,7 @@ use llvm_sys::prelude::*;
 use crate::kernel::ir::{Block, Inst};
 
 /// A builder with the module that it builds in.
-pub(super) struct Tools {
+pub(in crate::instrument) struct Tools {
     pub module: LLVMModuleRef,
     pub context: LLVMContextRef,
     pub builder: LLVMBuilderRef,
@@ -202,7 +202,7 @@ pub(super) fn phis(block: Block) -> Vec<LLVMValueRef> {
 }
 
 /// What a `phi` takes from a block.
-pub(super) fn incoming(phi: LLVMValueRef, from: Block) -> Option<LLVMValueRef> {
+pub(in crate::instrument) fn incoming(phi: LLVMValueRef, from: Block) -> Option<LLVMValueRef> {
     // SAFETY: alive and a phi; indices are below the count.
     unsafe {
         let mut entries = 0..LLVMCountIncoming(phi);

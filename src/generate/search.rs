@@ -1,0 +1,224 @@
+//! What all ways of searching share: launches are run with coverage probes, and inputs that cover something new are kept.
+//!
+//! A searcher hands over inputs: as genes, where it knows how the input came about (they can be changed, and made smaller), or as a
+//! launch that is ready.
+
+use std::time::{Duration, Instant};
+
+use super::fitting::Workshop;
+use super::genes::{self, Genes};
+use super::interface_file::Wishes;
+use super::launches::unique;
+use super::minimise;
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::coverage::tally::SiteTally;
+use crate::error::Result;
+use crate::result::generate::By;
+use crate::suite::launch::Launch;
+
+/// Kinds of sites whose outcomes make an input worth keeping: lines, statements and regions follow from them.
+pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
+
+/// Runs a launch with coverage probes.
+pub trait Runs {
+    /// What it showed, by site; `None` if it did what no kernel may, did not end in time or fuel, or cannot be launched.
+    ///
+    /// # Errors
+    /// Of the environment, or of kassay.
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<SiteTally>>>;
+}
+
+/// When to stop.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// When the time is up.
+    pub end: Instant,
+    pub max_execs: Option<u64>,
+    /// Attempts without a gain, one after the other; 0: only the first launches.
+    pub attempts: u64,
+    /// Of one launch.
+    pub launch: Duration,
+}
+
+/// An input that is kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub name: String,
+    pub by: By,
+    /// How it was made, unless it came as a launch.
+    pub(super) genes: Option<Genes>,
+    pub launch: Launch,
+    pub preconditions: Vec<String>,
+    pub tally: Vec<SiteTally>,
+    /// By outcome, in the order of [`outcomes`].
+    pub covers: Vec<bool>,
+}
+
+/// How an outcome was covered first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct First {
+    pub by: By,
+    /// Since the search began.
+    pub after: Duration,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Covered,
+    Fruitless,
+    OutOfTime,
+    OutOfExecutions,
+    /// No argument may be changed.
+    Nothing,
+}
+
+/// What all searching came to.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The smallest set that was found to cover all that is covered.
+    pub tests: Vec<Kept>,
+    /// By outcome.
+    pub first: Vec<Option<First>>,
+    pub executions: u64,
+    pub faulted: u64,
+    /// Of the largest launch, in work-items.
+    pub largest: u64,
+}
+
+/// The watched outcomes: position of the site, and of the outcome in it.
+pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
+    let watched = sites.sites.iter().enumerate().filter(|(_, s)| WATCHED.contains(&s.kind));
+    watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
+}
+
+/// Called after every launch: executions, covered outcomes, all outcomes.
+pub type Progress<'a> = dyn FnMut(u64, usize, usize) + 'a;
+
+/// What is searched.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    pub workshop: &'a Workshop<'a>,
+    pub wishes: &'a Wishes,
+    /// Those of [`outcomes`].
+    pub outcomes: &'a [(usize, usize)],
+}
+
+/// The inputs kept so far, and what they cover.
+pub struct Search<'a> {
+    pub subject: Subject<'a>,
+    pub limits: &'a Limits,
+    runs: &'a mut dyn Runs,
+    progress: &'a mut Progress<'a>,
+    begun: Instant,
+    kept: Vec<Kept>,
+    first: Vec<Option<First>>,
+    executions: u64,
+    faulted: u64,
+    largest: u64,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(
+        subject: Subject<'a>,
+        limits: &'a Limits,
+        runs: &'a mut dyn Runs,
+        progress: &'a mut Progress<'a>,
+    ) -> Search<'a> {
+        Search {
+            subject,
+            limits,
+            runs,
+            progress,
+            begun: Instant::now(),
+            kept: Vec::new(),
+            first: vec![None; subject.outcomes.len()],
+            executions: 0,
+            faulted: 0,
+            largest: 0,
+        }
+    }
+
+    /// Why no more launches may be made.
+    pub fn over(&self) -> Option<Ended> {
+        if self.limits.max_execs.is_some_and(|most| self.executions >= most) {
+            return Some(Ended::OutOfExecutions);
+        }
+        (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
+    }
+
+    /// Makes and runs a launch.
+    pub(super) fn attempt(&mut self, genes: Genes, by: By) -> Result<Option<Kept>> {
+        let (launch, preconditions) = genes::express(self.subject.workshop, self.subject.wishes, &genes)?;
+        let kept = self.attempt_launch(launch, preconditions, by)?;
+        Ok(kept.map(|kept| Kept { genes: Some(genes), ..kept }))
+    }
+
+    /// Runs a launch that is ready; `None` if it is of no use, as [`Runs::run`] has it. It is not kept yet: see
+    /// [`Search::consider`].
+    ///
+    /// # Errors
+    /// As of [`Runs::run`].
+    pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
+        self.executions += 1;
+        let left = self.limits.end.saturating_duration_since(Instant::now());
+        let ran = self.runs.run(&launch, self.limits.launch.min(left))?;
+        let Some(tally) = ran else {
+            self.faulted += 1;
+            return Ok(None);
+        };
+        self.largest = self.largest.max(launch.range.items());
+        let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
+        Ok(Some(Kept { name: String::new(), by, genes: None, launch, preconditions, tally, covers }))
+    }
+
+    /// Keeps an input that covers something new; whether it does. `name` gets a number if another has it.
+    pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
+        let first = First { by: found.by, after: self.begun.elapsed() };
+        let mut gained = false;
+        for (known, covers) in self.first.iter_mut().zip(&found.covers) {
+            if *covers && known.is_none() {
+                *known = Some(first);
+                gained = true;
+            }
+        }
+        // A suite has a test, even if there is nothing to cover.
+        if gained || self.kept.is_empty() {
+            found.name = unique(name, self.kept.iter().map(|k| k.name.as_str()));
+            self.kept.push(found);
+        }
+        let covered = self.first.iter().flatten().count();
+        (self.progress)(self.executions, covered, self.first.len());
+        Ok(gained)
+    }
+
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// How each outcome was covered first, as far as it was.
+    pub fn first(&self) -> &[Option<First>] {
+        &self.first
+    }
+
+    /// Whether nothing is left to be covered.
+    pub fn all_covered(&self) -> bool {
+        !self.kept.is_empty() && self.first.iter().all(Option::is_some)
+    }
+
+    /// Picks the fewest inputs and makes them small.
+    ///
+    /// # Errors
+    /// As of [`Runs::run`].
+    pub fn finish(mut self) -> Result<Found> {
+        let found = std::mem::take(&mut self.kept);
+        let tests = minimise::minimise(&mut self, found)?;
+        Ok(Found {
+            tests,
+            first: self.first,
+            executions: self.executions,
+            faulted: self.faulted,
+            largest: self.largest,
+        })
+    }
+}

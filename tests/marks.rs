@@ -1,0 +1,86 @@
+//! Marks stand for every outcome of every kernel, once it is promoted.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::cfg::sites::{SiteKind, Sites};
+use kassay::coverage::build::{self, File};
+use kassay::instrument::marks;
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::program::{Op, Program, promoted, read};
+use kassay::suite::resolve::Suite;
+
+type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// Outcomes of branches, conditions, loops and barriers.
+fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
+    let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
+    let watched = sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
+    watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
+}
+
+/// Goals that have a mark, and how many goals there are.
+fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
+    let loaded = compile::load(path, options, true)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let mut all = Vec::new();
+    for entry in &file.kernels {
+        let assay = file.assay(entry, &loaded, &build::sources_of(path))?;
+        let wanted = wanted(&assay.sites);
+        let module = assay.module.clone();
+        marks::weave(&module, &assay.sites, &wanted)?;
+        let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
+        all.push((read::read(&promoted, &assay.entry)?, wanted.len()));
+    }
+    Ok(all)
+}
+
+fn goals(program: &Program) -> BTreeSet<i64> {
+    let calls = program.instructions().filter(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == marks::MARK));
+    calls.filter_map(|(_, call)| program.constant(*call.operands.first()?)).collect()
+}
+
+/// Kernel files of `testdata` with the options of their suites.
+fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
+        let suite = folder?.path().join("suite.toml");
+        if suite.is_file() {
+            let suite = Suite::load(&suite)?;
+            found.push((suite.kernel, KernelOptions { suite_options: suite.options, ..KernelOptions::default() }));
+        }
+    }
+    Ok(found)
+}
+
+#[test]
+fn every_outcome_has_a_mark() -> Done {
+    let kernels = kernels()?;
+    assert!(kernels.len() > 50, "{}", kernels.len());
+    for (path, options) in kernels {
+        for (program, count) in marked(&path, &options)? {
+            let all: BTreeSet<i64> = (0..count as i64).collect();
+            assert_eq!(goals(&program), all, "{}", path.display());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_helper_has_its_marks_wherever_it_is_called() -> Done {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("k.cl");
+    std::fs::write(
+        &path,
+        "int sign(int x) { return x < 0 ? -1 : 1; }
+        kernel void k(global int *y, int a, int b) { y[0] = sign(a); y[1] = sign(b); }",
+    )?;
+    let [(program, count)] = &marked(&path, &KernelOptions::default())?[..] else { return Err("one kernel".into()) };
+    assert_eq!(*count, 2);
+    let calls = program.instructions().filter(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == marks::MARK));
+    assert_eq!(calls.count(), 4);
+    Ok(())
+}

@@ -11,5 +11,7 @@ kernel void dead_dimension(global int *out) {
         r |= 8;
     if (get_work_dim() == 1 && get_global_id(1) > get_global_offset(1)) // -> true infeasible
         r |= 16;
-    out[get_global_id(0)] = r;
+    size_t x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);
+    size_t z = get_global_id(2) - get_global_offset(2);
+    out[(z * get_global_size(1) + y) * get_global_size(0) + x] = r;
 }

@@ -17,4 +17,5 @@ pub mod report;
 pub mod result;
 pub mod solve;
 pub mod suite;
+pub mod symbolic;
 pub mod sync;

@@ -11,15 +11,19 @@ use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
-use crate::generate::campaign::{self, Generated, Kernel, Lane, Options};
+use crate::generate::campaign::{self, Generated, Kernel, Lane, Log, Options};
+use crate::generate::folder;
 use crate::generate::interface_file::{self, Wishes};
+use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
+use crate::kernel::source::Sources;
 use crate::report::text;
 use crate::result::generate::GenerateResult;
-use crate::result::store;
+use crate::result::journal::{Header, Journal, path_for};
+use crate::result::store::{self, AnyResult};
 use crate::suite::write;
 
 /// Generate a suite that covers a kernel
@@ -51,6 +55,9 @@ pub struct GenerateArgs {
     /// What standard output gets
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Go on from the journal of a search that was ended
+    #[arg(long)]
+    pub resume: bool,
     /// Print nothing on success
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -93,8 +100,24 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let seed = args.execution.seed.unwrap_or(0);
     let mut model = roles::infer(&assay)?;
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
-    let wishes = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
+    folder::check(&args.folder)?;
+    let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
+    let output = args.folder.join("generate.json");
+    let configuration = journal::configuration(&assay, &interface_text, &deciding(args, seed));
+    let deliver = |result: &GenerateResult| deliver(args, result, &sources);
+    if args.resume
+        && let Some(result) = complete(&output, &configuration)?
+    {
+        deliver(&result)?;
+        return Ok(0);
+    }
+    let path = path_for(&output);
+    let header = Header::new("generate", &assay.entry, &configuration);
+    let (journal, known) = match args.resume {
+        true => Journal::resume::<Entry>(&path, &header)?,
+        false => (Journal::create(&path, &header)?, Vec::new()),
+    };
     let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
     let limits = Limits {
         end: begun + Duration::from_secs_f64(args.budget),
@@ -108,21 +131,55 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, solve: !args.no_smt, begun };
-    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, &source)?;
+    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone() };
+    let log = Log { journal: Some(&journal), known };
+    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
     campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
-    let result = result(&assay, generated, seed, source, begun);
-    store::write(&result, &args.folder.join("generate.json"))?;
+    let result = result(&assay, generated, configuration, seed, source, begun);
+    store::write(&result, &output)?;
+    journal.remove()?;
+    deliver(&result)?;
+    Ok(0)
+}
+
+fn deliver(args: &GenerateArgs, result: &GenerateResult, sources: &Sources) -> Result<()> {
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let suite = args.folder.join("suite.toml");
-    output.deliver(&result, |style| {
+    output.deliver(result, |style| {
         let view = text::GenerateView { verbose: args.verbose, suite: shown(&suite) };
-        text::generate(&result, &view, &|file| sources.text(file), style)
-    })?;
-    Ok(0)
+        text::generate(result, &view, &|file| sources.text(file), style)
+    })
+}
+
+/// The options that goals and tests follow from, but for those that the code shows.
+fn deciding(args: &GenerateArgs, seed: u64) -> String {
+    let GenerateArgs { goal, attempts, no_smt, no_fuzz, .. } = args;
+    format!("{goal:?} {seed} {attempts} {no_smt} {no_fuzz} {}", args.execution.timeout)
+}
+
+/// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if a journal says
+/// that there is, or nothing is there.
+///
+/// # Errors
+/// `Caller` if the result of another run is there, which a run that is only to go on must not replace.
+fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>> {
+    if path_for(output).exists() {
+        return Ok(None);
+    }
+    // Whatever else is there is replaced, as without --resume.
+    let Ok(AnyResult::Generate(result)) = store::read(output) else { return Ok(None) };
+    if result.configuration == configuration {
+        return Ok(Some(*result));
+    }
+    Err(Error::caller(format!(
+        "{} is the result of another run: its configuration is `{}`, this run's is `{configuration}`",
+        output.display(),
+        result.configuration
+    ))
+    .mend("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
 }
 
 /// What can be told before the work begins.
@@ -143,20 +200,34 @@ fn check(args: &GenerateArgs) -> Result<()> {
     Ok(())
 }
 
-/// The interface file: read if it is there, else written.
-fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<Wishes> {
+/// The interface file, with its text and that of what it names: read if it is there, else written.
+fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<(Wishes, String)> {
     let path = folder.join("interface.toml");
     if path.exists() {
-        return interface_file::read(&path, &assay.interface, model.dims, seed);
+        let wishes = interface_file::read(&path, &assay.interface, model.dims, seed)?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
+        // Files that it names are a part of it.
+        let values: Vec<_> = wishes.args.iter().filter_map(|a| a.value.as_ref()).collect();
+        let text = if values.is_empty() { text } else { format!("{text}{values:?}") };
+        return Ok((wishes, text));
     }
-    store::write_text(&interface_file::text(model), &path)?;
+    let text = interface_file::text(model);
+    store::write_text(&text, &path)?;
     if !quiet {
         note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
     }
-    Ok(Wishes::none(&assay.interface))
+    Ok((Wishes::none(&assay.interface), text))
 }
 
-fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, begun: Instant) -> GenerateResult {
+fn result(
+    assay: &Assay<'_>,
+    generated: Generated,
+    configuration: String,
+    seed: u64,
+    source: String,
+    begun: Instant,
+) -> GenerateResult {
     let tests = generated.rows();
     GenerateResult {
         schema: GenerateResult::SCHEMA.into(),
@@ -165,6 +236,7 @@ fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, be
         source,
         device: Some(session::device(&crate::exec::simulator::device())),
         seed,
+        configuration,
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: generated.coverage,
         goals: generated.goals,

@@ -11,6 +11,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
+use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::host::{self, HostOptions};
 use crate::instrument::layout::Slots;
@@ -160,6 +161,19 @@ impl<'c> Assay<'c> {
         Ok((self.code(module, target)?, plan))
     }
 
+    /// The same for the simulator, with calls that tell what is compared; how many comparisons there are.
+    ///
+    /// # Errors
+    /// As [`Assay::instrumented`].
+    pub fn observed(&self, slots: Slots) -> Result<(Code, CoveragePlan, u32)> {
+        let module = self.module.clone();
+        let comparisons = Comparisons::find(&module);
+        let plan = CoveragePlan::new(&self.sites, slots);
+        plan.weave(&module, &self.sites)?;
+        comparisons.weave(&module)?;
+        Ok((self.code(module, Target::Host)?, plan, comparisons.count()))
+    }
+
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
     ///
     /// # Errors
@@ -212,6 +226,16 @@ impl<'c> Assay<'c> {
         // SAFETY: `Module` cannot shorten the lifetime of its context by itself, because it may be given an execution
         // engine, which kassay has none of; the context outlives this borrow.
         unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
+    }
+
+    /// The text of the canonical form without debug information and without where it came from: what the code does.
+    pub fn code_text(&self) -> String {
+        let code = self.module.clone();
+        // SAFETY: the module is alive and our own copy.
+        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
+        let text = code.print_to_string().to_string();
+        let of_file = |line: &&str| line.starts_with("; ModuleID") || line.starts_with("source_filename");
+        text.lines().filter(|line| !of_file(line)).collect()
     }
 
     /// The text of the canonical form.

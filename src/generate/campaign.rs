@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::fitting::Workshop;
+use super::fitting::{Cost, Workshop};
+use super::folder;
 use super::fuzz;
 use super::interface_file::Wishes;
+use super::journal::{Entry, TestEntry};
 use super::launches::Request;
 use super::model::KernelModel;
-use super::search::{self, Ended, Found, Kept, Limits, Progress, Runs, Search, Subject};
+use super::search::{self, Ended, First, Found, Kept, Known, Limits, Progress, Runs, Search, Subject, Tried};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
@@ -21,11 +23,15 @@ use crate::instrument::layout::Slots;
 use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
+use crate::result::journal::Journal;
 use crate::suite::launch::Launch;
 use crate::suite::write::{self, Writing, WritingTest};
 
-/// Loop iterations of one work-item: more than any kernel needs on small launches, little enough to end within a second.
-const FUEL: u64 = 1 << 20;
+/// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
+/// at least and at most.
+const FUEL: u64 = 1 << 25;
+const LEAST_FUEL: u64 = 1 << 13;
+const MOST_FUEL: u64 = 1 << 20;
 
 /// The kernel with probes on the simulator.
 pub struct Lane<'a> {
@@ -54,7 +60,13 @@ impl Runs for Lane<'_> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
-        let options = SimulationOptions { probe_words: Some(words), fuel: Some(FUEL), ..SimulationOptions::default() };
+        let fuel = (FUEL / range.items().max(1)).clamp(LEAST_FUEL, MOST_FUEL);
+        let options = SimulationOptions {
+            probe_words: Some(words),
+            fuel: Some(fuel),
+            halts: true,
+            ..SimulationOptions::default()
+        };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
@@ -69,6 +81,15 @@ impl Runs for Lane<'_> {
     }
 }
 
+/// What launches may cost: small ones find as much as large ones, and more of them are made. Those that the user asks for may be large.
+fn cost(wishes: &Wishes, options: &Options) -> Cost {
+    let cost = Cost { end: Some(options.limits.end), ..Cost::default() };
+    if wishes.range.is_some() {
+        return cost;
+    }
+    Cost { instructions: 1 << 19, bytes: wishes.max_items.saturating_mul(1 << 10).clamp(1 << 20, cost.bytes), ..cost }
+}
+
 /// What to do.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -78,6 +99,8 @@ pub struct Options {
     pub solve: bool,
     /// When everything began; the times of goals count from it.
     pub begun: Instant,
+    /// The kernel's file, for sites without a place.
+    pub source: String,
 }
 
 /// What came of it.
@@ -105,10 +128,18 @@ impl Generated {
     }
 }
 
-/// Searches for launches that cover the kernel's outcomes. `source`: the kernel's file, for sites without a place.
+/// What a search goes on from, and writes down.
+#[derive(Default)]
+pub struct Log<'a> {
+    pub journal: Option<&'a Journal>,
+    /// What the journal holds of an earlier search.
+    pub known: Vec<Entry>,
+}
+
+/// Searches for launches that cover the kernel's outcomes.
 ///
 /// # Errors
-/// As of [`Runs::run`] and of the first launches.
+/// As of [`Runs::run`] and of the first launches; `Environment` if the journal cannot be written.
 pub fn generate(
     assay: &Assay<'_>,
     model: &KernelModel,
@@ -116,28 +147,33 @@ pub fn generate(
     options: &Options,
     runs: &mut dyn Runs,
     progress: &mut Progress<'_>,
-    source: &str,
+    log: Log<'_>,
 ) -> Result<Generated> {
     let begun = Instant::now();
-    let workshop = Workshop::new(model);
+    let workshop = Workshop::new(model, cost(wishes, options));
     let outcomes = search::outcomes(&assay.sites);
     let request = Request { range: wishes.range.clone(), seed: options.seed };
     let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes };
-    let mut search = Search::new(subject, &options.limits, runs, progress);
+    let before = begun.saturating_duration_since(options.begun);
+    let view = View { sites: &assay.sites, outcomes: &outcomes, before, source: &options.source };
+    let mut record = |kept: &Kept, gained: &[usize], tried: &Tried| match log.journal {
+        Some(journal) => write_down(journal, &view, kept, gained, tried, options.begun),
+        None => Ok(()),
+    };
+    let mut search = Search::new(subject, &options.limits, runs, progress, &mut record);
+    search.resume(known(&log.known, before)?)?;
     let ended = fuzz::fuzz(&mut search, &request)?;
     let found = search.finish()?;
     let fuzz_s = begun.elapsed().as_secs_f64();
-    let before = begun.saturating_duration_since(options.begun);
-    let view = View { sites: &assay.sites, outcomes: &outcomes, found: &found, before, source };
-    let goals = goals(&view, &GOALS, &reason(ended, options), options.begun.elapsed());
+    let goals = goals(&view, &found, &GOALS, &reason(ended, options), options.begun.elapsed());
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
         tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
         unknown: count(GoalStatus::Unknown),
-        executions: found.executions,
-        faulted: found.faulted,
+        executions: found.tried.executions,
+        faulted: found.tried.faulted,
         fuzz_s,
         smt_s: 0.0,
     };
@@ -146,7 +182,7 @@ pub fn generate(
     let coverage = summary::coverage(&assay.sites, &tallies, false);
     let mut notes = assay.sites.notes();
     if found.tests.is_empty() {
-        notes.push(match found.executions {
+        notes.push(match found.tried.executions {
             0 => "no launch was made, so the suite has no test".to_owned(),
             n => format!(
                 "none of {n} launches came to its end without doing what no kernel may, so the suite has no test; kassay check \
@@ -165,45 +201,96 @@ struct View<'a> {
     sites: &'a Sites,
     /// Those of [`search::outcomes`].
     outcomes: &'a [(usize, usize)],
-    found: &'a Found,
     /// From when everything began to when the search did.
     before: Duration,
     /// The kernel's file, for sites without a place.
     source: &'a str,
 }
 
-/// The outcomes of sites of some kinds, in order of their places. `reason`: why none of the searchers found more; `after`: when they
-/// gave up.
-fn goals(view: &View<'_>, kinds: &[SiteKind], reason: &str, after: Duration) -> Vec<Goal> {
-    let found = view.found;
-    let bound = format!(
-        "{} launches of up to {} work-items, {} of which faulted",
-        found.executions, found.largest, found.faulted
-    );
-    let mut goals = Vec::new();
-    for ((s, o), first) in view.outcomes.iter().zip(&found.first) {
-        let site = &view.sites.sites[*s];
+impl View<'_> {
+    /// The goal of an outcome of [`View::outcomes`], if its site is of one of these kinds; `first`: how it was covered.
+    fn goal(&self, outcome: usize, first: Option<First>, kinds: &[SiteKind]) -> Option<Goal> {
+        let (s, o) = self.outcomes[outcome];
+        let site = &self.sites.sites[s];
         if !kinds.contains(&site.kind) {
-            continue;
+            return None;
         }
         let location = match &site.location {
             Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
-            None => Location { file: view.source.to_owned(), line: 0, column: 0 },
+            None => Location { file: self.source.to_owned(), line: 0, column: 0 },
         };
-        goals.push(Goal {
+        Some(Goal {
             site: Some(site.id.clone()),
-            outcome: Some(site.outcomes[*o].label.clone()),
+            outcome: Some(site.outcomes[o].label.clone()),
             mutant: None,
             kind: site.kind.name().to_owned(),
             location,
             status: if first.is_some() { GoalStatus::Covered } else { GoalStatus::Unknown },
             by: first.map(|f| f.by),
-            reason: first.is_none().then(|| reason.to_owned()),
-            bound: first.is_none().then(|| bound.clone()),
+            reason: None,
+            bound: None,
             preconditions: Vec::new(),
-            time_s: first.map_or(after, |f| view.before + f.after).as_secs_f64(),
-        });
+            time_s: first.map_or(0.0, |f| (self.before + f.after).as_secs_f64()),
+        })
     }
+}
+
+/// Writes a kept input into the journal, and the goals that it decides.
+fn write_down(
+    journal: &Journal,
+    view: &View<'_>,
+    kept: &Kept,
+    gained: &[usize],
+    tried: &Tried,
+    begun: Instant,
+) -> Result<()> {
+    let time = begun.elapsed();
+    journal.append(&Entry::Test(Box::new(TestEntry::new(kept, *tried, time.as_secs_f64()))))?;
+    let first = First { by: kept.by, after: time.saturating_sub(view.before) };
+    for goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
+        journal.append(&Entry::Goal(Box::new(goal)))?;
+    }
+    Ok(())
+}
+
+/// The inputs that a journal holds.
+fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
+    let tests = entries.iter().filter_map(|e| match e {
+        Entry::Test(test) => Some(test.as_ref()),
+        Entry::Goal(_) => None,
+    });
+    let known = |test: &TestEntry| {
+        let after = Duration::try_from_secs_f64(test.time_s).unwrap_or_default().saturating_sub(before);
+        Ok(Known {
+            name: test.name.clone(),
+            first: First { by: test.by, after },
+            genes: test.genes.clone(),
+            launch: test.launch()?,
+            preconditions: test.preconditions.clone(),
+            tried: test.tried,
+        })
+    };
+    tests.map(known).collect()
+}
+
+/// The outcomes of sites of some kinds, in order of their places. `reason`: why none of the searchers found more; `after`: when they
+/// gave up.
+fn goals(view: &View<'_>, found: &Found, kinds: &[SiteKind], reason: &str, after: Duration) -> Vec<Goal> {
+    let Tried { executions, faulted, largest } = found.tried;
+    let bound = format!("{executions} launches of up to {largest} work-items, {faulted} of which faulted");
+    let all = found.first.iter().enumerate().filter_map(|(outcome, first)| {
+        let goal = view.goal(outcome, *first, kinds)?;
+        Some(match first {
+            Some(_) => goal,
+            None => Goal {
+                reason: Some(reason.to_owned()),
+                bound: Some(bound.clone()),
+                time_s: after.as_secs_f64(),
+                ..goal
+            },
+        })
+    });
+    let mut goals: Vec<Goal> = all.collect();
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     goals
 }
@@ -230,10 +317,10 @@ pub struct Kernel<'a> {
     pub options: &'a [String],
 }
 
-/// Writes `folder/suite.toml` and its data.
+/// Writes `folder/suite.toml` and its data, in place of what an earlier `kassay generate` wrote there.
 ///
 /// # Errors
-/// As of [`write::write`].
+/// As of [`folder::write`].
 pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
@@ -256,6 +343,5 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
             })
             .collect(),
     };
-    write::write(folder, &suite, &assay.interface)?;
-    Ok(())
+    folder::write(folder, &suite, &assay.interface)
 }

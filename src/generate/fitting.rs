@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::assign::{self, Scalars};
 use super::dry_run::{self, Given, Report, Setup};
@@ -15,10 +16,25 @@ use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
 use crate::program::{Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
-/// Instructions of one dry run.
-const BUDGET: u64 = 2_000_000;
 /// No buffer of kassay's own is larger, in bytes.
 const LARGEST: u64 = 1 << 26;
+
+/// What making a launch may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    /// Instructions of one dry run.
+    pub instructions: u64,
+    /// Of one buffer; launches that need a larger one are [too large](Outcome::too_large).
+    pub bytes: u64,
+    /// When dry runs are cut short.
+    pub end: Option<Instant>,
+}
+
+impl Default for Cost {
+    fn default() -> Cost {
+        Cost { instructions: 2_000_000, bytes: LARGEST, end: None }
+    }
+}
 
 /// A launch to be made.
 #[derive(Debug, Clone)]
@@ -38,13 +54,15 @@ pub struct Outcome {
     /// Bytes, by position, of buffers and local memory.
     sizes: Vec<u64>,
     small_images: bool,
+    /// A buffer would have to be larger than [`Cost::bytes`]; here it is not, so that accesses go beyond it.
+    pub too_large: bool,
     /// What is assumed of sizes.
     pub notes: Vec<String>,
     pub guesses: Vec<Guess>,
 }
 
 impl Outcome {
-    /// Gives a buffer or local memory another size, in bytes.
+    /// Gives a buffer or local memory another size, in bytes, at most [`LARGEST`].
     pub fn resize(&mut self, position: usize, bytes: u64) {
         self.sizes[position] = bytes.clamp(1, LARGEST);
     }
@@ -55,12 +73,13 @@ pub struct Workshop<'m> {
     pub model: &'m KernelModel,
     pub reading: Reading<'m>,
     dictionary: Arc<[i128]>,
+    cost: Cost,
     /// Whether the kernel asks images for their size.
     asks_sizes: bool,
 }
 
 impl<'m> Workshop<'m> {
-    pub fn new(model: &'m KernelModel) -> Workshop<'m> {
+    pub fn new(model: &'m KernelModel, cost: Cost) -> Workshop<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
         let mut asks_sizes = false;
@@ -78,7 +97,7 @@ impl<'m> Workshop<'m> {
         }
         dictionary.sort_unstable();
         dictionary.dedup();
-        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), asks_sizes }
+        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), cost, asks_sizes }
     }
 
     /// Integers that the kernel compares with, and their neighbours, ascending.
@@ -190,18 +209,27 @@ impl<'m> Workshop<'m> {
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
-        let setup = Setup { range: &plan.geometry.range, local: plan.geometry.local, args: &given, budget: BUDGET };
+        let setup = Setup {
+            range: &plan.geometry.range,
+            local: plan.geometry.local,
+            args: &given,
+            budget: self.cost.instructions,
+            end: self.cost.end,
+        };
         let report = dry_run::run(&self.model.program, &setup);
-        let (mut sizes, mut notes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (p, arg) in interface.args.iter().enumerate() {
             let (size, note) = self.size(p, arg, plan, &report);
+            too_large |= size > self.cost.bytes;
+            let element = Self::element(arg).size().max(1);
+            let size = size.min(self.cost.bytes / element * element);
             sizes.push(size);
             notes.extend(note);
             let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
             notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
             guesses.push(guess);
         }
-        Outcome { report, sizes, small_images, notes, guesses }
+        Outcome { report, sizes, small_images, too_large, notes, guesses }
     }
 
     /// If nothing but the dry run says how large an argument has to be.
@@ -230,27 +258,27 @@ impl<'m> Workshop<'m> {
         }
         let size = match self.length(position, plan) {
             Some(elements) => {
-                let declared = elements * element;
+                let declared = elements.saturating_mul(element);
                 let region = Region::Argument(arg.position);
                 let unchecked = |id: &u32| !model.checked.contains(id);
                 let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
                 let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
                 let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
                 // Offsets have one more than the parts that they part.
-                if model.contents != Contents::Data && report.args[position].high == declared + element {
-                    most = declared + element;
+                if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
+                    most = declared.saturating_add(element);
                     note = Some(format!("{} has one element more than checks say", arg.said()));
                 }
                 declared.max(most)
             }
             None => high,
         };
-        let mut size = size.div_ceil(element).max(1) * element;
+        let mut size = size.div_ceil(element).max(1).saturating_mul(element);
         if model.lengths.is_empty() && self.follows_data(arg.position) {
             // Another order of work-items may go farther.
-            size += (size / 4 / element + 16) * element;
+            size = size.saturating_add((size / 4 / element + 16) * element);
         }
-        (size.min(LARGEST / element.max(1) * element), note)
+        (size, note)
     }
 
     /// Whether an access to the argument's buffer goes where data, atomics or local memory say.

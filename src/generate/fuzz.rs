@@ -17,8 +17,10 @@ use crate::result::generate::By;
 pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
     let subject = search.subject;
     let mut parents: Vec<Genes> = Vec::new();
+    // A search that goes on does not make the same changes again.
+    let earlier = search.tried().executions;
     let end = search.limits.end;
-    for mut planned in launches::planned(subject.workshop, request, &|| Instant::now() >= end)? {
+    for (mut planned, outcome) in launches::planned(subject.workshop, request, || Instant::now() >= end)? {
         if let Some(ended) = search.over() {
             return Ok(ended);
         }
@@ -26,9 +28,12 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
             continue;
         }
         let name = std::mem::take(&mut planned.name);
+        let scalars = planned.scalars.clone();
         let genes = Genes::of(planned, subject.workshop.model, subject.wishes);
+        // The user may want others.
+        let tried = (genes.scalars == scalars).then_some(outcome);
         parents.push(genes.clone());
-        if let Some(found) = search.attempt(genes, By::Seed)? {
+        if let Some(found) = search.attempt(genes, tried, By::Seed)? {
             search.consider(found, name)?;
         }
         if search.all_covered() {
@@ -39,7 +44,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
     if attempts == 0 {
         return Ok(Ended::Fruitless);
     }
-    let mut mutator = Mutator::new(subject.workshop, subject.wishes, mix(request.seed, 1));
+    let mut mutator = Mutator::new(subject.workshop, subject.wishes, mix(request.seed, 1 + earlier));
     if mutator.targets() == 0 {
         return Ok(Ended::Nothing);
     }
@@ -57,7 +62,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
         };
         let Some(child) = parent.and_then(|parent| mutator.child(parent)) else { return Ok(Ended::Nothing) };
         fruitless += 1;
-        if let Some(found) = search.attempt(child, By::Fuzz)?
+        if let Some(found) = search.attempt(child, None, By::Fuzz)?
             && search.consider(found, "fuzzed".to_owned())?
         {
             fruitless = 0;

@@ -1,6 +1,8 @@
-//! What an input is made of, so that it can be changed a little and made again with sizes that fit; and from that to a launch.
+//! What an input is made of, so that it can be changed a little and made again with sizes that fit.
 
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
@@ -9,13 +11,13 @@ use super::geometry::Geometry;
 use super::interface_file::{Wishes, as_f64};
 use super::launches::Planned;
 use super::model::KernelModel;
-use crate::error::Result;
 use crate::kernel::interface::{ArgKind, Scalar, Type};
-use crate::suite::launch::{ArgValue, ImageFormat, Launch};
+use crate::suite::launch::{ArgValue, ImageFormat};
 use crate::suite::layout::{self, Leaf};
 
 /// A change of a buffer's or an image's contents.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Edit {
     /// All of it anew.
     Contents { position: usize, fill: Fill, seed: u64 },
@@ -42,15 +44,33 @@ impl Edit {
 }
 
 /// An input, before sizes are fitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Genes {
     pub geometry: Geometry,
+    #[serde(with = "pairs")]
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
     pub small_images: bool,
     /// In order.
     pub edits: Vec<Edit>,
+}
+
+/// Scalars as a list, in order: JSON has no keys of two numbers.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Number, Scalars};
+
+    pub fn serialize<S: Serializer>(scalars: &Scalars, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all: Vec<(&(u32, u64), &Number)> = scalars.iter().collect();
+        all.sort_by_key(|(key, _)| **key);
+        serializer.collect_seq(all)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scalars, D::Error> {
+        Ok(Vec::<((u32, u64), Number)>::deserialize(deserializer)?.into_iter().collect())
+    }
 }
 
 impl Genes {
@@ -74,6 +94,26 @@ impl Genes {
             }
         }
         Genes { geometry, scalars, fill, seed, small_images, edits: Vec::new() }
+    }
+
+    /// All but the edits.
+    pub fn plan(&self) -> Plan<'_> {
+        Plan {
+            geometry: &self.geometry,
+            scalars: self.scalars.clone(),
+            fill: self.fill,
+            seed: self.seed,
+            small_images: self.small_images,
+        }
+    }
+
+    /// Whether the other differs in edits at most.
+    pub fn same_plan(&self, other: &Genes) -> bool {
+        self.geometry == other.geometry
+            && self.scalars == other.scalars
+            && self.fill == other.fill
+            && self.seed == other.seed
+            && self.small_images == other.small_images
     }
 }
 
@@ -109,46 +149,8 @@ pub fn texel(format: &ImageFormat) -> Type {
     Type::Vector(scalar, 4)
 }
 
-/// The launch that genes come to, with what is assumed of it.
-///
-/// # Errors
-/// As of [`Workshop::launch`].
-pub fn express(workshop: &Workshop<'_>, wishes: &Wishes, genes: &Genes) -> Result<(Launch, Vec<String>)> {
-    let plan = Plan {
-        geometry: &genes.geometry,
-        scalars: genes.scalars.clone(),
-        fill: genes.fill,
-        seed: genes.seed,
-        small_images: genes.small_images,
-    };
-    let mut outcome = workshop.try_out(&plan);
-    for (position, (wish, arg)) in wishes.args.iter().zip(&workshop.model.interface.args).enumerate() {
-        if let Some(size) = wish.size {
-            outcome.resize(position, size.saturating_mul(Workshop::element(arg).size()));
-        }
-    }
-    let mut launch = workshop.launch(&plan, &outcome)?;
-    for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
-        if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
-            *value = given.clone();
-        }
-        if wish.least.is_some() || wish.greatest.is_some() {
-            change(workshop, position, value, |bytes, ty| bound(bytes, ty, wishes, position));
-        }
-    }
-    for edit in &genes.edits {
-        let position = edit.position();
-        if let Some(value) = launch.args.get_mut(position) {
-            change(workshop, position, value, |bytes, ty| apply(edit, bytes, ty, workshop, wishes));
-        }
-    }
-    let mut preconditions = workshop.model.preconditions.clone();
-    preconditions.extend(outcome.notes);
-    Ok((launch, preconditions))
-}
-
 /// Changes the contents of a buffer or image; nothing where an argument has none.
-fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
+pub fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
     let arg = &workshop.model.interface.args[position];
     match value {
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
@@ -165,7 +167,8 @@ fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: 
     }
 }
 
-fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
+/// Brings every number of a buffer or image within the user's bounds.
+pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
     let leaves = layout::leaves(ty);
     for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
         for leaf in &leaves {
@@ -191,7 +194,8 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     at[..out.len()].copy_from_slice(&out);
 }
 
-fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
+/// Makes the edit.
+pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;
     if count == 0 {

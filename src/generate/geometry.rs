@@ -1,15 +1,19 @@
 //! Sizes of launches and work-groups that suit a kernel.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use super::model::KernelModel;
 use crate::error::{Error, Result};
 use crate::suite::launch::NdRange;
 
 /// A launch's sizes, with a word for them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
     pub range: NdRange,
     pub local: [u64; 3],
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
 }
 
 /// Work-items of a group that the kernel leaves open, by number of dimensions.
@@ -51,7 +55,11 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
 /// So many groups of that size.
 pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
     let global = std::array::from_fn(|d| local[d] * groups[d]);
-    Geometry { range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] }, local, name }
+    Geometry {
+        range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] },
+        local,
+        name: name.into(),
+    }
 }
 
 /// The sizes to try: one group, several, larger ones, and the smallest there is.
@@ -102,5 +110,5 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
         };
         std::array::from_fn(fits)
     });
-    Ok(Geometry { range: NdRange { local: Some(local), ..range.clone() }, local, name: "as given" })
+    Ok(Geometry { range: NdRange { local: Some(local), ..range.clone() }, local, name: "as given".into() })
 }

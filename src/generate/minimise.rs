@@ -15,7 +15,7 @@ pub fn minimise(search: &mut Search<'_>, found: Vec<Kept>) -> Result<Vec<Kept>> 
                 return Ok(kept);
             }
             let needed = needed(&kept, i);
-            let Some(mut made) = search.attempt(smaller, kept[i].by)? else { continue };
+            let Some(mut made) = search.attempt(smaller, None, kept[i].by)? else { continue };
             if needed.iter().all(|o| made.covers[*o]) {
                 made.name.clone_from(&kept[i].name);
                 kept[i] = made;

@@ -5,11 +5,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::fitting::Workshop;
-use super::genes::{self, Genes};
+use super::fitting::{Outcome, Workshop};
+use super::genes::Genes;
 use super::interface_file::Wishes;
 use super::launches::unique;
 use super::minimise;
+use super::press::Press;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
@@ -80,10 +81,7 @@ pub struct Found {
     pub tests: Vec<Kept>,
     /// By outcome.
     pub first: Vec<Option<First>>,
-    pub executions: u64,
-    pub faulted: u64,
-    /// Of the largest launch, in work-items.
-    pub largest: u64,
+    pub tried: Tried,
 }
 
 /// The watched outcomes: position of the site, and of the outcome in it.
@@ -94,6 +92,31 @@ pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
 
 /// Called after every launch: executions, covered outcomes, all outcomes.
 pub type Progress<'a> = dyn FnMut(u64, usize, usize) + 'a;
+
+/// Called for every input that is kept, before it counts: the outcomes that it covers first, and how far the search is.
+pub type Record<'a> = dyn FnMut(&Kept, &[usize], &Tried) -> Result<()> + 'a;
+
+/// How far a search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Tried {
+    /// Launches that were made.
+    pub executions: u64,
+    /// Of those: launches of no use.
+    pub faulted: u64,
+    /// Of the largest one, in work-items.
+    pub largest: u64,
+}
+
+/// An input that an earlier search kept.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub name: String,
+    pub first: First,
+    pub(super) genes: Option<Genes>,
+    pub launch: Launch,
+    pub preconditions: Vec<String>,
+    pub tried: Tried,
+}
 
 /// What is searched.
 #[derive(Clone, Copy)]
@@ -108,14 +131,14 @@ pub struct Subject<'a> {
 pub struct Search<'a> {
     pub subject: Subject<'a>,
     pub limits: &'a Limits,
+    press: Press<'a>,
     runs: &'a mut dyn Runs,
     progress: &'a mut Progress<'a>,
+    record: &'a mut Record<'a>,
     begun: Instant,
     kept: Vec<Kept>,
     first: Vec<Option<First>>,
-    executions: u64,
-    faulted: u64,
-    largest: u64,
+    tried: Tried,
 }
 
 impl<'a> Search<'a> {
@@ -124,32 +147,33 @@ impl<'a> Search<'a> {
         limits: &'a Limits,
         runs: &'a mut dyn Runs,
         progress: &'a mut Progress<'a>,
+        record: &'a mut Record<'a>,
     ) -> Search<'a> {
         Search {
             subject,
             limits,
+            press: Press::new(subject.workshop, subject.wishes, limits.end),
             runs,
             progress,
+            record,
             begun: Instant::now(),
             kept: Vec::new(),
             first: vec![None; subject.outcomes.len()],
-            executions: 0,
-            faulted: 0,
-            largest: 0,
+            tried: Tried::default(),
         }
     }
 
     /// Why no more launches may be made.
     pub fn over(&self) -> Option<Ended> {
-        if self.limits.max_execs.is_some_and(|most| self.executions >= most) {
+        if self.limits.max_execs.is_some_and(|most| self.tried.executions >= most) {
             return Some(Ended::OutOfExecutions);
         }
         (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
     }
 
-    /// Makes and runs a launch.
-    pub(super) fn attempt(&mut self, genes: Genes, by: By) -> Result<Option<Kept>> {
-        let (launch, preconditions) = genes::express(self.subject.workshop, self.subject.wishes, &genes)?;
+    /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
+    pub(super) fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
+        let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
         let kept = self.attempt_launch(launch, preconditions, by)?;
         Ok(kept.map(|kept| Kept { genes: Some(genes), ..kept }))
     }
@@ -160,36 +184,73 @@ impl<'a> Search<'a> {
     /// # Errors
     /// As of [`Runs::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
-        self.executions += 1;
+        self.tried.executions += 1;
         let left = self.limits.end.saturating_duration_since(Instant::now());
-        let ran = self.runs.run(&launch, self.limits.launch.min(left))?;
-        let Some(tally) = ran else {
-            self.faulted += 1;
-            return Ok(None);
-        };
-        self.largest = self.largest.max(launch.range.items());
+        let kept = self.run(launch, preconditions, by, self.limits.launch.min(left))?;
+        match &kept {
+            Some(kept) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
+            None => self.tried.faulted += 1,
+        }
+        Ok(kept)
+    }
+
+    fn run(&mut self, launch: Launch, preconditions: Vec<String>, by: By, limit: Duration) -> Result<Option<Kept>> {
+        let Some(tally) = self.runs.run(&launch, limit)? else { return Ok(None) };
         let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
         Ok(Some(Kept { name: String::new(), by, genes: None, launch, preconditions, tally, covers }))
     }
 
-    /// Keeps an input that covers something new; whether it does. `name` gets a number if another has it.
-    pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
-        let first = First { by: found.by, after: self.begun.elapsed() };
-        let mut gained = false;
-        for (known, covers) in self.first.iter_mut().zip(&found.covers) {
-            if *covers && known.is_none() {
-                *known = Some(first);
-                gained = true;
+    /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
+    ///
+    /// # Errors
+    /// As of [`Runs::run`].
+    pub fn resume(&mut self, known: Vec<Known>) -> Result<()> {
+        for known in known {
+            self.tried = known.tried;
+            let limit = self.limits.launch;
+            if let Some(kept) = self.run(known.launch, known.preconditions, known.first.by, limit)? {
+                let gained = self.gain(&kept, known.first);
+                if !gained.is_empty() || self.kept.is_empty() {
+                    self.kept.push(Kept { name: known.name, genes: known.genes, ..kept });
+                }
             }
         }
+        Ok(())
+    }
+
+    /// The outcomes that an input covers first; from now on they count as covered.
+    fn gain(&mut self, kept: &Kept, first: First) -> Vec<usize> {
+        let mut gained = Vec::new();
+        for (o, (known, covers)) in self.first.iter_mut().zip(&kept.covers).enumerate() {
+            if *covers && known.is_none() {
+                *known = Some(first);
+                gained.push(o);
+            }
+        }
+        gained
+    }
+
+    /// Keeps an input that covers something new; whether it does. `name` gets a number if another has it.
+    ///
+    /// # Errors
+    /// If it cannot be recorded.
+    pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
+        let first = First { by: found.by, after: self.begun.elapsed() };
+        let gained = self.gain(&found, first);
         // A suite has a test, even if there is nothing to cover.
-        if gained || self.kept.is_empty() {
+        if !gained.is_empty() || self.kept.is_empty() {
             found.name = unique(name, self.kept.iter().map(|k| k.name.as_str()));
+            (self.record)(&found, &gained, &self.tried)?;
             self.kept.push(found);
         }
         let covered = self.first.iter().flatten().count();
-        (self.progress)(self.executions, covered, self.first.len());
-        Ok(gained)
+        (self.progress)(self.tried.executions, covered, self.first.len());
+        Ok(!gained.is_empty())
+    }
+
+    /// How far it is.
+    pub fn tried(&self) -> Tried {
+        self.tried
     }
 
     pub fn kept(&self) -> &[Kept] {
@@ -213,12 +274,6 @@ impl<'a> Search<'a> {
     pub fn finish(mut self) -> Result<Found> {
         let found = std::mem::take(&mut self.kept);
         let tests = minimise::minimise(&mut self, found)?;
-        Ok(Found {
-            tests,
-            first: self.first,
-            executions: self.executions,
-            faulted: self.faulted,
-            largest: self.largest,
-        })
+        Ok(Found { tests, first: self.first, tried: self.tried })
     }
 }

@@ -10,6 +10,7 @@ pub mod compile;
 pub(crate) mod constant_switch;
 pub mod constructs;
 mod debug_types;
+pub mod floats;
 pub mod folding;
 pub mod frames;
 pub mod interface;

@@ -1,28 +1,9 @@
 //! What instructions without memory make of the bits of scalars.
 
-use half::f16;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::{Kind, masked, signed};
-
-/// A float's bits in a type of that width.
-pub fn float_bits(x: f64, width: u32) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
-    match width {
-        16 => f16::from_f64(x).to_bits().into(),
-        32 => (x as f32).to_bits().into(),
-        _ => x.to_bits(),
-    }
-}
-
-/// A float of that width as a number.
-pub fn float(bits: u64, width: u32) -> f64 {
-    match width {
-        16 => f16::from_bits(bits as u16).into(),
-        32 => f32::from_bits(bits as u32).into(),
-        _ => f64::from_bits(bits),
-    }
-}
+pub use crate::kernel::floats::{bits as float_bits, number as float};
 
 /// The width of a scalar's bits.
 pub fn width(kind: Kind) -> u32 {
@@ -38,6 +19,7 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()>
     let width = width(kind);
     if matches!(kind, Kind::Float(_)) {
         let (x, y) = (float(a, width), float(b, width));
+        // Of two floats of half the width or less, 64 bits hold enough of the result that rounding it again does no harm.
         let z = match opcode {
             LLVMFAdd => x + y,
             LLVMFSub => x - y,
@@ -114,16 +96,31 @@ pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) 
 pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
     use LLVMOpcode::*;
     let (before, after) = (width(from), width(to));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "conversions saturate")]
-    #[expect(clippy::cast_precision_loss, reason = "conversions round")]
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "conversions round")]
     match opcode {
         LLVMTrunc => masked(bits, after),
         LLVMSExt => masked(signed(bits, before).cast_unsigned(), after),
-        LLVMFPToUI => masked(float(bits, before) as u64, after),
-        LLVMFPToSI => masked((float(bits, before) as i64).cast_unsigned(), after),
+        LLVMFPToUI => to_unsigned(float(bits, before), after),
+        LLVMFPToSI => to_signed(float(bits, before), after),
+        // In one step, as the way over 64 bits would round twice.
+        LLVMUIToFP if after == 32 => (bits as f32).to_bits().into(),
+        LLVMSIToFP if after == 32 => (signed(bits, before) as f32).to_bits().into(),
         LLVMUIToFP => float_bits(bits as f64, after),
         LLVMSIToFP => float_bits(signed(bits, before) as f64, after),
         LLVMFPTrunc | LLVMFPExt => float_bits(float(bits, before), after),
         _ => bits,
     }
+}
+
+/// Towards 0, as an integer of that width; the nearest that there is for what does not fit, 0 for what is no number.
+#[expect(clippy::cast_possible_truncation, reason = "conversions saturate")]
+fn to_signed(x: f64, width: u32) -> u64 {
+    let most = i64::MAX >> (64 - width.clamp(1, 64));
+    masked((x as i64).clamp(-most - 1, most).cast_unsigned(), width)
+}
+
+/// The same of unsigned integers.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "conversions saturate")]
+fn to_unsigned(x: f64, width: u32) -> u64 {
+    (x as u64).min(masked(u64::MAX, width))
 }

@@ -20,6 +20,8 @@ pub struct GenerateResult {
     /// What ran the launches.
     pub device: Option<Device>,
     pub seed: u64,
+    /// Hash of all that goals and tests follow from.
+    pub configuration: String,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Of the suite that was written.

@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 
+use super::fold::Folded;
+
 /// What values a term has. Pointers are bits; floats are IEEE 754, by their width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sort {
     /// Up to 64.
     Bits(u32),
-    /// 32 or 64.
+    /// 16, 32 or 64.
     Float(u32),
     /// Anything else: equal only to itself.
     Other,
@@ -19,11 +21,24 @@ pub enum Sort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u32);
 
+/// Where a float goes that is no integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To the nearest, of two the even one.
+    Even,
+    /// To the nearest, of two the one farther from 0.
+    Away,
+    Up,
+    Down,
+    Zero,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     Add,
     Sub,
     Mul,
+    /// Divisions by 0 give what SMT-LIB says: all ones (signed: 1 or -1), the remainder is the dividend.
     UDiv,
     SDiv,
     URem,
@@ -31,6 +46,7 @@ pub enum Operation {
     And,
     Or,
     Xor,
+    /// Shifts by the width or more leave nothing but copies of the sign, or zeros.
     Shl,
     LShr,
     AShr,
@@ -49,6 +65,34 @@ pub enum Operation {
     /// Whether a float is no number.
     IsNan,
     FNeg,
+    FAbs,
+    /// Arithmetic of floats rounds to the nearest, of two to the even one.
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    /// With the sign of the dividend, as C's `fmod`.
+    FRem,
+    FSqrt,
+    /// The product of two plus the third, rounded once.
+    FFma,
+    /// To an integer, still as a float.
+    FRound(Rounding),
+    /// To a float of another width.
+    FToF,
+    /// Towards 0; what does not fit becomes the nearest that does, NaN becomes 0.
+    FToSI,
+    FToUI,
+    SIToF,
+    UIToF,
+    /// The float that has these bits.
+    FromBits,
+    /// The bits of a float; of a NaN, those of some NaN.
+    ToBits,
+    /// High part, low part.
+    Concat,
+    /// As many bits as the result has, from this one.
+    Extract(u32),
     /// Condition, value if true, value if false.
     Select,
 }
@@ -64,13 +108,15 @@ pub enum Node {
     Unknown(String, Vec<Term>),
 }
 
-/// Expressions that share their parts.
+/// Expressions that share their parts. What is made of constants alone is a constant, and plain identities are used, except in
+/// [`Terms::unfolded`].
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     nodes: Vec<(Node, Sort)>,
     known: HashMap<(Node, Sort), Term>,
     /// What holds in every launch.
     facts: Vec<Term>,
+    is_unfolded: bool,
 }
 
 /// The bits that a width keeps.
@@ -79,6 +125,11 @@ pub(super) fn mask(width: u32) -> u64 {
 }
 
 impl Terms {
+    /// Terms that stay as they are made.
+    pub fn unfolded() -> Terms {
+        Terms { is_unfolded: true, ..Terms::default() }
+    }
+
     pub fn node(&self, term: Term) -> &Node {
         &self.nodes[term.0 as usize].0
     }
@@ -116,7 +167,35 @@ impl Terms {
     }
 
     pub fn apply(&mut self, operation: Operation, args: Vec<Term>, sort: Sort) -> Term {
-        self.add(Node::Apply(operation, args), sort)
+        if self.is_unfolded {
+            return self.add(Node::Apply(operation, args), sort);
+        }
+        match self.folded(operation, args, sort) {
+            Folded::Known(term) => term,
+            Folded::Rest(operation, args) => self.add(Node::Apply(operation, args), sort),
+        }
+    }
+
+    /// The value, if it is a constant.
+    pub fn as_constant(&self, term: Term) -> Option<u64> {
+        match self.node(term) {
+            Node::Constant(bits) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A truth value of one bit.
+    pub fn truth(&mut self, is: bool) -> Term {
+        self.constant(is.into(), Sort::Bits(1))
     }
 
     pub fn unknown(&mut self, name: impl Into<String>, args: Vec<Term>, sort: Sort) -> Term {
@@ -126,6 +205,22 @@ impl Terms {
     /// One bit.
     pub fn compare(&mut self, operation: Operation, left: Term, right: Term) -> Term {
         self.apply(operation, vec![left, right], Sort::Bits(1))
+    }
+
+    /// Of terms of one bit.
+    pub fn and(&mut self, left: Term, right: Term) -> Term {
+        self.apply(Operation::And, vec![left, right], Sort::Bits(1))
+    }
+
+    /// Of terms of one bit.
+    pub fn or(&mut self, left: Term, right: Term) -> Term {
+        self.apply(Operation::Or, vec![left, right], Sort::Bits(1))
+    }
+
+    /// `yes` where the bit is 1, else `no`, which has the same sort.
+    pub fn select(&mut self, bit: Term, yes: Term, no: Term) -> Term {
+        let sort = self.sort(yes);
+        self.apply(Operation::Select, vec![bit, yes, no], sort)
     }
 
     pub fn not(&mut self, bit: Term) -> Term {

@@ -30,7 +30,7 @@ pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec
     if one.blocks.len() != two.blocks.len() || !one.corresponds(&two) {
         return None;
     }
-    let mut terms = Terms::default();
+    let mut terms = Terms::unfolded();
     let left = one.operands(&mut terms)?;
     let right = two.operands(&mut terms)?;
     let guards = Guards::of(&one, &left);

@@ -1,4 +1,4 @@
-//! Barriers, exchanges, copies, fences and images: placeholders become hooks.
+//! Barriers, exchanges, copies, fences, images and comparisons: placeholders become hooks.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
@@ -29,6 +29,7 @@ enum Kind {
     ImageRead(u32),
     ImageWrite(u32),
     ImageQuery,
+    Comparison,
 }
 
 /// A placeholder.
@@ -85,6 +86,7 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
         placeholder::IMAGE_READ => Kind::ImageRead(sites.texel(inst, operands[0], Mode::Read)),
         placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
         placeholder::IMAGE_QUERY => Kind::ImageQuery,
+        placeholder::COMPARISON => Kind::Comparison,
         _ => return None,
     })
 }
@@ -140,6 +142,10 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
                 None
             }
             Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
+            Kind::Comparison => {
+                e.hook(hook::COMPARISON, e.void(), &[int(0), int(1), long(2), long(3)]);
+                None
+            }
         };
         // SAFETY: alive; the result has the type of the placeholder's.
         unsafe {

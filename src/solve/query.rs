@@ -1,0 +1,373 @@
+//! What Z3 finds for conditions that are to hold together: values, or that there are none.
+//!
+//! Each query, and each [`Session`], has a context of its own, so that the answer does not depend on what was asked before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use z3::ast::{BV, Bool};
+use z3::{Config, Context, Params, SatResult, Solver};
+
+use super::expression::{Node, Term, Terms};
+use super::translate::{Asts, Names, reachable};
+
+/// How far a query may go.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Z3's measure of work; 0 for no limit.
+    pub rlimit: u32,
+    /// The query is interrupted then.
+    pub end: Option<Instant>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    Unsat,
+    Sat(Model),
+    /// Why there is no answer, in Z3's words.
+    Unknown(String),
+}
+
+/// Values that fulfil the conditions, as bits: of all symbols and unknown applications that the conditions reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Model {
+    symbols: BTreeMap<String, u64>,
+    applications: BTreeMap<String, Vec<(Vec<u64>, u64)>>,
+}
+
+impl Model {
+    /// `None` for what the conditions do not depend on.
+    pub fn symbol(&self, name: &str) -> Option<u64> {
+        self.symbols.get(name).copied()
+    }
+
+    /// In the order of their names.
+    pub fn symbols(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.symbols.iter().map(|(name, bits)| (name.as_str(), *bits))
+    }
+
+    /// What a function gives for which arguments, each once, in their order.
+    pub fn applications(&self, name: &str) -> Vec<(Vec<u64>, u64)> {
+        self.applications.get(name).cloned().unwrap_or_default()
+    }
+
+    /// The functions that have applications.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.applications.keys().map(String::as_str)
+    }
+}
+
+/// Satisfiable together? Each term has one bit. Applications of unknown functions with equal arguments have equal values.
+/// [`Terms::facts`] are not among the conditions by themselves.
+pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
+    let mut rest = Vec::new();
+    for condition in conditions {
+        match terms.as_constant(*condition) {
+            Some(0) => return Answer::Unsat,
+            Some(_) => {}
+            None => rest.push(*condition),
+        }
+    }
+    if rest.is_empty() {
+        return Answer::Sat(Model::default());
+    }
+    // On one level, for then Z3 takes the tactics it has for a whole problem.
+    let mut session = Session::new(terms);
+    for condition in rest {
+        session.assert(condition);
+    }
+    session.answer(limits)
+}
+
+/// Which of the conditions cannot hold together: positions among them, a set of which none can be left out as far as the limits
+/// tell. `None` if they can, or if that was not found out.
+pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
+    let mut session = Session::new(terms);
+    let mut core = session.core(conditions, limits)?;
+    let mut kept = 0;
+    while kept < core.len() {
+        let mut fewer = core.clone();
+        fewer.remove(kept);
+        let subset: Vec<Term> = fewer.iter().map(|i| conditions[*i]).collect();
+        match session.core(&subset, limits) {
+            Some(smaller) => core = smaller.into_iter().map(|i| fewer[i]).collect(),
+            None => kept += 1,
+        }
+        // Only what could not be judged within the limits may have gone from among the kept.
+        kept = kept.min(core.len());
+    }
+    Some(core)
+}
+
+/// A closure's captures or result that stay on their thread.
+struct Here<T>(T);
+
+// SAFETY: `with_z3_context` calls its closure on the calling thread before it returns; nothing is sent anywhere.
+unsafe impl<T> Send for Here<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Here<T> {}
+
+impl<T> Here<T> {
+    fn take(self) -> T {
+        self.0
+    }
+}
+
+/// Runs `f` in a context. Z3's objects are made in the thread's current one.
+fn within<R>(context: &Context, f: impl FnOnce() -> R) -> R {
+    let f = Here(f);
+    z3::with_z3_context(context, move || Here(f.take()())).take()
+}
+
+/// Conditions that are asserted once and asked about often.
+pub struct Session<'t> {
+    terms: &'t Terms,
+    asts: Asts<'t>,
+    solver: Solver,
+    context: Context,
+    /// By level: the terms whose definitions are asserted, and the roots.
+    levels: Vec<Level>,
+}
+
+#[derive(Default)]
+struct Level {
+    defined: BTreeSet<Term>,
+    roots: Vec<Term>,
+}
+
+impl<'t> Session<'t> {
+    pub fn new(terms: &'t Terms) -> Session<'t> {
+        let context = z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take();
+        let solver = within(&context, Solver::new);
+        Session { terms, asts: Asts::new(terms, Names::Functions), solver, context, levels: vec![Level::default()] }
+    }
+
+    /// A term of one bit that holds until the level it was asserted on is popped.
+    pub fn assert(&mut self, condition: Term) {
+        let context = self.context.clone();
+        within(&context, || {
+            let bit = self.translated(condition);
+            self.solver.assert(bit);
+        });
+        if let Some(level) = self.levels.last_mut() {
+            level.roots.push(condition);
+        }
+    }
+
+    pub fn push(&mut self) {
+        self.solver.push();
+        self.levels.push(Level::default());
+    }
+
+    /// Without a push before, nothing happens.
+    pub fn pop(&mut self) {
+        if self.levels.len() > 1 {
+            self.solver.pop(1);
+            self.levels.pop();
+        }
+    }
+
+    /// Satisfiable together with all that is asserted?
+    pub fn ask(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
+        if conditions.iter().any(|c| self.terms.as_constant(*c) == Some(0)) {
+            return Answer::Unsat;
+        }
+        self.push();
+        for condition in conditions {
+            self.assert(*condition);
+        }
+        let answer = self.answer(limits);
+        self.pop();
+        answer
+    }
+
+    /// Satisfiable, all that is asserted?
+    fn answer(&mut self, limits: &Limits) -> Answer {
+        let context = self.context.clone();
+        within(&context, || match self.check(limits, &[]) {
+            Ok(SatResult::Unsat) => Answer::Unsat,
+            Ok(SatResult::Sat) => self.model().map_or_else(|| Answer::Unknown("no model".to_owned()), Answer::Sat),
+            Ok(SatResult::Unknown) => Answer::Unknown(self.solver.get_reason_unknown().unwrap_or_default()),
+            Err(reason) => Answer::Unknown(reason.to_owned()),
+        })
+    }
+
+    /// Which of the conditions contradict each other and what is asserted; `None` if none do or that was not found out.
+    pub fn core(&mut self, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
+        self.push();
+        let context = self.context.clone();
+        let core = within(&context, || {
+            let mut labels: Vec<Bool> = Vec::new();
+            for (i, condition) in conditions.iter().enumerate() {
+                let label = Bool::new_const(format!("condition {i}"));
+                let bit = self.translated(*condition);
+                self.solver.assert(label.implies(&bit));
+                labels.push(label);
+            }
+            match self.check(limits, &labels) {
+                Ok(SatResult::Unsat) => {
+                    let core = self.solver.get_unsat_core();
+                    Some((0..conditions.len()).filter(|i| core.contains(&labels[*i])).collect())
+                }
+                _ => None,
+            }
+        });
+        self.pop();
+        core
+    }
+
+    fn check(&self, limits: &Limits, assumptions: &[Bool]) -> Result<SatResult, &'static str> {
+        let mut params = Params::new();
+        params.set_u32("rlimit", limits.rlimit);
+        if let Some(end) = limits.end {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err("no time was left");
+            }
+            params.set_u32("timeout", u32::try_from(left.as_millis().max(1)).unwrap_or(u32::MAX));
+        }
+        self.solver.set_params(&params);
+        Ok(if assumptions.is_empty() { self.solver.check() } else { self.solver.check_assumptions(assumptions) })
+    }
+
+    /// A condition for Z3, with what its terms rest on asserted.
+    fn translated(&mut self, condition: Term) -> Bool {
+        let needed = reachable(self.terms, &[condition], Names::Functions);
+        self.asts.add(&needed);
+        for term in needed {
+            if let Some(definition) = self.asts.definition(term)
+                && !self.levels.iter().any(|level| level.defined.contains(&term))
+            {
+                self.solver.assert(definition);
+                if let Some(level) = self.levels.last_mut() {
+                    level.defined.insert(term);
+                }
+            }
+        }
+        self.asts.is_true(condition)
+    }
+
+    fn model(&mut self) -> Option<Model> {
+        let found = self.solver.get_model()?;
+        let roots: Vec<Term> = self.levels.iter().flat_map(|l| l.roots.iter().copied()).collect();
+        let mut model = Model::default();
+        let value = |bits: Option<BV>| found.eval(&bits?, true)?.as_u64();
+        for term in reachable(self.terms, &roots, Names::Functions) {
+            match self.terms.node(term) {
+                Node::Symbol(name) => {
+                    if let Some(bits) = value(self.asts.bits_of(term)) {
+                        model.symbols.insert(name.clone(), bits);
+                    }
+                }
+                Node::Unknown(name, args) => {
+                    let at: Option<Vec<u64>> = args.iter().map(|arg| value(self.asts.bits_of(*arg))).collect();
+                    if let (Some(at), Some(bits)) = (at, value(self.asts.bits_of(term))) {
+                        model.applications.entry(name.clone()).or_default().push((at, bits));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for applications in model.applications.values_mut() {
+            applications.sort_unstable();
+            applications.dedup();
+        }
+        Some(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expression::{Operation, Sort};
+    use super::*;
+
+    const LIMITS: Limits = Limits { rlimit: 5_000_000, end: None };
+
+    fn compare(terms: &mut Terms, operation: Operation, left: Term, bits: u64) -> Term {
+        let sort = terms.sort(left);
+        let right = terms.constant(bits, sort);
+        terms.compare(operation, left, right)
+    }
+
+    #[test]
+    fn a_model_has_symbols_and_applications() {
+        let mut terms = Terms::default();
+        let wide = Sort::Bits(32);
+        let i = terms.symbol("i", wide);
+        let j = terms.symbol("j", wide);
+        let at_i = terms.unknown("a", vec![i], wide);
+        let at_j = terms.unknown("a", vec![j], wide);
+        let conditions = [
+            compare(&mut terms, Operation::Eq, i, 7),
+            compare(&mut terms, Operation::Eq, at_i, 12345),
+            compare(&mut terms, Operation::Eq, at_j, 6),
+        ];
+        let Answer::Sat(model) = solve(&terms, &conditions, &LIMITS) else { panic!("there is a solution") };
+        assert_eq!(model.symbol("i"), Some(7));
+        let j_is = model.symbol("j").unwrap();
+        assert_ne!(j_is, 7);
+        let mut expected = vec![(vec![7], 12345), (vec![j_is], 6)];
+        expected.sort();
+        assert_eq!(model.applications("a"), expected);
+        assert_eq!(model.symbol("k"), None);
+
+        let same = terms.compare(Operation::Eq, i, j);
+        let all = [conditions[0], conditions[1], conditions[2], same];
+        assert_eq!(solve(&terms, &all, &LIMITS), Answer::Unsat);
+        assert_eq!(contradiction(&terms, &all, &LIMITS), Some(vec![1, 2, 3]));
+        assert_eq!(contradiction(&terms, &conditions, &LIMITS), None);
+    }
+
+    #[test]
+    fn a_session_keeps_what_is_asserted_to_its_level() {
+        let mut terms = Terms::default();
+        let x = terms.symbol("x", Sort::Float(32));
+        let one = terms.constant(1f32.to_bits().into(), Sort::Float(32));
+        let sum = terms.apply(Operation::FAdd, vec![x, one], Sort::Float(32));
+        let bits = terms.apply(Operation::ToBits, vec![sum], Sort::Bits(32));
+        let is_three = compare(&mut terms, Operation::Eq, bits, 3f32.to_bits().into());
+        let is_four = compare(&mut terms, Operation::Eq, bits, 4f32.to_bits().into());
+        let positive = compare(&mut terms, Operation::Slt, bits, 0);
+        let positive = terms.not(positive);
+        let mut session = Session::new(&terms);
+        session.assert(positive);
+        for _ in 0..2 {
+            session.push();
+            session.assert(is_three);
+            assert_eq!(session.ask(&[is_four], &LIMITS), Answer::Unsat);
+            session.pop();
+            let Answer::Sat(model) = session.ask(&[is_four], &LIMITS) else { panic!("there is a solution") };
+            assert_eq!(model.symbol("x"), Some(3f32.to_bits().into()));
+        }
+        session.pop();
+        assert!(matches!(session.ask(&[is_three], &LIMITS), Answer::Sat(_)));
+    }
+
+    #[test]
+    fn limits_are_kept() {
+        let mut terms = Terms::default();
+        let wide = Sort::Bits(64);
+        let (x, y) = (terms.symbol("x", wide), terms.symbol("y", wide));
+        let product = terms.apply(Operation::Mul, vec![x, y], wide);
+        let prime = compare(&mut terms, Operation::Eq, product, 18_446_744_073_709_551_557);
+        let mut conditions = vec![prime];
+        for factor in [x, y] {
+            conditions.push(compare(&mut terms, Operation::Ult, factor, 1 << 32));
+        }
+        let begin = Instant::now();
+        let little = Limits { rlimit: 10_000, end: None };
+        assert!(matches!(solve(&terms, &conditions, &little), Answer::Unknown(_)));
+        let short = Limits { rlimit: 0, end: Some(begin + std::time::Duration::from_millis(300)) };
+        assert!(matches!(solve(&terms, &conditions, &short), Answer::Unknown(_)));
+        assert!(begin.elapsed().as_secs() < 20);
+        assert!(matches!(solve(&terms, &conditions, &short), Answer::Unknown(_)));
+    }
+
+    #[test]
+    fn constants_need_no_solver() {
+        let mut terms = Terms::default();
+        let (yes, no) = (terms.truth(true), terms.truth(false));
+        assert_eq!(solve(&terms, &[yes], &LIMITS), Answer::Sat(Model::default()));
+        assert_eq!(solve(&terms, &[yes, no], &LIMITS), Answer::Unsat);
+    }
+}

@@ -1,0 +1,343 @@
+//! Terms as Z3 has them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use z3::ast::{Ast, BV, Bool, Float, RoundingMode};
+use z3::{FuncDecl, Sort as Z3Sort};
+
+use super::expression::{Node, Operation, Rounding, Sort, Term, Terms};
+use crate::kernel::floats;
+
+/// What names mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Each symbol and each application is a variable of its own.
+    Opaque,
+    /// What is not known is a function: equal arguments, equal values. Floats are known by their bits.
+    Functions,
+}
+
+pub(super) enum Z {
+    Bits(BV),
+    Float(Float),
+    None,
+}
+
+pub(super) struct Asts<'t> {
+    terms: &'t Terms,
+    names: Names,
+    known: HashMap<Term, Z>,
+    /// The bits of floats that were asked for.
+    raw: HashMap<Term, BV>,
+    /// What ties those bits to their floats.
+    definitions: HashMap<Term, Bool>,
+    functions: HashMap<String, FuncDecl>,
+}
+
+/// The terms that `roots` are made of, and they themselves; through the arguments of unknown functions if these matter.
+pub(super) fn reachable(terms: &Terms, roots: &[Term], names: Names) -> BTreeSet<Term> {
+    let mut found = BTreeSet::new();
+    let mut todo = roots.to_vec();
+    while let Some(term) = todo.pop() {
+        if found.insert(term) {
+            match terms.node(term) {
+                Node::Apply(_, args) => todo.extend(args),
+                Node::Unknown(_, args) if names == Names::Functions => todo.extend(args),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn bit(condition: &Bool) -> Z {
+    Z::Bits(condition.ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1)))
+}
+
+/// Bits of exponent and of significand with its hidden one (IEEE 754, table 3.5).
+fn format(width: u32) -> Z3Sort {
+    match width {
+        16 => Z3Sort::float(5, 11),
+        32 => Z3Sort::float32(),
+        _ => Z3Sort::double(),
+    }
+}
+
+fn to_float(bits: &BV, width: u32) -> Float {
+    let (context, sort) = (bits.get_ctx(), format(width));
+    // SAFETY: the vector and the sort belong to the context, and the sort has the vector's width.
+    unsafe {
+        let ast = z3_sys::Z3_mk_fpa_to_fp_bv(context.get_z3_context(), bits.get_z3_ast(), sort.get_z3_sort());
+        Float::wrap(context, ast.expect("bits of a float's width"))
+    }
+}
+
+fn from_integer(bits: &BV, is_signed: bool, width: u32) -> Float {
+    let (context, sort, mode) = (bits.get_ctx(), format(width), RoundingMode::round_nearest_ties_to_even());
+    let make = if is_signed { z3_sys::Z3_mk_fpa_to_fp_signed } else { z3_sys::Z3_mk_fpa_to_fp_unsigned };
+    // SAFETY: the vector, the mode and the sort belong to the context.
+    unsafe {
+        let ast = make(context.get_z3_context(), mode.get_z3_ast(), bits.get_z3_ast(), sort.get_z3_sort());
+        Float::wrap(context, ast.expect("bits and the sort of a float"))
+    }
+}
+
+fn number(x: f64, width: u32) -> Float {
+    to_float(&BV::from_u64(floats::bits(x, width), width), width)
+}
+
+/// Towards 0; at and beyond the ends the ends, 0 for NaN.
+fn to_integer(x: &Float, from: u32, is_signed: bool, width: u32) -> BV {
+    let mode = RoundingMode::round_towards_zero();
+    let (least, most, end) = if is_signed {
+        (1u64 << (width - 1), (1u64 << (width - 1)) - 1, 2f64.powi(width.cast_signed() - 1))
+    } else {
+        (0, super::expression::mask(width), 2f64.powi(width.cast_signed()))
+    };
+    let begin = if is_signed { -end } else { 0.0 };
+    let within =
+        if is_signed { x.to_sbv_with_rounding_mode(&mode, width) } else { x.to_ubv_with_rounding_mode(&mode, width) };
+    let below = x.le(number(begin, from)).ite(&BV::from_u64(least, width), &within);
+    let above = x.ge(number(end, from)).ite(&BV::from_u64(most, width), &below);
+    x.is_nan().ite(&BV::from_u64(0, width), &above)
+}
+
+impl<'t> Asts<'t> {
+    pub fn new(terms: &'t Terms, names: Names) -> Asts<'t> {
+        Asts {
+            terms,
+            names,
+            known: HashMap::new(),
+            raw: HashMap::new(),
+            definitions: HashMap::new(),
+            functions: HashMap::new(),
+        }
+    }
+
+    /// Translates terms; what each is made of must be known or stand before it.
+    pub fn add(&mut self, needed: &BTreeSet<Term>) {
+        for term in needed {
+            if !self.known.contains_key(term) {
+                let ast = self.make(*term);
+                self.known.insert(*term, ast);
+            }
+        }
+    }
+
+    /// What has to hold besides wherever the term is used.
+    pub fn definition(&self, term: Term) -> Option<&Bool> {
+        self.definitions.get(&term)
+    }
+
+    fn bits(&self, term: Term) -> Option<&BV> {
+        match self.known.get(&term) {
+            Some(Z::Bits(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    fn float(&self, term: Term) -> Option<&Float> {
+        match self.known.get(&term) {
+            Some(Z::Float(float)) => Some(float),
+            _ => None,
+        }
+    }
+
+    /// The bits of a known term; of a float that was computed, bits that stand for it.
+    pub fn bits_of(&mut self, term: Term) -> Option<BV> {
+        if let Some(bits) = self.bits(term).or_else(|| self.raw.get(&term)) {
+            return Some(bits.clone());
+        }
+        let Sort::Float(width) = self.terms.sort(term) else { return None };
+        let bits = match self.terms.node(term) {
+            Node::Constant(bits) => BV::from_u64(*bits, width),
+            Node::Apply(Operation::FromBits, args) => self.bits(args[0])?.clone(),
+            _ => {
+                let bits = BV::new_const(format!("bits of {term:?}"), width);
+                let same = Ast::eq(&to_float(&bits, width), self.float(term)?);
+                self.definitions.insert(term, same);
+                bits
+            }
+        };
+        self.raw.insert(term, bits.clone());
+        Some(bits)
+    }
+
+    /// Of what the solver does not know, nothing is true or false.
+    pub fn is_true(&self, term: Term) -> Bool {
+        match self.bits(term) {
+            Some(bits) if bits.get_size() == 1 => Ast::eq(bits, BV::from_u64(1, 1)),
+            _ => Bool::fresh_const("unknown"),
+        }
+    }
+
+    pub fn same(&self, left: Term, right: Term) -> Bool {
+        match (self.known.get(&left), self.known.get(&right)) {
+            (Some(Z::Bits(l)), Some(Z::Bits(r))) => Ast::eq(l, r),
+            (Some(Z::Float(l)), Some(Z::Float(r))) => Ast::eq(l, r),
+            _ => Bool::from_bool(false),
+        }
+    }
+
+    fn make(&mut self, term: Term) -> Z {
+        let terms = self.terms;
+        let sort = terms.sort(term);
+        match terms.node(term) {
+            Node::Constant(bits) => match sort {
+                Sort::Bits(width) => Z::Bits(BV::from_u64(*bits, width)),
+                Sort::Float(32) => Z::Float(Float::from_f32(f32::from_bits(*bits as u32))),
+                Sort::Float(64) => Z::Float(Float::from_f64(f64::from_bits(*bits))),
+                Sort::Float(width) => Z::Float(to_float(&BV::from_u64(*bits, width), width)),
+                Sort::Other => Z::None,
+            },
+            Node::Apply(Operation::ToBits, args) => {
+                self.bits_of(args[0]).map_or_else(|| self.free(term, sort), Z::Bits)
+            }
+            Node::Apply(operation, args) => self.apply(*operation, args, sort).unwrap_or_else(|| self.free(term, sort)),
+            Node::Symbol(name) if self.names == Names::Functions => self.named(term, name, &[], sort),
+            Node::Unknown(name, args) if self.names == Names::Functions => self.named(term, name, args, sort),
+            Node::Symbol(_) | Node::Unknown(..) => self.free(term, sort),
+        }
+    }
+
+    /// A variable of the term's own: one term, one value.
+    fn free(&self, term: Term, sort: Sort) -> Z {
+        let name = format!("{term:?}");
+        match sort {
+            Sort::Bits(width) => Z::Bits(BV::new_const(name, width)),
+            Sort::Float(32) => Z::Float(Float::new_const_float32(name)),
+            Sort::Float(64) => Z::Float(Float::new_const_double(name)),
+            Sort::Float(_) => Z::Float(Float::new_const(name, 5, 11)),
+            Sort::Other => Z::None,
+        }
+    }
+
+    /// What a function of that name gives.
+    fn named(&mut self, term: Term, name: &str, args: &[Term], sort: Sort) -> Z {
+        let (Sort::Bits(width) | Sort::Float(width)) = sort else { return Z::None };
+        let mut of = Vec::new();
+        for arg in args {
+            match self.bits_of(*arg) {
+                Some(bits) => of.push(bits),
+                None => return self.free(term, sort),
+            }
+        }
+        let widths: Vec<u32> = of.iter().map(BV::get_size).collect();
+        // One name may stand for functions of several sorts.
+        let key = format!("{name} {widths:?} {width}");
+        let value = if of.is_empty() {
+            BV::new_const(key, width)
+        } else {
+            let function = self.functions.entry(key).or_insert_with_key(|key| {
+                let domain: Vec<Z3Sort> = widths.iter().map(|w| Z3Sort::bitvector(*w)).collect();
+                FuncDecl::new(key.as_str(), &domain.iter().collect::<Vec<_>>(), &Z3Sort::bitvector(width))
+            });
+            let args: Vec<&dyn Ast> = of.iter().map(|bits| bits as &dyn Ast).collect();
+            match function.apply(&args).as_bv() {
+                Some(bits) => bits,
+                None => return self.free(term, sort),
+            }
+        };
+        if matches!(sort, Sort::Float(_)) {
+            let float = to_float(&value, width);
+            self.raw.insert(term, value);
+            Z::Float(float)
+        } else {
+            Z::Bits(value)
+        }
+    }
+
+    fn apply(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+        use Operation::*;
+        match operation {
+            Select => {
+                let condition = self.is_true(args[0]);
+                Some(match sort {
+                    Sort::Bits(_) => Z::Bits(condition.ite(self.bits(args[1])?, self.bits(args[2])?)),
+                    Sort::Float(_) => Z::Float(condition.ite(self.float(args[1])?, self.float(args[2])?)),
+                    Sort::Other => return None,
+                })
+            }
+            FEq | FLt | FLe | IsNan | FNeg | FAbs | FAdd | FSub | FMul | FDiv | FRem | FSqrt | FFma | FRound(_)
+            | FToF | FToSI | FToUI => self.apply_to_floats(operation, args, sort),
+            _ => self.apply_to_bits(operation, args, sort),
+        }
+    }
+
+    fn apply_to_floats(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+        use Operation::*;
+        let (left, Sort::Float(from)) = (self.float(args[0])?, self.terms.sort(args[0])) else { return None };
+        let nearest = RoundingMode::round_nearest_ties_to_even();
+        let right = || self.float(*args.get(1)?);
+        Some(match (operation, sort) {
+            (FEq, _) => bit(&left.eq_fpa(right()?)),
+            (FLt, _) => bit(&left.lt(right()?)),
+            (FLe, _) => bit(&left.le(right()?)),
+            (IsNan, _) => bit(&left.is_nan()),
+            (FNeg, _) => Z::Float(left.unary_neg()),
+            (FAbs, _) => Z::Float(left.unary_abs()),
+            (FAdd, _) => Z::Float(left.add_with_rounding_mode(right()?, &nearest)),
+            (FSub, _) => Z::Float(left.sub_with_rounding_mode(right()?, &nearest)),
+            (FMul, _) => Z::Float(left.mul_with_rounding_mode(right()?, &nearest)),
+            (FDiv, _) => Z::Float(left.div_with_rounding_mode(right()?, &nearest)),
+            (FSqrt, _) => Z::Float(left.sqrt()),
+            (FFma, _) => Z::Float(left.fma(right()?, self.float(args[2])?)),
+            (FRound(rounding), _) => {
+                let mode = match rounding {
+                    Rounding::Even => nearest,
+                    Rounding::Away => RoundingMode::round_nearest_ties_to_away(),
+                    Rounding::Up => RoundingMode::round_towards_positive(),
+                    Rounding::Down => RoundingMode::round_towards_negative(),
+                    Rounding::Zero => RoundingMode::round_towards_zero(),
+                };
+                Z::Float(left.round_to_integral_with_rounding_mode(&mode))
+            }
+            (FToF, Sort::Float(to)) => Z::Float(left.to_fp_with_rounding_mode(&nearest, &format(to))),
+            (FToSI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, true, to)),
+            (FToUI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, false, to)),
+            // As bits, remainders are as long as exponents allow: no solver gets through.
+            _ => return None,
+        })
+    }
+
+    fn apply_to_bits(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+        use Operation::*;
+        let left = self.bits(args[0])?;
+        match (operation, sort) {
+            (SIToF | UIToF, Sort::Float(to)) => return Some(Z::Float(from_integer(left, operation == SIToF, to))),
+            (FromBits, Sort::Float(to)) => return Some(Z::Float(to_float(left, to))),
+            _ => {}
+        }
+        let Sort::Bits(width) = sort else { return None };
+        match operation {
+            ZExt => return Some(Z::Bits(left.zero_ext(width - left.get_size()))),
+            SExt => return Some(Z::Bits(left.sign_ext(width - left.get_size()))),
+            Trunc => return Some(Z::Bits(left.extract(width - 1, 0))),
+            Extract(low) => return Some(Z::Bits(left.extract(low + width - 1, low))),
+            _ => {}
+        }
+        let right = self.bits(args[1])?;
+        Some(match operation {
+            Add => Z::Bits(left.bvadd(right)),
+            Sub => Z::Bits(left.bvsub(right)),
+            Mul => Z::Bits(left.bvmul(right)),
+            UDiv => Z::Bits(left.bvudiv(right)),
+            SDiv => Z::Bits(left.bvsdiv(right)),
+            URem => Z::Bits(left.bvurem(right)),
+            SRem => Z::Bits(left.bvsrem(right)),
+            And => Z::Bits(left.bvand(right)),
+            Or => Z::Bits(left.bvor(right)),
+            Xor => Z::Bits(left.bvxor(right)),
+            Shl => Z::Bits(left.bvshl(right)),
+            LShr => Z::Bits(left.bvlshr(right)),
+            AShr => Z::Bits(left.bvashr(right)),
+            Concat => Z::Bits(left.concat(right)),
+            Eq => bit(&Ast::eq(left, right)),
+            Ult => bit(&left.bvult(right)),
+            Ule => bit(&left.bvule(right)),
+            Slt => bit(&left.bvslt(right)),
+            Sle => bit(&left.bvsle(right)),
+            _ => return None,
+        })
+    }
+}

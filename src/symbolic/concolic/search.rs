@@ -1,0 +1,363 @@
+//! Which condition is flipped next, and what comes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::distance::{self, UNREACHABLE};
+use super::machine::{self, Setup};
+use super::proposal::{Changes, Proposal};
+use super::question::{Asked, Freedom, Question, Variables};
+use super::trace::{Entry, Trace};
+use super::{Engine, Limits, Node, hash_of};
+use crate::solve::expression::Terms;
+use crate::solve::query::{self, Answer, Model};
+use crate::suite::launch::ArgValue;
+
+/// Classes of a launch that are traced at a time.
+const CLASSES: usize = 4;
+/// A path is traced no more often than this where work-items see what others did.
+const TRACES: u32 = 3;
+/// Flips of one way out of a block, in all and of one trace.
+const FLIPS: u32 = 200;
+const FLIPS_OF_TRACE: usize = 64;
+/// What a branch more on the way to a mark counts, in attempts.
+const BRANCH: u32 = 4;
+/// What a way out that some launch took already counts.
+const KNOWN: u32 = 3;
+/// Terms beyond which everything begins anew with what is not traced yet.
+const MOST_TERMS: usize = 2_000_000;
+/// Of all launches together.
+const MOST_CANDIDATES: usize = 50_000;
+
+/// Where a candidate leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// Out of a block to this successor, which is that block.
+    Way(u32, u32, usize),
+    Mark(u32),
+}
+
+/// A step of a path to be solved for another way.
+pub(super) struct Candidate {
+    pub node: usize,
+    trace: Rc<Trace>,
+    entry: usize,
+    target: Target,
+    key: u64,
+}
+
+/// Smaller is better.
+type Rank = (u32, u32, u32, usize, usize);
+
+enum Choice {
+    Expand(usize),
+    Try(usize),
+}
+
+/// What a model came to.
+enum Come {
+    /// To a wanted mark.
+    Found(Proposal),
+    /// Where it was solved for.
+    Reached,
+    Astray,
+}
+
+impl Engine<'_> {
+    pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
+        self.steps = limits.steps;
+        if self.aim.0 != *wanted || self.aim.1.is_empty() {
+            let blocks = wanted.iter().filter_map(|mark| self.marks.get(mark)).flatten().copied();
+            self.aim = (wanted.clone(), distance::distances(self.program, blocks));
+        }
+        let mut attempts = 0;
+        while !limits.is_over() && attempts < limits.attempts {
+            match self.choose()? {
+                Choice::Expand(node) => self.expand(node, limits),
+                Choice::Try(candidate) => {
+                    attempts += 1;
+                    let candidate = self.candidates.swap_remove(candidate);
+                    if let Some(found) = self.attempt(&candidate, limits) {
+                        self.statistics.proposals += 1;
+                        return Some(found);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn distance(&self, block: usize) -> Option<u32> {
+        self.aim.1.get(block).copied().filter(|d| *d != UNREACHABLE)
+    }
+
+    /// The fewest branches from a block that a launch came to, to a wanted mark.
+    fn nearness(&self, blocks: &[bool]) -> Option<u32> {
+        blocks.iter().enumerate().filter(|(_, visited)| **visited).filter_map(|(b, _)| self.distance(b)).min()
+    }
+
+    /// How far the nearest comparison of a launch is from going where no launch went: branches, and bits of the difference.
+    fn gap(&self, node: &Node) -> (u32, u32) {
+        let of = |((block, successor), gap): (&(u32, u32), &u64)| {
+            if self.edges.contains(&(*block, *successor)) {
+                return None;
+            }
+            let end = &self.program.blocks[*block as usize].end;
+            let to = *distance::successors(end).get(*successor as usize)?;
+            Some((self.distance(to)?, u64::BITS - gap.leading_zeros()))
+        };
+        node.run.gaps.iter().filter_map(of).min().unwrap_or((UNREACHABLE, u64::BITS))
+    }
+
+    fn choose(&self) -> Option<Choice> {
+        let mut gaps: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut best: Option<(Rank, usize)> = None;
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            let (distance, known, tried) = match candidate.target {
+                Target::Mark(goal) if self.aim.0.contains(&goal) => (0, 0, self.times(u32::MAX, goal)),
+                Target::Mark(_) => continue,
+                Target::Way(block, successor, to) => {
+                    let Some(distance) = self.distance(to) else { continue };
+                    let known = if self.edges.contains(&(block, successor)) { KNOWN } else { 0 };
+                    (distance, known, self.times(block, successor))
+                }
+            };
+            if tried >= FLIPS {
+                continue;
+            }
+            let gap = *gaps.entry(candidate.node).or_insert_with(|| self.gap(&self.nodes[candidate.node]).1);
+            let rank = (distance * BRANCH + known + tried, gap, tried, candidate.entry, candidate.node);
+            if best.is_none_or(|(b, _)| rank < b) {
+                best = Some((rank, i));
+            }
+        }
+        let nodes = self.nodes.iter().enumerate().filter(|(_, n)| !n.untraced.is_empty() && !n.refuted);
+        let open = nodes.filter_map(|(i, node)| {
+            let near = node.run.classes.iter().filter_map(|c| self.nearness(&c.blocks)).min()?;
+            Some((near * BRANCH + node.rounds * BRANCH, self.gap(node), i))
+        });
+        match (best, open.min()) {
+            (Some((rank, i)), Some((near, _, _))) if rank.0 <= near => Some(Choice::Try(i)),
+            (_, Some((_, _, node))) => Some(Choice::Expand(node)),
+            (Some((_, i)), None) => Some(Choice::Try(i)),
+            (None, None) => None,
+        }
+    }
+
+    fn times(&self, block: u32, successor: u32) -> u32 {
+        self.tried.get(&(block, successor)).copied().unwrap_or(0)
+    }
+
+    /// Traces the nearest classes of a launch.
+    fn expand(&mut self, number: usize, limits: &Limits) {
+        if self.terms.len() > MOST_TERMS {
+            self.terms = Terms::default();
+            self.variables = Variables::default();
+            self.candidates.clear();
+            self.done.clear();
+        }
+        let node = &self.nodes[number];
+        let mut order: Vec<(u32, usize)> = node
+            .untraced
+            .iter()
+            .filter_map(|class| Some((self.nearness(&node.run.classes[*class].blocks)?, *class)))
+            .collect();
+        order.sort_unstable();
+        let left = order.split_off(order.len().min(CLASSES));
+        let most = if self.inputs.meets { TRACES } else { 1 };
+        for (_, class) in order {
+            let node = &self.nodes[number];
+            let class = &node.run.classes[class];
+            let traced = self.traced.entry(class.hash).or_insert(0);
+            if *traced >= most || limits.is_over() {
+                continue;
+            }
+            *traced += 1;
+            self.statistics.traces += 1;
+            let setup = Setup {
+                program: self.program,
+                inputs: &self.inputs,
+                launch: &node.launch,
+                local: node.local,
+                steps: limits.steps,
+                end: limits.end,
+            };
+            let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
+            self.offer(number, &trace);
+        }
+        let node = &mut self.nodes[number];
+        node.untraced = left.into_iter().map(|(_, class)| class).collect();
+        node.rounds += 1;
+    }
+
+    /// Makes candidates of the steps of a path.
+    fn offer(&mut self, node: usize, trace: &Rc<Trace>) {
+        let Some(path) = trace.paths.get(trace.subject) else { return };
+        let mut found: BTreeMap<(u32, u32), Vec<Candidate>> = BTreeMap::new();
+        let mut so_far = 0u64;
+        for (entry, step) in path.iter().enumerate() {
+            let mut offer = |at: (u32, u32), target| {
+                let mut hasher = DefaultHasher::new();
+                (so_far, step, at).hash(&mut hasher);
+                let candidate = Candidate { node, trace: trace.clone(), entry, target, key: hasher.finish() };
+                found.entry(at).or_default().push(candidate);
+            };
+            match step {
+                Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
+                    for (successor, to) in step.alternatives(self.program) {
+                        offer((*block, successor), Target::Way(*block, successor, to));
+                    }
+                }
+                Entry::Mark { goal, .. } => offer((u32::MAX, *goal), Target::Mark(*goal)),
+                _ => {}
+            }
+            let mut hasher = DefaultHasher::new();
+            (so_far, step).hash(&mut hasher);
+            so_far = hasher.finish();
+        }
+        for mut candidates in found.into_values() {
+            // Of long loops, the first turns and the last.
+            if candidates.len() > FLIPS_OF_TRACE {
+                let last = candidates.split_off(candidates.len() - FLIPS_OF_TRACE / 4);
+                candidates.truncate(FLIPS_OF_TRACE - last.len());
+                candidates.extend(last);
+            }
+            let fresh = candidates.into_iter().filter(|c| !self.done.contains(&c.key));
+            self.candidates.extend(fresh);
+        }
+        self.candidates.truncate(MOST_CANDIDATES);
+    }
+
+    /// Solves for another way, and interprets what comes of it.
+    fn attempt(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Proposal> {
+        if !self.done.insert(candidate.key) {
+            return None;
+        }
+        let (at, successor) = match candidate.target {
+            Target::Way(block, successor, _) => ((block, successor), successor),
+            Target::Mark(goal) => ((u32::MAX, goal), 0),
+        };
+        *self.tried.entry(at).or_insert(0) += 1;
+        self.statistics.attempts += 1;
+        let step = *candidate.trace.paths.get(candidate.trace.subject)?.get(candidate.entry)?;
+        let flipped = step.flipped(&mut self.terms, self.program, successor)?;
+        let node = &self.nodes[candidate.node];
+        let asked = Asked {
+            program: self.program,
+            inputs: &self.inputs,
+            launch: &node.launch,
+            local: node.local,
+            trace: &candidate.trace,
+        };
+        let question = asked.question(&mut self.terms, &mut self.variables, candidate.entry, flipped);
+        let mut reached = false;
+        if let Some(model) = self.solve(candidate, &question, Freedom::Values, limits)? {
+            for freedom in [Freedom::Small, Freedom::Values, Freedom::Same] {
+                let found = match freedom {
+                    Freedom::Values => Some(model.clone()),
+                    _ => self.solve(candidate, &question, freedom, limits).flatten(),
+                };
+                let Some(model) = found else { continue };
+                match self.realise(candidate, &model, limits) {
+                    Come::Found(proposal) => return Some(proposal),
+                    Come::Reached => {
+                        reached = true;
+                        break;
+                    }
+                    Come::Astray => self.statistics.astray += 1,
+                }
+            }
+        }
+        for freedom in [Freedom::Groups, Freedom::Sizes, Freedom::Everything] {
+            if reached || limits.is_over() {
+                return None;
+            }
+            let Some(Some(model)) = self.solve(candidate, &question, freedom, limits) else { continue };
+            match self.realise(candidate, &model, limits) {
+                Come::Found(proposal) => return Some(proposal),
+                Come::Reached => reached = true,
+                Come::Astray => self.statistics.astray += 1,
+            }
+        }
+        None
+    }
+
+    /// A model with so much freedom; `None` if the question is none with that, `Some(None)` if there is no model.
+    #[expect(clippy::option_option, reason = "two ways to have none")]
+    fn solve(
+        &mut self,
+        candidate: &Candidate,
+        question: &Question,
+        freedom: Freedom,
+        limits: &Limits,
+    ) -> Option<Option<Model>> {
+        let node = &self.nodes[candidate.node];
+        let asked = Asked {
+            program: self.program,
+            inputs: &self.inputs,
+            launch: &node.launch,
+            local: node.local,
+            trace: &candidate.trace,
+        };
+        let conditions = asked.conditions(&mut self.terms, question, freedom)?;
+        let limits = query::Limits { rlimit: limits.rlimit, end: limits.end };
+        Some(match query::solve(&self.terms, &conditions, &limits) {
+            Answer::Sat(model) => {
+                self.statistics.satisfiable += 1;
+                Some(model)
+            }
+            Answer::Unsat => {
+                self.statistics.unsatisfiable += 1;
+                None
+            }
+            Answer::Unknown(_) => {
+                self.statistics.undecided += 1;
+                None
+            }
+        })
+    }
+
+    /// Makes the launch that a model says, and interprets it.
+    fn realise(&mut self, candidate: &Candidate, model: &Model, limits: &Limits) -> Come {
+        let parent = &self.nodes[candidate.node];
+        let Some(mut changes) = Changes::of(model, &self.inputs, &parent.launch, parent.local) else {
+            return Come::Astray;
+        };
+        let mut launch = changes.apply(&parent.launch);
+        if !self.launches.insert(hash_of(&launch)) {
+            return Come::Astray;
+        }
+        let run = self.interpret(&launch, limits.end);
+        if run.faulty || run.exhausted {
+            return Come::Astray;
+        }
+        for (position, bytes) in run.reached.iter().enumerate() {
+            if let Some(ArgValue::Buffer(buffer)) = launch.args.get(position)
+                && *bytes > buffer.len() as u64
+            {
+                changes.sizes.insert(position, *bytes);
+            }
+        }
+        if !changes.sizes.is_empty() {
+            launch = changes.apply(&launch);
+            self.launches.insert(hash_of(&launch));
+        }
+        let is_there = match candidate.target {
+            Target::Way(block, successor, _) => run.edges.contains(&(block, successor)),
+            Target::Mark(goal) => run.marks.contains(&goal),
+        };
+        let aims_at = match candidate.target {
+            Target::Mark(goal) if run.marks.contains(&goal) && self.aim.0.contains(&goal) => Some(goal),
+            _ => run.marks.intersection(&self.aim.0).next().copied(),
+        };
+        let parent = &self.nodes[candidate.node];
+        let (root, changes) = (parent.root, changes.after(&parent.changes));
+        let number = self.add(launch, root, changes, run);
+        match aims_at {
+            Some(goal) => Come::Found(self.nodes[number].changes.proposal(root, goal, number)),
+            None if is_there => Come::Reached,
+            None => Come::Astray,
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What instructions without memory make of terms: one for each lane. Where OpenCL leaves the result open, it is what the
+//! simulator gives (a shift by more bits than there are takes the remainder, a conversion saturates, division by 0 is as
+//! SMT-LIB has it).
+
+mod builtins;
+mod floats;
+mod integers;
+
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+
+use crate::program::{Definition, Instruction, Kind, Op, Program, Shape, Step, ValueId};
+use crate::solve::expression::{Operation, Sort, Term, Terms};
+
+/// The sort of a lane.
+pub fn sort(kind: Kind) -> Sort {
+    match kind {
+        Kind::Int(width) if width <= 64 => Sort::Bits(width),
+        Kind::Float(width) => Sort::Float(width),
+        Kind::Pointer => Sort::Bits(64),
+        Kind::Int(_) | Kind::Void | Kind::Other => Sort::Other,
+    }
+}
+
+/// The lanes of a constant; `None` for what is none, or has no sort.
+pub fn constant(terms: &mut Terms, program: &Program, value: ValueId) -> Option<Vec<Term>> {
+    let sort = sort(program.shape(value).kind);
+    match &program.values[value as usize] {
+        Definition::Constant(lanes) if sort != Sort::Other => {
+            Some(lanes.iter().map(|bits| terms.constant(*bits, sort)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// A lane's bits: of floats as they are in memory.
+pub fn to_bits(terms: &mut Terms, lane: Term) -> Term {
+    match terms.sort(lane) {
+        Sort::Float(width) => terms.apply(Operation::ToBits, vec![lane], Sort::Bits(width)),
+        _ => lane,
+    }
+}
+
+/// The lane of that sort that has these bits.
+pub fn from_bits(terms: &mut Terms, bits: Term, sort: Sort) -> Term {
+    match sort {
+        Sort::Float(_) => terms.apply(Operation::FromBits, vec![bits], sort),
+        _ => bits,
+    }
+}
+
+/// The lanes that an instruction gives for those of its operands. `None` if it reads or writes memory, asks for ids, or is not
+/// known; operands without a sort make it unknown, too.
+pub fn apply(
+    terms: &mut Terms,
+    program: &Program,
+    instruction: &Instruction,
+    operands: &[Vec<Term>],
+) -> Option<Vec<Term>> {
+    let to = program.shape(instruction.result);
+    let has_no_sort = |lanes: &Vec<Term>| lanes.is_empty() || lanes.iter().any(|t| terms.sort(*t) == Sort::Other);
+    if operands.iter().any(has_no_sort) {
+        return None;
+    }
+    let kind = |i: usize| instruction.operands.get(i).map(|o| program.shape(*o).kind);
+    let lanes = to.lanes.max(1) as usize;
+    let mut transfer = Transfer { terms };
+    match &instruction.op {
+        Op::Binary(opcode) => transfer.each(lanes, operands, |t, lane| t.binary(*opcode, lane[0], lane[1])),
+        Op::FNeg => transfer.each(lanes, operands, |t, lane| {
+            let sort = t.terms.sort(lane[0]);
+            Some(t.terms.apply(Operation::FNeg, vec![lane[0]], sort))
+        }),
+        Op::Compare(predicate) => {
+            transfer.each(lanes, operands, |t, lane| Some(t.compare(*predicate, lane[0], lane[1])))
+        }
+        Op::FCompare(predicate) => {
+            transfer.each(lanes, operands, |t, lane| Some(t.compare_floats(*predicate, lane[0], lane[1])))
+        }
+        Op::Cast(LLVMOpcode::LLVMBitCast) => transfer.bit_cast(&operands[0], to),
+        Op::Cast(opcode) => transfer.each(lanes, operands, |t, lane| t.cast(*opcode, kind(0)?, lane[0], to.kind)),
+        Op::Address { steps, offset } => {
+            transfer.each(lanes, operands, |t, lane| Some(t.address(lane, steps, *offset)))
+        }
+        Op::Select => transfer.each(lanes, operands, |t, lane| Some(t.terms.select(lane[0], lane[1], lane[2]))),
+        Op::Copy => Some(operands[0].clone()),
+        Op::Extract => {
+            let index = *operands[1].first()?;
+            transfer.picked(&operands[0], index).map(|lane| vec![lane])
+        }
+        Op::Insert => {
+            let (index, new) = (*operands[2].first()?, *operands[1].first()?);
+            Some(transfer.replaced(&operands[0], index, new))
+        }
+        Op::Shuffle(mask) => {
+            let both: Vec<Term> = operands[0].iter().chain(&operands[1]).copied().collect();
+            let none = transfer.terms.constant(0, sort(to.kind));
+            mask.iter()
+                .map(|m| match usize::try_from(*m) {
+                    Ok(m) => both.get(m).copied(),
+                    Err(_) => Some(none),
+                })
+                .collect()
+        }
+        Op::Member(i) => operands[0].get(*i).map(|lane| vec![*lane]),
+        Op::Call(name, base) => {
+            let shapes: Vec<Shape> = instruction.operands.iter().map(|o| program.shape(*o)).collect();
+            transfer.call(name, base, operands, &shapes, to)
+        }
+        Op::Load | Op::Store | Op::Phi(_) | Op::Alloca(_) | Op::AtomicRmw(_) | Op::CompareExchange | Op::Other => None,
+    }
+}
+
+/// Makes terms of terms.
+struct Transfer<'t> {
+    terms: &'t mut Terms,
+}
+
+impl Transfer<'_> {
+    /// Lane by lane; a scalar goes with every lane.
+    fn each(
+        &mut self,
+        lanes: usize,
+        operands: &[Vec<Term>],
+        mut f: impl FnMut(&mut Self, &[Term]) -> Option<Term>,
+    ) -> Option<Vec<Term>> {
+        let mut lane = |i: usize| {
+            let of = |operand: &Vec<Term>| match operand[..] {
+                [scalar] => Some(scalar),
+                _ => operand.get(i).copied(),
+            };
+            f(self, &operands.iter().map(of).collect::<Option<Vec<Term>>>()?)
+        };
+        (0..lanes).map(&mut lane).collect()
+    }
+
+    fn width(&self, term: Term) -> u32 {
+        match self.terms.sort(term) {
+            Sort::Bits(width) | Sort::Float(width) => width,
+            Sort::Other => 64,
+        }
+    }
+
+    /// A constant of the sort of `like`.
+    fn number(&mut self, bits: u64, like: Term) -> Term {
+        let sort = self.terms.sort(like);
+        self.terms.constant(bits, sort)
+    }
+
+    /// An operation whose result has the sort of its first argument.
+    fn make(&mut self, operation: Operation, args: &[Term]) -> Term {
+        let sort = self.terms.sort(args[0]);
+        self.terms.apply(operation, args.to_vec(), sort)
+    }
+
+    fn binary(&mut self, opcode: LLVMOpcode, left: Term, right: Term) -> Option<Term> {
+        use LLVMOpcode::*;
+        let operation = match opcode {
+            LLVMAdd => Operation::Add,
+            LLVMSub => Operation::Sub,
+            LLVMMul => Operation::Mul,
+            LLVMUDiv => Operation::UDiv,
+            LLVMSDiv => Operation::SDiv,
+            LLVMURem => Operation::URem,
+            LLVMSRem => Operation::SRem,
+            LLVMAnd => Operation::And,
+            LLVMOr => Operation::Or,
+            LLVMXor => Operation::Xor,
+            LLVMShl => return Some(self.shifted(Operation::Shl, left, right)),
+            LLVMLShr => return Some(self.shifted(Operation::LShr, left, right)),
+            LLVMAShr => return Some(self.shifted(Operation::AShr, left, right)),
+            LLVMFAdd => Operation::FAdd,
+            LLVMFSub => Operation::FSub,
+            LLVMFMul => Operation::FMul,
+            LLVMFDiv => Operation::FDiv,
+            LLVMFRem => Operation::FRem,
+            _ => return None,
+        };
+        Some(self.make(operation, &[left, right]))
+    }
+
+    /// OpenCL C 6.3.j: the amount counts modulo the width.
+    fn shifted(&mut self, operation: Operation, value: Term, by: Term) -> Term {
+        let by = self.modulo_width(value, by);
+        self.make(operation, &[value, by])
+    }
+
+    fn modulo_width(&mut self, value: Term, by: Term) -> Term {
+        let width = u64::from(self.width(value));
+        if width.is_power_of_two() {
+            let most = self.number(width - 1, by);
+            self.make(Operation::And, &[by, most])
+        } else {
+            let width = self.number(width, by);
+            self.make(Operation::URem, &[by, width])
+        }
+    }
+
+    fn compare(&mut self, predicate: LLVMIntPredicate, l: Term, r: Term) -> Term {
+        use LLVMIntPredicate::*;
+        match predicate {
+            LLVMIntEQ => self.terms.compare(Operation::Eq, l, r),
+            LLVMIntNE => {
+                let equal = self.terms.compare(Operation::Eq, l, r);
+                self.terms.not(equal)
+            }
+            LLVMIntULT => self.terms.compare(Operation::Ult, l, r),
+            LLVMIntULE => self.terms.compare(Operation::Ule, l, r),
+            LLVMIntUGT => self.terms.compare(Operation::Ult, r, l),
+            LLVMIntUGE => self.terms.compare(Operation::Ule, r, l),
+            LLVMIntSLT => self.terms.compare(Operation::Slt, l, r),
+            LLVMIntSLE => self.terms.compare(Operation::Sle, l, r),
+            LLVMIntSGT => self.terms.compare(Operation::Slt, r, l),
+            LLVMIntSGE => self.terms.compare(Operation::Sle, r, l),
+        }
+    }
+
+    fn compare_floats(&mut self, predicate: LLVMRealPredicate, l: Term, r: Term) -> Term {
+        use LLVMRealPredicate::*;
+        let ordered = |t: &mut Self, operation, l, r| t.terms.compare(operation, l, r);
+        // An unordered predicate is the negation of the opposite ordered one.
+        let negated = |t: &mut Self, operation, l, r| {
+            let holds = t.terms.compare(operation, l, r);
+            t.terms.not(holds)
+        };
+        match predicate {
+            LLVMRealPredicateFalse => self.terms.truth(false),
+            LLVMRealPredicateTrue => self.terms.truth(true),
+            LLVMRealOEQ => ordered(self, Operation::FEq, l, r),
+            LLVMRealOLT => ordered(self, Operation::FLt, l, r),
+            LLVMRealOLE => ordered(self, Operation::FLe, l, r),
+            LLVMRealOGT => ordered(self, Operation::FLt, r, l),
+            LLVMRealOGE => ordered(self, Operation::FLe, r, l),
+            LLVMRealUNE => negated(self, Operation::FEq, l, r),
+            LLVMRealUGE => negated(self, Operation::FLt, l, r),
+            LLVMRealUGT => negated(self, Operation::FLe, l, r),
+            LLVMRealULE => negated(self, Operation::FLt, r, l),
+            LLVMRealULT => negated(self, Operation::FLe, r, l),
+            LLVMRealUNO => self.unordered(l, r),
+            LLVMRealORD => {
+                let unordered = self.unordered(l, r);
+                self.terms.not(unordered)
+            }
+            LLVMRealONE => {
+                let (less, greater) = (ordered(self, Operation::FLt, l, r), ordered(self, Operation::FLt, r, l));
+                self.terms.or(less, greater)
+            }
+            LLVMRealUEQ => {
+                let differs = self.compare_floats(LLVMRealONE, l, r);
+                self.terms.not(differs)
+            }
+        }
+    }
+
+    fn is_nan(&mut self, x: Term) -> Term {
+        self.terms.apply(Operation::IsNan, vec![x], Sort::Bits(1))
+    }
+
+    fn unordered(&mut self, l: Term, r: Term) -> Term {
+        let (left, right) = (self.is_nan(l), self.is_nan(r));
+        self.terms.or(left, right)
+    }
+
+    fn cast(&mut self, opcode: LLVMOpcode, from: Kind, value: Term, to: Kind) -> Option<Term> {
+        use LLVMOpcode::*;
+        let sort = sort(to);
+        let operation = match opcode {
+            LLVMTrunc => Operation::Trunc,
+            LLVMZExt => Operation::ZExt,
+            LLVMSExt => Operation::SExt,
+            LLVMFPToUI => Operation::FToUI,
+            LLVMFPToSI => Operation::FToSI,
+            LLVMUIToFP => Operation::UIToF,
+            LLVMSIToFP => Operation::SIToF,
+            LLVMFPTrunc | LLVMFPExt => Operation::FToF,
+            LLVMAddrSpaceCast => return Some(value),
+            LLVMPtrToInt | LLVMIntToPtr => return Some(self.resized(value, sort, false)),
+            _ => return None,
+        };
+        if sort == Sort::Other || self::sort(from) == Sort::Other {
+            return None;
+        }
+        Some(self.terms.apply(operation, vec![value], sort))
+    }
+
+    /// To more bits, or to the low ones.
+    fn resized(&mut self, value: Term, sort: Sort, is_signed: bool) -> Term {
+        let (from, to) = (self.terms.sort(value), sort);
+        let operation = match (from, to) {
+            (Sort::Bits(from), Sort::Bits(to)) if to < from => Operation::Trunc,
+            (Sort::Bits(from), Sort::Bits(to)) if to > from && is_signed => Operation::SExt,
+            (Sort::Bits(from), Sort::Bits(to)) if to > from => Operation::ZExt,
+            _ => return value,
+        };
+        self.terms.apply(operation, vec![value], sort)
+    }
+
+    /// The same bits in lanes of another width; the first lane is lowest.
+    fn bit_cast(&mut self, lanes: &[Term], to: Shape) -> Option<Vec<Term>> {
+        let (from, into) = (self.width(*lanes.first()?), self.width_of(to.kind)?);
+        let count = to.lanes.max(1) as usize;
+        if from as usize * lanes.len() != into as usize * count {
+            return None;
+        }
+        let bits: Vec<Term> = lanes.iter().map(|lane| to_bits(self.terms, *lane)).collect();
+        let parts = if from == into {
+            bits
+        } else if from > into && from.is_multiple_of(into) {
+            let of = |t: &mut Self, bits: Term, i: u32| {
+                t.terms.apply(Operation::Extract(i * into), vec![bits], Sort::Bits(into))
+            };
+            bits.iter()
+                .flat_map(|b| (0..from / into).map(|i| (*b, i)).collect::<Vec<_>>())
+                .map(|(b, i)| of(self, b, i))
+                .collect()
+        } else if into > from && into.is_multiple_of(from) {
+            bits.chunks((into / from) as usize).map(|chunk| self.joined(chunk)).collect()
+        } else {
+            return None;
+        };
+        Some(parts.into_iter().map(|bits| from_bits(self.terms, bits, sort(to.kind))).collect())
+    }
+
+    fn width_of(&self, kind: Kind) -> Option<u32> {
+        match sort(kind) {
+            Sort::Bits(width) | Sort::Float(width) => Some(width),
+            Sort::Other => None,
+        }
+    }
+
+    /// Parts put together, the first lowest.
+    fn joined(&mut self, parts: &[Term]) -> Term {
+        let mut whole = parts[0];
+        for part in &parts[1..] {
+            let width = self.width(whole) + self.width(*part);
+            whole = self.terms.apply(Operation::Concat, vec![*part, whole], Sort::Bits(width));
+        }
+        whole
+    }
+
+    /// Addresses are sums modulo 2^64.
+    fn address(&mut self, lane: &[Term], steps: &[Step], offset: i64) -> Term {
+        let sort = Sort::Bits(64);
+        let mut at = lane[0];
+        for step in steps {
+            let index = self.resized(lane[step.operand], sort, true);
+            let scale = self.terms.constant(step.scale.cast_unsigned(), sort);
+            let bytes = self.make(Operation::Mul, &[index, scale]);
+            at = self.make(Operation::Add, &[at, bytes]);
+        }
+        let offset = self.terms.constant(offset.cast_unsigned(), sort);
+        self.make(Operation::Add, &[at, offset])
+    }
+
+    /// A lane by its number; behind the last, the last.
+    fn picked(&mut self, lanes: &[Term], index: Term) -> Option<Term> {
+        if let Some(i) = self.terms.as_constant(index) {
+            return lanes.get(usize::try_from(i).ok()?).copied();
+        }
+        let (last, before) = lanes.split_last()?;
+        let mut chosen = *last;
+        for (i, lane) in before.iter().enumerate() {
+            let number = self.number(i as u64, index);
+            let is = self.terms.compare(Operation::Eq, index, number);
+            chosen = self.terms.select(is, *lane, chosen);
+        }
+        Some(chosen)
+    }
+
+    fn replaced(&mut self, lanes: &[Term], index: Term, new: Term) -> Vec<Term> {
+        let one = |(i, lane): (usize, &Term)| {
+            let number = self.number(i as u64, index);
+            let is = self.terms.compare(Operation::Eq, index, number);
+            self.terms.select(is, new, *lane)
+        };
+        lanes.iter().enumerate().map(one).collect()
+    }
+}

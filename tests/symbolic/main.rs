@@ -1,0 +1,3 @@
+//! Terms of kernels: what instructions make of them, and what is proved of places that none reaches.
+
+mod transfer;

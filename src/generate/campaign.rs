@@ -1,5 +1,7 @@
 //! All of generation for one kernel, to a suite and a result.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,8 +13,9 @@ use super::journal::{Entry, TestEntry};
 use super::launches::Request;
 use super::model::KernelModel;
 use super::search::{self, Ended, First, Found, Kept, Known, Limits, Progress, Runs, Search, Subject, Tried};
+use super::solving::{self, Gave, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::Assay;
+use crate::coverage::build::{self, Assay};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe, SiteTally};
 use crate::error::{Error, Result};
@@ -26,6 +29,7 @@ use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStat
 use crate::result::journal::Journal;
 use crate::suite::launch::Launch;
 use crate::suite::write::{self, Writing, WritingTest};
+use crate::symbolic::infeasible::Fate;
 
 /// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
 /// at least and at most.
@@ -163,9 +167,22 @@ pub fn generate(
     let mut search = Search::new(subject, &options.limits, runs, progress, &mut record);
     search.resume(known(&log.known, before)?)?;
     let ended = fuzz::fuzz(&mut search, &request)?;
+    let solved = match options.solve {
+        true => {
+            let mut decided = |outcome: usize, fate: &Fate| match (
+                log.journal,
+                view.proved(outcome, fate, options.begun.elapsed()),
+            ) {
+                (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
+                _ => Ok(()),
+            };
+            let sources = build::sources_of(Path::new(&options.source));
+            solving::solve(&mut search, assay, &GOALS, proofs(&log.known, &view), &mut decided, &sources)?
+        }
+        false => Solved::default(),
+    };
     let found = search.finish()?;
-    let fuzz_s = begun.elapsed().as_secs_f64();
-    let goals = goals(&view, &found, &GOALS, &reason(ended, options), options.begun.elapsed());
+    let goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options });
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
         tests: found.tests.len() as u64,
@@ -174,8 +191,8 @@ pub fn generate(
         unknown: count(GoalStatus::Unknown),
         executions: found.tried.executions,
         faulted: found.tried.faulted,
-        fuzz_s,
-        smt_s: 0.0,
+        fuzz_s: begun.elapsed().as_secs_f64() - solved.took,
+        smt_s: solved.took,
     };
     let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = found.tests.iter().map(tally).collect();
@@ -235,6 +252,21 @@ impl View<'_> {
     }
 }
 
+impl View<'_> {
+    /// The goal of an outcome that a proof says is impossible.
+    fn proved(&self, outcome: usize, fate: &Fate, after: Duration) -> Option<Goal> {
+        let Fate::Infeasible { reason, preconditions } = fate else { return None };
+        Some(Goal {
+            status: GoalStatus::Infeasible,
+            by: Some(By::Smt),
+            reason: Some(reason.clone()),
+            preconditions: preconditions.clone(),
+            time_s: after.as_secs_f64(),
+            ..self.goal(outcome, None, &GOALS)?
+        })
+    }
+}
+
 /// Writes a kept input into the journal, and the goals that it decides.
 fn write_down(
     journal: &Journal,
@@ -273,39 +305,81 @@ fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
     tests.map(known).collect()
 }
 
-/// The outcomes of sites of some kinds, in order of their places. `reason`: why none of the searchers found more; `after`: when they
-/// gave up.
-fn goals(view: &View<'_>, found: &Found, kinds: &[SiteKind], reason: &str, after: Duration) -> Vec<Goal> {
+/// The proofs that a journal holds, by watched outcome.
+fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<Fate>> {
+    let mut proved: HashMap<(&str, &str), &Goal> = HashMap::new();
+    for entry in entries {
+        if let Entry::Goal(goal) = entry
+            && goal.status == GoalStatus::Infeasible
+            && let (Some(site), Some(outcome)) = (&goal.site, &goal.outcome)
+        {
+            proved.insert((site, outcome), goal);
+        }
+    }
+    let fate = |(s, o): &(usize, usize)| {
+        let site = &view.sites.sites[*s];
+        let goal = proved.get(&(site.id.as_str(), site.outcomes[*o].label.as_str()))?;
+        let reason = goal.reason.clone().unwrap_or_default();
+        Some(Fate::Infeasible { reason, preconditions: goal.preconditions.clone() })
+    };
+    view.outcomes.iter().map(fate).collect()
+}
+
+/// How the searches ended.
+struct Ends<'a> {
+    fuzzing: Ended,
+    options: &'a Options,
+}
+
+/// The goals, in order of their places.
+fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>) -> Vec<Goal> {
     let Tried { executions, faulted, largest } = found.tried;
-    let bound = format!("{executions} launches of up to {largest} work-items, {faulted} of which faulted");
+    let after = ends.options.begun.elapsed();
     let all = found.first.iter().enumerate().filter_map(|(outcome, first)| {
-        let goal = view.goal(outcome, *first, kinds)?;
-        Some(match first {
-            Some(_) => goal,
-            None => Goal {
-                reason: Some(reason.to_owned()),
-                bound: Some(bound.clone()),
-                time_s: after.as_secs_f64(),
-                ..goal
-            },
-        })
+        let goal = view.goal(outcome, *first, &GOALS)?;
+        if first.is_some() {
+            return Some(goal);
+        }
+        let fate = solved.fates.get(outcome).and_then(Option::as_ref);
+        if let Some(proved) = fate.and_then(|fate| view.proved(outcome, fate, after)) {
+            return Some(proved);
+        }
+        let mut bound = format!("{executions} launches of up to {largest} work-items, {faulted} of which faulted");
+        if let Some(Fate::Unknown { bound: Some(limit), .. }) = fate {
+            let _ = write!(bound, "; {limit}");
+        }
+        let reason = Some(reason(ends, solved, fate));
+        Some(Goal { reason, bound: Some(bound), time_s: after.as_secs_f64(), ..goal })
     });
     let mut goals: Vec<Goal> = all.collect();
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     goals
 }
 
-fn reason(ended: Ended, options: &Options) -> String {
-    let attempts = options.limits.attempts;
-    let search = match ended {
+/// Why an outcome is unknown: how the searches ended, and why there is no proof.
+fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&Fate>) -> String {
+    let attempts = ends.options.limits.attempts;
+    let mut reason = match ends.fuzzing {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
         Ended::Covered | Ended::Fruitless => format!("{attempts} attempts in a row gained nothing"),
         Ended::OutOfTime => "the time was up".to_owned(),
         Ended::OutOfExecutions => "the launches allowed were made".to_owned(),
         Ended::Nothing => "the interface file leaves nothing to change".to_owned(),
     };
-    let why = if options.solve { "solving is not built yet" } else { "--no-smt was given" };
-    format!("{search}; not solved for: {why}")
+    let solving = match solved.ended {
+        None => "not solved for: --no-smt was given",
+        Some(Gave::NoPaths) => "no path that was seen leads there by another choice of inputs",
+        Some(Gave::NoParent) => "not solved for, as no launch came to its end",
+        Some(Gave::Fruitless) => "what the solver proposed did not cover it",
+        Some(Gave::OutOfTime) => "the time was up while solving",
+        Some(Gave::OutOfExecutions) => "the launches allowed were made while solving",
+        Some(Gave::Done) => "solving ended",
+    };
+    let _ = write!(reason, "; {solving}");
+    if let Some(Fate::Unknown { reason: why, .. }) = fate {
+        let _ = write!(reason, "; not proved impossible: {why}");
+    }
+    reason
 }
 
 /// How the suite's kernel is compiled.

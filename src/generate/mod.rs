@@ -30,6 +30,8 @@ mod mutate;
 mod press;
 mod ranges;
 mod reading;
+mod refit;
 pub mod roles;
 pub mod search;
+pub mod solving;
 mod symbolic;

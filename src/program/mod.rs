@@ -4,6 +4,8 @@ pub mod arithmetic;
 pub mod promoted;
 pub mod read;
 
+use std::collections::HashSet;
+
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use crate::cfg::dominance::Dominance;
@@ -149,6 +151,8 @@ pub struct Code {
 pub struct Variable {
     pub name: String,
     pub is_local: bool,
+    /// Nothing writes it.
+    pub is_constant: bool,
     pub bytes: u64,
     /// Its initial contents; zeros where it has none.
     pub initial: Vec<u8>,
@@ -166,6 +170,12 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// What pointers may point to, by value; empty for what is no pointer.
     pub roots: Vec<Vec<Region>>,
+    /// Constants with parts that have no value, or none that is known here.
+    pub undefined: HashSet<ValueId>,
+    /// Results of loads that must be made as they stand.
+    pub volatile: HashSet<ValueId>,
+    /// All work-groups of a launch have the same size, as before OpenCL 2.0.
+    pub uniform_groups: bool,
     pub cfg: Cfg,
     pub dominance: Dominance,
 }

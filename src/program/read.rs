@@ -1,12 +1,12 @@
 //! From a promoted module to a [`Program`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use llvm_sys::target::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
 
 use super::arithmetic::float_bits;
 use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed};
@@ -30,6 +30,8 @@ struct Reader {
     known: HashMap<LLVMValueRef, ValueId>,
     variables: Vec<Variable>,
     globals: HashMap<LLVMValueRef, usize>,
+    undefined: HashSet<ValueId>,
+    volatile: HashSet<ValueId>,
 }
 
 /// Reads the kernel `entry` of a promoted module.
@@ -47,6 +49,8 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         known: HashMap::new(),
         variables: Vec::new(),
         globals: HashMap::new(),
+        undefined: HashSet::new(),
+        volatile: HashSet::new(),
     };
     let found = Pointers::find(&[function]);
     let params: Vec<LLVMValueRef> = pointers::params(function);
@@ -84,6 +88,9 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         blocks: codes,
         variables: reader.variables,
         roots,
+        undefined: reader.undefined,
+        volatile: reader.volatile,
+        uniform_groups: has_uniform_groups(function.0),
         cfg,
         dominance,
     })
@@ -124,7 +131,11 @@ impl Reader {
             return *id;
         }
         let definition = self.constant(value);
-        self.add(value, definition)
+        let id = self.add(value, definition);
+        if matches!(self.values[id as usize], Definition::Constant(_)) && !is_known(value) {
+            self.undefined.insert(id);
+        }
+        id
     }
 
     fn constant(&mut self, value: LLVMValueRef) -> Definition {
@@ -172,9 +183,10 @@ impl Reader {
             return *index;
         }
         // SAFETY: alive and a global variable.
-        let (ty, initializer, is_local) = unsafe {
+        let (ty, initializer, is_local, is_constant) = unsafe {
             let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
-            (LLVMGlobalGetValueType(global), LLVMGetInitializer(global), space == LOCAL)
+            let is_constant = LLVMIsGlobalConstant(global) != 0;
+            (LLVMGlobalGetValueType(global), LLVMGetInitializer(global), space == LOCAL, is_constant)
         };
         // SAFETY: a sized type of the module.
         let bytes = unsafe { LLVMABISizeOfType(self.layout, ty) };
@@ -183,7 +195,7 @@ impl Reader {
             self.contents(initializer, ty, 0, &mut initial);
         }
         let name = Inst(global).name();
-        self.variables.push(Variable { name, is_local, bytes, initial });
+        self.variables.push(Variable { name, is_local, is_constant, bytes, initial });
         self.globals.insert(global, self.variables.len() - 1);
         self.variables.len() - 1
     }
@@ -290,6 +302,10 @@ impl Reader {
             },
             _ => self.plain(inst, opcode),
         };
+        // SAFETY: alive and a load.
+        if opcode == LLVMOpcode::LLVMLoad && unsafe { LLVMGetVolatile(inst.0) } != 0 {
+            self.volatile.insert(self.known[&inst.0]);
+        }
         let operands = raw.into_iter().map(|o| self.value(o)).collect();
         Instruction { op, operands, result: self.known[&inst.0], location: inst.location().filter(|l| l.line > 0) }
     }
@@ -345,6 +361,40 @@ impl Reader {
                 End::Switch { value, default: *default, cases }
             }
             _ => End::Unreachable,
+        }
+    }
+}
+
+/// What clang says of kernels whose work-groups are all of one size.
+fn has_uniform_groups(function: LLVMValueRef) -> bool {
+    let name = "uniform-work-group-size";
+    // SAFETY: alive; the attribute is checked for null before its text is asked, which is as long as LLVM says.
+    unsafe {
+        let index = LLVMAttributeFunctionIndex;
+        let attribute = LLVMGetStringAttributeAtIndex(function, index, name.as_ptr().cast(), name.len() as u32);
+        if attribute.is_null() {
+            return false;
+        }
+        let mut length = 0;
+        let text = LLVMGetStringAttributeValue(attribute, &mut length);
+        // Newer clangs write the attribute without a value.
+        length == 0 || std::slice::from_raw_parts(text.cast::<u8>(), length as usize) == b"true"
+    }
+}
+
+/// Whether all of a constant's bits are what they are read as.
+fn is_known(value: LLVMValueRef) -> bool {
+    // SAFETY: alive; elements are asked of constant vectors, within their count; null where one is an expression.
+    unsafe {
+        let ty = LLVMTypeOf(value);
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMVectorTypeKind => (0..LLVMGetVectorSize(ty)).all(|i| {
+                let element = LLVMGetAggregateElement(value, i);
+                !element.is_null() && is_known(element)
+            }),
+            LLVMTypeKind::LLVMIntegerTypeKind => !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(ty) <= 64,
+            LLVMTypeKind::LLVMPointerTypeKind => !LLVMIsAConstantPointerNull(value).is_null(),
+            _ => !LLVMIsAConstantFP(value).is_null(),
         }
     }
 }

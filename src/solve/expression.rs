@@ -2,9 +2,10 @@
 //!
 //! Equal expressions are one [`Term`]; what is equal beyond that is for the solver (`proof`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::fold::Folded;
+use super::translate::{Names, reachable};
 
 /// What values a term has. Pointers are bits; floats are IEEE 754, by their width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +21,13 @@ pub enum Sort {
 /// A position in its [`Terms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u32);
+
+impl Term {
+    /// Greater than those of the terms it is made of, and of all that were made before it.
+    pub fn rank(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Where a float goes that is no integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -182,6 +190,42 @@ impl Terms {
             Node::Constant(bits) => Some(*bits),
             _ => None,
         }
+    }
+
+    /// The term with others in the place of some that it is made of.
+    pub fn replaced(&mut self, term: Term, by: &HashMap<Term, Term>) -> Term {
+        let mut done = by.clone();
+        let mut todo = vec![term];
+        while let Some(next) = todo.last().copied() {
+            if done.contains_key(&next) {
+                todo.pop();
+                continue;
+            }
+            let (node, sort) = self.nodes[next.rank()].clone();
+            let args = match &node {
+                Node::Apply(_, args) | Node::Unknown(_, args) => args.as_slice(),
+                _ => &[],
+            };
+            let before = todo.len();
+            todo.extend(args.iter().filter(|a| !done.contains_key(a)));
+            if todo.len() > before {
+                continue;
+            }
+            let new: Vec<Term> = args.iter().map(|a| done[a]).collect();
+            let made = match node {
+                Node::Apply(operation, _) => self.apply(operation, new, sort),
+                Node::Unknown(name, _) => self.unknown(name, new, sort),
+                Node::Symbol(_) | Node::Constant(_) => next,
+            };
+            done.insert(next, made);
+            todo.pop();
+        }
+        done[&term]
+    }
+
+    /// The terms that some are made of, and they themselves; through the arguments of unknown functions, too.
+    pub fn parts(&self, of: &[Term]) -> BTreeSet<Term> {
+        reachable(self, of, Names::Functions)
     }
 
     /// How many terms there are.

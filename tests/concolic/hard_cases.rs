@@ -174,7 +174,7 @@ fn a_machine_of_three_steps() {
     covers_all(
         "kernel void k(global const uchar *word, global int *out) {
             int state = 0;
-            for (int j = 0; j < 3; j++) {
+            for (int j = 0; j < 4; j++) {
                 uchar c = word[j];
                 switch (state) {
                     case 0: state = c == 'a' ? 1 : 0; break;

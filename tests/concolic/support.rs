@@ -135,3 +135,25 @@ impl Kernel {
         marks.iter().map(|m| &self.outcomes[*m as usize]).collect()
     }
 }
+
+#[test]
+fn timing() {
+    use kassay::solve::expression::{Operation, Sort, Terms};
+    use kassay::solve::query;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        let mut terms = Terms::default();
+        let x = terms.symbol("x", Sort::Bits(32));
+        let c = terms.constant(5, Sort::Bits(32));
+        let same = terms.compare(Operation::Eq, x, c);
+        query::solve(&terms, &[same], &query::Limits { rlimit: 1000000, end: None });
+        eprintln!("fresh {:?}", begun.elapsed());
+        let begun = Instant::now();
+        query::solve(
+            &terms,
+            &[same],
+            &query::Limits { rlimit: 1000000, end: Some(Instant::now() + Duration::from_secs(10)) },
+        );
+        eprintln!("with time {:?}", begun.elapsed());
+    }
+}

@@ -1,3 +1,8 @@
 //! Terms of kernels: what instructions make of them, and what is proved of places that none reaches.
 
+#[path = "../coverage_support/mod.rs"]
+mod coverage_support;
+mod infeasible;
+mod soundness;
+mod support;
 mod transfer;

@@ -121,12 +121,13 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The steps that lead to one of the subject's, with those of others that it depends on.
-    fn prefix(&self, entry: usize) -> (Vec<Entry>, bool) {
+    /// The steps of a work-item that lead to one, with those of others that it depends on; and whether there are others than
+    /// the subject.
+    fn prefix(&self, (item, entry): (usize, usize)) -> (Vec<Entry>, bool) {
         let paths = &self.trace.paths;
         let subject = self.trace.subject;
-        let mut lengths: BTreeMap<usize, usize> = [(subject, entry)].into();
-        let mut todo = vec![(subject, 0, entry)];
+        let mut lengths: BTreeMap<usize, usize> = [(item, entry)].into();
+        let mut todo = vec![(item, 0, entry)];
         while let Some((item, from, to)) = todo.pop() {
             for step in paths[item].get(from..to).unwrap_or_default() {
                 let Entry::Depends { item: other, length } = step else { continue };
@@ -143,9 +144,15 @@ impl Asked<'_> {
         (steps.flatten().copied().collect(), others)
     }
 
-    /// What has to hold for the subject's step to go the other way, and all that this depends on.
-    pub fn question(&self, terms: &mut Terms, variables: &mut Variables, entry: usize, flipped: Term) -> Question {
-        let (steps, fixed) = self.prefix(entry);
+    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position.
+    pub fn question(
+        &self,
+        terms: &mut Terms,
+        variables: &mut Variables,
+        place: (usize, usize),
+        flipped: Term,
+    ) -> Question {
+        let (steps, fixed) = self.prefix(place);
         let mut candidates: Vec<(Term, Kind)> = Vec::new();
         for step in steps {
             match step {

@@ -31,7 +31,7 @@ const MOST_TERMS: usize = 2_000_000;
 const MOST_CANDIDATES: usize = 50_000;
 
 /// Where a candidate leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Target {
     /// Out of a block to this successor, which is that block.
     Way(u32, u32, usize),
@@ -42,9 +42,27 @@ enum Target {
 pub(super) struct Candidate {
     pub node: usize,
     trace: Rc<Trace>,
+    /// Whose path, and which step of it.
+    item: usize,
     entry: usize,
     target: Target,
     key: u64,
+}
+
+impl Candidate {
+    /// What tries are counted by.
+    fn at(&self) -> (u32, u32) {
+        match self.target {
+            Target::Way(block, successor, _) => (block, successor),
+            Target::Mark(goal) => (u32::MAX, goal),
+        }
+    }
+}
+
+fn hash(what: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Smaller is better.
@@ -191,30 +209,22 @@ impl Engine<'_> {
         node.rounds += 1;
     }
 
-    /// Makes candidates of the steps of a path.
+    /// Makes candidates of the steps of a trace: of the subject's path, and of those whose stores it read.
     fn offer(&mut self, node: usize, trace: &Rc<Trace>) {
-        let Some(path) = trace.paths.get(trace.subject) else { return };
         let mut found: BTreeMap<(u32, u32), Vec<Candidate>> = BTreeMap::new();
-        let mut so_far = 0u64;
-        for (entry, step) in path.iter().enumerate() {
-            let mut offer = |at: (u32, u32), target| {
-                let mut hasher = DefaultHasher::new();
-                (so_far, step, at).hash(&mut hasher);
-                let candidate = Candidate { node, trace: trace.clone(), entry, target, key: hasher.finish() };
-                found.entry(at).or_default().push(candidate);
-            };
-            match step {
-                Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
-                    for (successor, to) in step.alternatives(self.program) {
-                        offer((*block, successor), Target::Way(*block, successor, to));
-                    }
-                }
-                Entry::Mark { goal, .. } => offer((u32::MAX, *goal), Target::Mark(*goal)),
-                _ => {}
+        let Some(path) = trace.paths.get(trace.subject) else { return };
+        let mut items = vec![trace.subject];
+        for step in path {
+            if let Entry::Depends { item, .. } = step
+                && !items.contains(&(*item as usize))
+            {
+                items.push(*item as usize);
             }
-            let mut hasher = DefaultHasher::new();
-            (so_far, step).hash(&mut hasher);
-            so_far = hasher.finish();
+        }
+        for item in items {
+            for candidate in self.steps_of(node, trace, item) {
+                found.entry(candidate.at()).or_default().push(candidate);
+            }
         }
         for mut candidates in found.into_values() {
             // Of long loops, the first turns and the last.
@@ -229,19 +239,37 @@ impl Engine<'_> {
         self.candidates.truncate(MOST_CANDIDATES);
     }
 
+    fn steps_of(&self, node: usize, trace: &Rc<Trace>, item: usize) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let mut so_far = 0u64;
+        for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
+            let mut offer = |target| {
+                let key = hash((so_far, step, target));
+                found.push(Candidate { node, trace: trace.clone(), item, entry, target, key });
+            };
+            match step {
+                Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
+                    for (successor, to) in step.alternatives(self.program) {
+                        offer(Target::Way(*block, successor, to));
+                    }
+                }
+                Entry::Mark { goal, .. } => offer(Target::Mark(*goal)),
+                _ => {}
+            }
+            so_far = hash((so_far, step));
+        }
+        found
+    }
+
     /// Solves for another way, and interprets what comes of it.
     fn attempt(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Proposal> {
         if !self.done.insert(candidate.key) {
             return None;
         }
-        let (at, successor) = match candidate.target {
-            Target::Way(block, successor, _) => ((block, successor), successor),
-            Target::Mark(goal) => ((u32::MAX, goal), 0),
-        };
-        *self.tried.entry(at).or_insert(0) += 1;
+        *self.tried.entry(candidate.at()).or_insert(0) += 1;
         self.statistics.attempts += 1;
-        let step = *candidate.trace.paths.get(candidate.trace.subject)?.get(candidate.entry)?;
-        let flipped = step.flipped(&mut self.terms, self.program, successor)?;
+        let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
+        let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
         let node = &self.nodes[candidate.node];
         let asked = Asked {
             program: self.program,
@@ -250,7 +278,8 @@ impl Engine<'_> {
             local: node.local,
             trace: &candidate.trace,
         };
-        let question = asked.question(&mut self.terms, &mut self.variables, candidate.entry, flipped);
+        let place = (candidate.item, candidate.entry);
+        let question = asked.question(&mut self.terms, &mut self.variables, place, flipped);
         let mut reached = false;
         if let Some(model) = self.solve(candidate, &question, Freedom::Values, limits)? {
             for freedom in [Freedom::Small, Freedom::Values, Freedom::Same] {

@@ -1,0 +1,631 @@
+//! The kernel as a formula: its acyclic graph gone through in order, loops in place of their headers.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::launch::Launch;
+use super::memory::{Cells, Memory};
+use super::nest::{Nest, successors};
+use crate::instrument::marks::MARK;
+use crate::program::{Definition, End, Op, Program, ValueId};
+use crate::solve::expression::{Operation, Term, Terms};
+use crate::solve::query::Limits;
+
+/// Instructions that the formula has, copies of loop bodies included.
+const MOST: usize = 60_000;
+/// The same with copies that were given up.
+const WORK: usize = 300_000;
+/// Iterations that are encoded one by one.
+const ITERATIONS: usize = 72;
+/// A loop is not encoded so if its copies take more instructions than this.
+const COPIES: usize = 6_000;
+
+/// A condition that holds wherever a block is reached: the branch that it belongs to, and what it says there.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    pub holds: Term,
+    pub block: usize,
+    pub says: Says,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Says {
+    Is(bool),
+    Case(Vec<u64>),
+    NoCase,
+}
+
+/// A mark where it stands, in some copy.
+pub struct Occurrence {
+    pub reach: Term,
+    pub holds: Term,
+    pub block: usize,
+    pub guards: Rc<Vec<Guard>>,
+    /// The value that is marked, if it is no constant.
+    pub value: ValueId,
+    /// Loops that came before, of [`Encoded::loops`].
+    pub loops: usize,
+}
+
+/// What a header's `phi` takes.
+pub struct Phi {
+    pub value: ValueId,
+    pub symbols: Vec<Term>,
+    /// By way into the header from outside: whether it is taken, and the lanes.
+    pub starts: Vec<(Term, Vec<Term>)>,
+    /// By way back.
+    pub nexts: Vec<(Term, Vec<Term>)>,
+}
+
+/// A loop whose iterations are any.
+pub struct Havocked {
+    pub header: usize,
+    pub reach: Term,
+    pub phis: Vec<Phi>,
+    /// Terms of lower rank are made of what was known before the loop.
+    pub begin: usize,
+    /// Comparisons of integers in its body.
+    pub compared: Vec<(Term, Term)>,
+    /// One past the last loop that lies in it.
+    pub inner_end: usize,
+}
+
+pub struct Encoded<'p> {
+    pub program: &'p Program,
+    pub terms: Terms,
+    pub launch: Launch,
+    pub loops: Vec<Havocked>,
+    pub marks: BTreeMap<u32, Vec<Occurrence>>,
+    /// How often what the kernel does not write was loaded.
+    pub loads: HashMap<Term, usize>,
+}
+
+pub struct Encoder<'p> {
+    pub(super) program: &'p Program,
+    nest: &'p Nest,
+    pub(super) terms: Terms,
+    pub(super) launch: Launch,
+    pub(super) memory: Memory,
+    /// By value: the lanes that it has where the encoder stands.
+    pub(super) values: Vec<Option<Vec<Term>>>,
+    pub(super) cells: Cells,
+    pub(super) count: usize,
+    pub(super) loads: HashMap<Term, usize>,
+    reach: Vec<Option<Term>>,
+    guards: Vec<Rc<Vec<Guard>>>,
+    edges: HashMap<(usize, usize), Term>,
+    /// Memory at the end of a block, on the way to another.
+    states: HashMap<(usize, usize), Cells>,
+    /// Headers of loops that are left after a known number of iterations.
+    unrolled: BTreeSet<usize>,
+    loops: Vec<Havocked>,
+    open: Vec<usize>,
+    marks: BTreeMap<u32, Vec<Occurrence>>,
+    outside: HashMap<usize, Vec<ValueId>>,
+    steps: usize,
+    work: usize,
+    end: Option<Instant>,
+}
+
+/// `None` if the formula becomes too large.
+pub fn encode<'p>(program: &'p Program, nest: &'p Nest, limits: &Limits) -> Option<Encoded<'p>> {
+    let blocks = program.blocks.len();
+    let mut encoder = Encoder {
+        program,
+        nest,
+        terms: Terms::default(),
+        launch: Launch::default(),
+        memory: Memory::of(program),
+        values: vec![None; program.values.len()],
+        cells: Cells::default(),
+        count: 0,
+        loads: HashMap::new(),
+        reach: vec![None; blocks],
+        guards: vec![Rc::default(); blocks],
+        edges: HashMap::new(),
+        states: HashMap::new(),
+        unrolled: BTreeSet::new(),
+        loops: Vec::new(),
+        open: Vec::new(),
+        marks: BTreeMap::new(),
+        outside: used_outside(program, nest),
+        steps: 0,
+        work: 0,
+        end: limits.end,
+    };
+    let yes = encoder.terms.truth(true);
+    encoder.reach[0] = Some(yes);
+    encoder.region(&nest.order, None)?;
+    Some(Encoded {
+        program,
+        terms: encoder.terms,
+        launch: encoder.launch,
+        loops: encoder.loops,
+        marks: encoder.marks,
+        loads: encoder.loads,
+    })
+}
+
+/// By loop: the values that are defined in it and used behind it.
+fn used_outside(program: &Program, nest: &Nest) -> HashMap<usize, Vec<ValueId>> {
+    let mut found: HashMap<usize, BTreeSet<ValueId>> = HashMap::new();
+    let mut uses: Vec<(usize, ValueId)> = Vec::new();
+    for (block, code) in program.blocks.iter().enumerate() {
+        for instruction in &code.instructions {
+            match &instruction.op {
+                // A `phi` uses its operand at the end of the predecessor.
+                Op::Phi(from) => uses.extend(from.iter().copied().zip(instruction.operands.iter().copied())),
+                _ => uses.extend(instruction.operands.iter().map(|o| (block, *o))),
+            }
+        }
+        match &code.end {
+            End::Branch { condition, .. } => uses.push((block, *condition)),
+            End::Switch { value, .. } => uses.push((block, *value)),
+            _ => {}
+        }
+    }
+    for (block, value) in uses {
+        let Definition::Inst { block: home, .. } = program.values[value as usize] else { continue };
+        for (i, circle) in nest.circles.iter().enumerate() {
+            if circle.blocks.contains(&home) && !circle.blocks.contains(&block) {
+                found.entry(i).or_default().insert(value);
+            }
+        }
+    }
+    // What a `phi` behind the loop takes is used at the end of a block in the loop.
+    for (i, circle) in nest.circles.iter().enumerate() {
+        let behind = program.instructions().filter(|(b, x)| matches!(x.op, Op::Phi(_)) && !circle.blocks.contains(b));
+        for operand in behind.flat_map(|(_, phi)| &phi.operands) {
+            if program.block_of(*operand).is_some_and(|home| circle.blocks.contains(&home)) {
+                found.entry(i).or_default().insert(*operand);
+            }
+        }
+    }
+    found.into_iter().map(|(i, values)| (i, values.into_iter().collect())).collect()
+}
+
+impl<'p> Encoder<'p> {
+    /// Goes through blocks in order. The reach of the first must be known if it is a loop's header.
+    fn region(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
+        for block in order {
+            if let Some(circle) = self.nest.by_header.get(block).copied()
+                && own_header != Some(*block)
+            {
+                self.circle(circle)?;
+            } else {
+                self.block(*block, own_header == Some(*block))?;
+            }
+        }
+        Some(())
+    }
+
+    fn no(&mut self) -> Term {
+        self.terms.truth(false)
+    }
+
+    fn edge(&mut self, from: usize, to: usize) -> Term {
+        match self.edges.get(&(from, to)) {
+            Some(active) => *active,
+            None => self.no(),
+        }
+    }
+
+    /// Ways into a block from outside of the loop that it may head, that can be taken.
+    fn ways_in(&mut self, block: usize) -> Vec<(usize, Term)> {
+        let circle = self.nest.by_header.get(&block).map(|i| &self.nest.circles[*i]);
+        let inside = |p: &usize| circle.is_some_and(|c| c.blocks.contains(p));
+        let from: Vec<usize> = self.nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
+        let mut ways = Vec::new();
+        for p in from {
+            let active = self.edge(p, block);
+            if self.terms.as_constant(active) != Some(0) {
+                ways.push((p, active));
+            }
+        }
+        ways
+    }
+
+    fn any(&mut self, ways: &[(usize, Term)]) -> Term {
+        let mut any = self.no();
+        for (_, active) in ways {
+            any = self.terms.or(any, *active);
+        }
+        any
+    }
+
+    /// Sets reach, guards and memory of a block by the ways into it.
+    fn enter(&mut self, block: usize, ways: &[(usize, Term)]) {
+        let dominator = if block == 0 { None } else { self.program.dominance.immediate_dominator(block) };
+        let mut reach = if block == 0 { self.terms.truth(true) } else { self.any(ways) };
+        if let Some(d) = dominator
+            && let Some(before) = self.rejoined(d, block)
+        {
+            reach = before;
+        }
+        self.reach[block] = Some(reach);
+        self.guards[block] = self.guards_at(block, dominator);
+        let mut cells: Option<Cells> = None;
+        for (p, active) in ways {
+            let state = self.states.get(&(*p, block)).cloned().unwrap_or_default();
+            cells = Some(match cells {
+                None => state,
+                Some(others) => state.merged(&mut self.terms, *active, &others),
+            });
+        }
+        self.cells = cells.unwrap_or_default();
+    }
+
+    /// The reach of a block that every way from its dominator leads to.
+    fn rejoined(&mut self, dominator: usize, block: usize) -> Option<Term> {
+        let mut from = dominator;
+        // A dominator in a loop that the block is not in stands for that loop.
+        while let Some(circle) = self
+            .nest
+            .circles
+            .iter()
+            .find(|c| c.header != from && c.blocks.contains(&from) && !c.blocks.contains(&block))
+        {
+            from = circle.header;
+        }
+        let leaves = self.nest.circles.iter().any(|c| c.header == from && !c.blocks.contains(&block));
+        if leaves && !self.unrolled.contains(&from) {
+            return None;
+        }
+        let (mut todo, mut seen) = (vec![from], BTreeSet::new());
+        while let Some(at) = todo.pop() {
+            if at == block || !seen.insert(at) {
+                continue;
+            }
+            let circle = self.nest.by_header.get(&at).map(|i| &self.nest.circles[*i]);
+            let next: Vec<usize> = match circle {
+                Some(c) if !c.blocks.contains(&block) => {
+                    if !self.unrolled.contains(&at) {
+                        return None;
+                    }
+                    let out = |b: &usize| successors(&self.program.blocks[*b].end);
+                    c.blocks.iter().flat_map(out).filter(|b| !c.blocks.contains(b)).collect()
+                }
+                _ => successors(&self.program.blocks[at].end),
+            };
+            // Ends, and ways back to a header around both.
+            let back = |b: &usize| *b != block && self.program.dominance.dominates(*b, at);
+            if next.is_empty() || next.iter().any(back) {
+                return None;
+            }
+            todo.extend(next);
+            if seen.len() > 200 {
+                return None;
+            }
+        }
+        self.reach[from]
+    }
+
+    fn guards_at(&mut self, block: usize, dominator: Option<usize>) -> Rc<Vec<Guard>> {
+        let Some(d) = dominator else { return Rc::default() };
+        // Of a loop that was encoded in copies, the last copy's conditions are not those of each exit.
+        let copies = |b: usize| {
+            self.nest
+                .circles
+                .iter()
+                .find(|c| self.unrolled.contains(&c.header) && c.blocks.contains(&b) && !c.blocks.contains(&block))
+        };
+        let mut from = d;
+        let mut plain = true;
+        while let Some(circle) = copies(from) {
+            plain = false;
+            match self.program.dominance.immediate_dominator(circle.header) {
+                Some(before) => from = before,
+                None => return Rc::default(),
+            }
+        }
+        let before = self.guards[from].clone();
+        let single =
+            self.nest.predecessors[block].iter().filter(|p| !self.program.dominance.dominates(block, **p)).count() == 1;
+        if !plain || !single || !self.nest.predecessors[block].contains(&d) {
+            return before;
+        }
+        match self.condition_of(d, block) {
+            Some((holds, says)) if self.terms.as_constant(holds) != Some(1) => {
+                let mut guards = (*before).clone();
+                guards.push(Guard { holds, block: d, says });
+                Rc::new(guards)
+            }
+            _ => before,
+        }
+    }
+
+    /// Under which condition a block goes to another.
+    fn condition_of(&mut self, block: usize, to: usize) -> Option<(Term, Says)> {
+        match &self.program.blocks[block].end {
+            End::Branch { condition, then, other } if then != other => {
+                let bit = *self.value(*condition).first()?;
+                let is_then = *then == to;
+                let holds = if is_then { bit } else { self.terms.not(bit) };
+                Some((holds, Says::Is(is_then)))
+            }
+            End::Switch { value, default, cases } => {
+                let of = *self.value(*value).first()?;
+                let sort = self.terms.sort(of);
+                let mut any = self.no();
+                let mut named = Vec::new();
+                let is_default = *default == to;
+                // Of the default, all cases that go elsewhere are excluded.
+                for (case, _) in cases.iter().filter(|(_, target)| (*target == to) != is_default) {
+                    let number = self.terms.constant(*case, sort);
+                    let is = self.terms.compare(Operation::Eq, of, number);
+                    any = self.terms.or(any, is);
+                    named.push(*case);
+                }
+                if is_default {
+                    return Some((self.terms.not(any), Says::NoCase));
+                }
+                Some((any, Says::Case(named)))
+            }
+            _ => None,
+        }
+    }
+
+    fn block(&mut self, block: usize, entered: bool) -> Option<()> {
+        if !entered {
+            let ways = self.ways_in(block);
+            self.enter(block, &ways);
+            self.phis(block, &ways);
+        }
+        let reach = self.reach[block].unwrap_or_else(|| self.terms.truth(false));
+        let dead = self.terms.as_constant(reach) == Some(0);
+        let size = self.program.blocks[block].instructions.len() + 1;
+        self.steps += size;
+        self.work += size;
+        let is_late = || self.end.is_some_and(|end| Instant::now() >= end);
+        if self.steps > MOST || self.work > WORK || is_late() {
+            return None;
+        }
+        let program = self.program;
+        for instruction in &program.blocks[block].instructions {
+            match &instruction.op {
+                Op::Phi(_) => {}
+                Op::Call(name, _) if name == MARK => self.mark(block, reach, &instruction.operands),
+                _ if dead => {}
+                _ => {
+                    let lanes = self.instruction(instruction);
+                    if let (Op::Compare(_), [l, r]) = (&instruction.op, &instruction.operands[..]) {
+                        self.note_comparison(*l, *r);
+                    }
+                    self.values[instruction.result as usize] = Some(lanes);
+                }
+            }
+        }
+        for to in successors(&program.blocks[block].end) {
+            let active = match self.condition_of(block, to) {
+                _ if dead => self.no(),
+                Some((holds, _)) => self.terms.and(reach, holds),
+                None => reach,
+            };
+            self.edges.insert((block, to), active);
+            self.states.insert((block, to), self.cells.clone());
+        }
+        Some(())
+    }
+
+    fn note_comparison(&mut self, left: ValueId, right: ValueId) {
+        let (l, r) = (self.value(left), self.value(right));
+        if let ([l], [r]) = (&l[..], &r[..]) {
+            for i in &self.open {
+                self.loops[*i].compared.push((*l, *r));
+            }
+        }
+    }
+
+    fn mark(&mut self, block: usize, reach: Term, operands: &[ValueId]) {
+        let (Some(goal), Some(value)) = (operands.first(), operands.get(1)) else { return };
+        let Some(goal) = self.program.constant(*goal).and_then(|g| u32::try_from(g).ok()) else { return };
+        let holds = match self.terms.as_constant(reach) {
+            Some(0) => reach,
+            _ => match self.value(*value).first() {
+                Some(bit) => *bit,
+                None => return,
+            },
+        };
+        let guards = self.guards[block].clone();
+        let occurrence = Occurrence { reach, holds, block, guards, value: *value, loops: self.loops.len() };
+        self.marks.entry(goal).or_default().push(occurrence);
+    }
+
+    /// What comes in by those ways, lane by lane.
+    fn incoming(&mut self, from: &[usize], operands: &[ValueId], ways: &[(usize, Term)]) -> Option<Vec<Term>> {
+        let mut chosen: Option<Vec<Term>> = None;
+        for (p, active) in ways {
+            let i = from.iter().position(|b| b == p)?;
+            let lanes = self.value(operands[i]);
+            chosen = Some(match chosen {
+                None => lanes,
+                Some(others) => {
+                    let pairs: Vec<(Term, Term)> = lanes.into_iter().zip(others).collect();
+                    pairs.into_iter().map(|(lane, other)| self.terms.select(*active, lane, other)).collect()
+                }
+            });
+        }
+        chosen
+    }
+
+    fn phis(&mut self, block: usize, ways: &[(usize, Term)]) {
+        let program = self.program;
+        let mut found = Vec::new();
+        for instruction in &program.blocks[block].instructions {
+            let Op::Phi(from) = &instruction.op else { break };
+            let lanes = match self.incoming(from, &instruction.operands, ways) {
+                Some(lanes) => lanes,
+                None => self.fresh(instruction.result, "nowhere"),
+            };
+            found.push((instruction.result, lanes));
+        }
+        for (result, lanes) in found {
+            self.values[result as usize] = Some(lanes);
+        }
+    }
+
+    fn circle(&mut self, index: usize) -> Option<()> {
+        let header = self.nest.circles[index].header;
+        let ways = self.ways_in(header);
+        self.enter(header, &ways);
+        self.unrolled.remove(&header);
+        let (marks, loops, steps) = (self.marks_now(), self.loops.len(), self.steps);
+        if self.unroll(index, &ways)? {
+            self.unrolled.insert(header);
+            return Some(());
+        }
+        for (goal, all) in &mut self.marks {
+            all.truncate(marks.get(goal).copied().unwrap_or(0));
+        }
+        self.marks.retain(|_, all| !all.is_empty());
+        self.loops.truncate(loops);
+        self.steps = steps;
+        self.enter(header, &ways);
+        self.havoc(index, &ways)
+    }
+
+    fn marks_now(&self) -> BTreeMap<u32, usize> {
+        self.marks.iter().map(|(goal, all)| (*goal, all.len())).collect()
+    }
+
+    fn exits(&self, index: usize) -> Vec<(usize, usize)> {
+        let circle = &self.nest.circles[index];
+        let out = |b: &usize| {
+            successors(&self.program.blocks[*b].end).into_iter().map(move |to| (*b, to)).collect::<Vec<_>>()
+        };
+        circle.blocks.iter().flat_map(out).filter(|(_, to)| !circle.blocks.contains(to)).collect()
+    }
+
+    /// Encodes iteration by iteration, as long as one way out at least is known to be taken or not; whether it came to an end.
+    fn unroll(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<bool> {
+        let nest = self.nest;
+        let circle = &nest.circles[index];
+        let header = circle.header;
+        let exits = self.exits(index);
+        let live = self.outside.get(&index).cloned().unwrap_or_default();
+        let (begin, entered) = (self.steps, self.reach[header]);
+        self.phis(header, ways);
+        let mut left: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
+        let mut merged: HashMap<ValueId, Vec<Term>> = HashMap::new();
+        for iteration in 0..ITERATIONS {
+            self.region(&circle.order, Some(header))?;
+            let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
+            let mut exit = self.no();
+            let mut is_counted = false;
+            for (from, to) in &exits {
+                let active = self.edge(*from, *to);
+                exit = self.terms.or(exit, active);
+                let says = self.condition_of(*from, *to).map(|(holds, _)| holds);
+                is_counted |= says.is_some_and(|holds| self.terms.as_constant(holds).is_some());
+                let state = self.states.get(&(*from, *to)).cloned().unwrap_or_default();
+                let total = match left.remove(&(*from, *to)) {
+                    None => (active, state),
+                    Some((before, cells)) => {
+                        (self.terms.or(before, active), state.merged(&mut self.terms, active, &cells))
+                    }
+                };
+                left.insert((*from, *to), total);
+            }
+            for value in &live {
+                let now = self.value(*value);
+                let lanes = match merged.remove(value) {
+                    None => now,
+                    Some(before) => {
+                        let pairs: Vec<(Term, Term)> = now.into_iter().zip(before).collect();
+                        pairs.into_iter().map(|(lane, other)| self.terms.select(exit, lane, other)).collect()
+                    }
+                };
+                merged.insert(*value, lanes);
+            }
+            let mut back = Vec::new();
+            for latch in &circle.latches {
+                let active = self.edge(*latch, header);
+                if self.terms.as_constant(active) != Some(0) {
+                    back.push((*latch, active));
+                }
+            }
+            let again = self.any(&back);
+            if self.terms.as_constant(again) == Some(0) {
+                for (edge, (active, cells)) in left {
+                    self.edges.insert(edge, active);
+                    self.states.insert(edge, cells);
+                }
+                for (value, lanes) in merged {
+                    self.values[value as usize] = Some(lanes);
+                }
+                self.reach[header] = entered;
+                return Some(true);
+            }
+            let too_much = self.steps - begin > COPIES || self.terms.as_constant(reach) == Some(0);
+            if !is_counted || too_much || iteration + 1 == ITERATIONS {
+                return Some(false);
+            }
+            let mut cells: Option<Cells> = None;
+            for (latch, active) in &back {
+                let state = self.states.get(&(*latch, header)).cloned().unwrap_or_default();
+                cells = Some(match cells {
+                    None => state,
+                    Some(others) => state.merged(&mut self.terms, *active, &others),
+                });
+            }
+            self.cells = cells.unwrap_or_default();
+            self.phis(header, &back);
+            self.reach[header] = Some(again);
+        }
+        Some(false)
+    }
+
+    /// Encodes one iteration that may be any.
+    fn havoc(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<()> {
+        let program = self.program;
+        let nest = self.nest;
+        let circle = &nest.circles[index];
+        let header = circle.header;
+        let cells = std::mem::take(&mut self.cells);
+        let begin = self.terms.len();
+        let mut phis = Vec::new();
+        for instruction in &program.blocks[header].instructions {
+            let Op::Phi(from) = &instruction.op else { break };
+            let mut starts = Vec::new();
+            for (p, active) in ways {
+                let operand = from.iter().position(|b| b == p).map(|i| instruction.operands[i]);
+                if let Some(operand) = operand {
+                    starts.push((*active, self.value(operand)));
+                }
+            }
+            phis.push(Phi { value: instruction.result, symbols: Vec::new(), starts, nexts: Vec::new() });
+        }
+        for phi in &mut phis {
+            phi.symbols = self.fresh(phi.value, "iterated");
+            self.values[phi.value as usize] = Some(phi.symbols.clone());
+        }
+        let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
+        let mine = self.loops.len();
+        self.loops.push(Havocked { header, reach, phis, begin, compared: Vec::new(), inner_end: 0 });
+        self.cells = cells;
+        self.memory.drop_written(&mut self.cells, circle.blocks.iter());
+        self.open.push(mine);
+        let done = self.region(&circle.order, Some(header));
+        self.open.pop();
+        done?;
+        for latch in &circle.latches {
+            let active = self.edge(*latch, header);
+            if self.terms.as_constant(active) == Some(0) {
+                continue;
+            }
+            let mut values = Vec::new();
+            for instruction in &program.blocks[header].instructions {
+                let Op::Phi(from) = &instruction.op else { break };
+                if let Some(i) = from.iter().position(|b| b == latch) {
+                    values.push(self.value(instruction.operands[i]));
+                }
+            }
+            for (phi, lanes) in self.loops[mine].phis.iter_mut().zip(values) {
+                phi.nexts.push((active, lanes));
+            }
+        }
+        self.loops[mine].inner_end = self.loops.len();
+        Some(())
+    }
+}

@@ -1,0 +1,453 @@
+//! What holds of a loop's variables in every iteration: guesses, of which those stay that no entry and no way back breaks.
+//!
+//! A guess may be used in the check of another (Flanagan and Leino's Houdini): the first execution that broke any of those that
+//! stay would break it at an entry or a way back, where all others held of the loops it had come through; the check of that edge
+//! excludes it. For that, a check may assume guesses only of loops that lie before the edge, and only if the path goes through
+//! their headers.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
+
+use super::encode::{Encoded, Phi};
+use super::reasons::Background;
+use crate::solve::expression::{Node, Operation, Sort, Term};
+use crate::solve::query::{Answer, Limits, solve};
+
+/// A guess that stayed.
+pub struct Invariant {
+    /// Position of its loop.
+    pub number: usize,
+    /// That it holds if the loop is reached.
+    pub holds: Term,
+    /// The conditions under which it was checked.
+    pub leans_on: Vec<Term>,
+}
+
+/// Guesses for one variable.
+const MOST: usize = 60;
+/// Z3's work on one check.
+const CHECK: u32 = 600_000;
+/// Variables of a loop that are compared with each other.
+const PAIRS: usize = 6;
+
+struct Guess {
+    number: usize,
+    /// In terms of the header's symbols.
+    holds: Term,
+    /// The same at each entry, then at each way back, with the bit of the edge.
+    starts: Vec<(Term, Term)>,
+    nexts: Vec<(Term, Term)>,
+}
+
+/// The invariants of all loops.
+pub fn find(encoded: &mut Encoded<'_>, background: &[Background], limits: &Limits) -> Vec<Invariant> {
+    let mut guesses = Vec::new();
+    for number in 0..encoded.loops.len() {
+        let mut maker = Maker { encoded, number };
+        let found = maker.guesses();
+        guesses.extend(found.into_iter().map(|holds| maker.placed(holds)));
+    }
+    let known: Vec<Term> = background.iter().map(|b| b.holds).collect();
+    let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
+    while drop_broken(encoded, &mut guesses, &known, &limits) {
+        if limits.end.is_some_and(|end| Instant::now() >= end) {
+            // What was not checked against all that stayed is not proved.
+            return Vec::new();
+        }
+    }
+    let mut edges: Vec<Term> = Vec::new();
+    for l in &encoded.loops {
+        edges.extend(l.phis.iter().flat_map(|p| p.starts.iter().chain(&p.nexts)).map(|(active, _)| *active));
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    guesses
+        .into_iter()
+        .map(|g| Invariant { number: g.number, holds: reached(encoded, &g), leans_on: edges.clone() })
+        .collect()
+}
+
+/// That the guess holds if its loop is reached.
+fn reached(encoded: &mut Encoded<'_>, guess: &Guess) -> Term {
+    let not = encoded.terms.not(encoded.loops[guess.number].reach);
+    encoded.terms.or(not, guess.holds)
+}
+
+/// Checks all guesses against those that are left; whether any was dropped.
+fn drop_broken(encoded: &mut Encoded<'_>, guesses: &mut Vec<Guess>, known: &[Term], limits: &Limits) -> bool {
+    let before = guesses.len();
+    for number in 0..encoded.loops.len() {
+        for is_back in [false, true] {
+            let count = {
+                let Some(first) = guesses.iter().find(|g| g.number == number) else { continue };
+                if is_back { first.nexts.len() } else { first.starts.len() }
+            };
+            for edge in 0..count {
+                check(encoded, guesses, known, limits, (number, is_back, edge));
+            }
+        }
+    }
+    guesses.len() < before
+}
+
+/// Drops the guesses of a loop that an edge into its header may break.
+fn check(
+    encoded: &mut Encoded<'_>,
+    guesses: &mut Vec<Guess>,
+    known: &[Term],
+    limits: &Limits,
+    (number, is_back, edge): (usize, bool, usize),
+) {
+    let at = |g: &Guess| if is_back { g.nexts[edge] } else { g.starts[edge] };
+    loop {
+        let mine: Vec<usize> = (0..guesses.len()).filter(|i| guesses[*i].number == number).collect();
+        let Some(first) = mine.first() else { return };
+        let active = at(&guesses[*first]).0;
+        let before = if is_back { encoded.loops[number].inner_end } else { number };
+        let mut conditions = known.to_vec();
+        conditions.push(active);
+        for i in 0..guesses.len() {
+            if guesses[i].number < before {
+                conditions.push(reached(encoded, &guesses[i]));
+            }
+        }
+        // Which break: a bit for each.
+        let mut any = encoded.terms.truth(false);
+        let mut names = Vec::new();
+        for i in &mine {
+            let then = at(&guesses[*i]).1;
+            let broken = encoded.terms.not(then);
+            any = encoded.terms.or(any, broken);
+            let name = format!("broken {i}");
+            let bit = encoded.terms.symbol(name.clone(), Sort::Bits(1));
+            conditions.push(encoded.terms.compare(Operation::Eq, bit, broken));
+            names.push((*i, name, broken));
+        }
+        conditions.push(any);
+        let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
+            Answer::Unsat => return,
+            Answer::Sat(model) => {
+                let breaks = |(i, name, broken): &(usize, String, Term)| {
+                    let bit = encoded.terms.as_constant(*broken).or_else(|| model.symbol(name));
+                    (bit == Some(1)).then_some(*i)
+                };
+                names.iter().filter_map(breaks).collect()
+            }
+            Answer::Unknown(_) => {
+                // One by one, those that are not proved go.
+                let rest = conditions.len() - names.len() - 1;
+                let alone = |broken: Term| {
+                    let mut conditions = conditions[..rest].to_vec();
+                    conditions.push(broken);
+                    solve(&encoded.terms, &conditions, limits) != Answer::Unsat
+                };
+                let failed: BTreeSet<usize> =
+                    names.iter().filter(|(_, _, broken)| alone(*broken)).map(|(i, _, _)| *i).collect();
+                if failed.is_empty() {
+                    return;
+                }
+                failed
+            }
+        };
+        // A model without a broken guess would be the solver's mistake; nothing is proved then.
+        let all = dropped.is_empty();
+        let mut position = 0;
+        guesses.retain(|g| {
+            let stays = !(dropped.contains(&position) || all && g.number == number);
+            position += 1;
+            stays
+        });
+    }
+}
+
+struct Maker<'e, 'p> {
+    encoded: &'e mut Encoded<'p>,
+    number: usize,
+}
+
+impl Maker<'_, '_> {
+    /// A guess with the header's symbols replaced by what each edge brings.
+    fn placed(&mut self, holds: Term) -> Guess {
+        let l = &self.encoded.loops[self.number];
+        let edges = |pick: &dyn Fn(&Phi) -> Vec<(Term, Vec<Term>)>| -> Vec<(Term, HashMap<Term, Term>)> {
+            let mut all: Vec<(Term, HashMap<Term, Term>)> = Vec::new();
+            for phi in &l.phis {
+                for (i, (active, lanes)) in pick(phi).into_iter().enumerate() {
+                    if all.len() <= i {
+                        all.push((active, HashMap::new()));
+                    }
+                    all[i].1.extend(phi.symbols.iter().copied().zip(lanes));
+                }
+            }
+            all
+        };
+        let (starts, nexts) = (edges(&|p| p.starts.clone()), edges(&|p| p.nexts.clone()));
+        let terms = &mut self.encoded.terms;
+        let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
+            edges.into_iter().map(|(active, by)| (active, terms.replaced(holds, &by))).collect()
+        };
+        let (starts, nexts) = (place(starts), place(nexts));
+        Guess { number: self.number, holds, starts, nexts }
+    }
+
+    fn is_known_before(&self, term: Term) -> bool {
+        let begin = self.encoded.loops[self.number].begin;
+        let terms = &self.encoded.terms;
+        let is_late = |t: &Term| match terms.node(*t) {
+            Node::Symbol(_) | Node::Unknown(..) => t.rank() >= begin,
+            _ => false,
+        };
+        !terms.parts(&[term]).iter().any(is_late)
+    }
+
+    fn guesses(&mut self) -> Vec<Term> {
+        let mut found = Vec::new();
+        let l = &self.encoded.loops[self.number];
+        let phis: Vec<(Term, Vec<Term>, Vec<Term>)> = l
+            .phis
+            .iter()
+            .filter(|p| p.symbols.len() == 1)
+            .map(|p| {
+                let lane = |all: &[(Term, Vec<Term>)]| all.iter().map(|(_, lanes)| lanes[0]).collect();
+                (p.symbols[0], lane(&p.starts), lane(&p.nexts))
+            })
+            .collect();
+        let mut compared = l.compared.clone();
+        compared.sort_unstable();
+        compared.dedup();
+        for (symbol, starts, nexts) in &phis {
+            let mut own = self.of_one(*symbol, starts, nexts, &compared);
+            own.sort_unstable();
+            own.dedup();
+            own.retain(|g| self.encoded.terms.as_constant(*g).is_none());
+            own.truncate(MOST);
+            found.extend(own);
+        }
+        for (i, one) in phis.iter().take(PAIRS).enumerate() {
+            for other in phis.iter().take(PAIRS).skip(i + 1) {
+                found.extend(self.of_two(one, other));
+            }
+        }
+        found.retain(|g| self.encoded.terms.as_constant(*g).is_none());
+        found
+    }
+
+    fn compare(&mut self, operation: Operation, l: Term, r: Term) -> Term {
+        self.encoded.terms.compare(operation, l, r)
+    }
+
+    fn number(&mut self, bits: u64, like: Term) -> Term {
+        let sort = self.encoded.terms.sort(like);
+        self.encoded.terms.constant(bits, sort)
+    }
+
+    fn of_one(&mut self, symbol: Term, starts: &[Term], nexts: &[Term], compared: &[(Term, Term)]) -> Vec<Term> {
+        use Operation::{And, Eq, Sle, Slt, Sub, ToBits, URem, Ule};
+        let mut found = Vec::new();
+        // One of few constants: a state.
+        if let Some(leaves) = self.constants(symbol, starts, nexts) {
+            let bits_of = |m: &mut Self, t: Term| match m.encoded.terms.sort(t) {
+                Sort::Float(width) => m.encoded.terms.apply(ToBits, vec![t], Sort::Bits(width)),
+                _ => t,
+            };
+            let own = bits_of(self, symbol);
+            let mut any = self.encoded.terms.truth(false);
+            for leaf in leaves {
+                let bits = self.encoded.terms.as_constant(leaf).unwrap_or(0);
+                let number = self.number(bits, own);
+                let is = self.compare(Eq, own, number);
+                any = self.encoded.terms.or(any, is);
+            }
+            found.push(any);
+        }
+        let Sort::Bits(width) = self.encoded.terms.sort(symbol) else { return found };
+        if width == 1 {
+            return found;
+        }
+        let start = match starts {
+            [only] if self.is_known_before(*only) => Some(*only),
+            _ => None,
+        };
+        let zero = self.number(0, symbol);
+        found.push(self.compare(Sle, zero, symbol));
+        found.push(self.compare(Slt, zero, symbol));
+        if let Some(start) = start {
+            for (l, r) in [(start, symbol), (symbol, start)] {
+                found.push(self.compare(Sle, l, r));
+                found.push(self.compare(Ule, l, r));
+            }
+            found.push(self.compare(Eq, symbol, start));
+            if let Some(step) = self.step(symbol, nexts) {
+                let low = 1u64 << step.trailing_zeros();
+                if low > 1 {
+                    let mask = self.number(low - 1, symbol);
+                    let sort = Sort::Bits(width);
+                    let of = |m: &mut Self, t| m.encoded.terms.apply(And, vec![t, mask], sort);
+                    let (mine, its) = (of(self, symbol), of(self, start));
+                    found.push(self.compare(Eq, mine, its));
+                }
+                if !step.is_power_of_two() {
+                    let sort = Sort::Bits(width);
+                    let by = self.number(step, symbol);
+                    let way = self.encoded.terms.apply(Sub, vec![symbol, start], sort);
+                    let rest = self.encoded.terms.apply(URem, vec![way, by], sort);
+                    found.push(self.compare(Eq, rest, zero));
+                }
+            }
+        }
+        // Powers of two, as where a stride is halved or doubled.
+        let (one, sort) = (self.number(1, symbol), Sort::Bits(width));
+        if self.is_scaled(symbol, nexts) {
+            let less = self.encoded.terms.apply(Sub, vec![symbol, one], sort);
+            let common = self.encoded.terms.apply(And, vec![symbol, less], sort);
+            found.push(self.compare(Eq, common, zero));
+        }
+        for (shown, bound) in self.bounds(symbol, compared) {
+            let mut both = vec![(shown, bound), (bound, shown)];
+            if let Some(one) = self.next_to(bound) {
+                both.push((shown, one));
+            }
+            for (l, r) in both {
+                for operation in [Sle, Ule] {
+                    let within = self.compare(operation, l, r);
+                    found.push(within);
+                    // A loop that is not entered leaves the variable where it began.
+                    if let Some(start) = start {
+                        let is_start = self.compare(Eq, symbol, start);
+                        found.push(self.encoded.terms.or(within, is_start));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// A bound plus one, where it is a constant.
+    fn next_to(&mut self, bound: Term) -> Option<Term> {
+        let bits = self.encoded.terms.as_constant(bound)?;
+        Some(self.number(bits.wrapping_add(1), bound))
+    }
+
+    /// The constants that a variable is set to, if it is set to nothing else.
+    fn constants(&self, symbol: Term, starts: &[Term], nexts: &[Term]) -> Option<BTreeSet<Term>> {
+        let terms = &self.encoded.terms;
+        let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let mut todo: Vec<Term> = starts.iter().chain(nexts).copied().collect();
+        while let Some(term) = todo.pop() {
+            if term == symbol || !seen.insert(term) {
+                continue;
+            }
+            match terms.node(term) {
+                Node::Constant(_) => {
+                    leaves.insert(term);
+                }
+                Node::Apply(Operation::Select, args) => todo.extend(&args[1..]),
+                _ => return None,
+            }
+            if leaves.len() > 24 {
+                return None;
+            }
+        }
+        Some(leaves)
+    }
+
+    /// The leaves of what comes back, through choices.
+    fn leaves(&self, nexts: &[Term]) -> Vec<Term> {
+        let (mut leaves, mut todo) = (Vec::new(), nexts.to_vec());
+        while let Some(term) = todo.pop() {
+            match self.encoded.terms.node(term) {
+                Node::Apply(Operation::Select, args) if leaves.len() + todo.len() < 64 => todo.extend(&args[1..]),
+                _ => leaves.push(term),
+            }
+        }
+        leaves
+    }
+
+    /// The greatest constant that all changes are multiples of.
+    fn step(&self, symbol: Term, nexts: &[Term]) -> Option<u64> {
+        let terms = &self.encoded.terms;
+        let mut step = 0u64;
+        for leaf in self.leaves(nexts) {
+            if leaf == symbol {
+                continue;
+            }
+            let Node::Apply(Operation::Add, args) = terms.node(leaf) else { return None };
+            let (true, Some(by)) = (args[0] == symbol, terms.as_constant(args[1])) else { return None };
+            let Sort::Bits(width) = terms.sort(symbol) else { return None };
+            let (mut a, mut b) = (step, crate::program::signed(by, width).unsigned_abs());
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            step = a;
+        }
+        (step > 0).then_some(step)
+    }
+
+    fn is_scaled(&self, symbol: Term, nexts: &[Term]) -> bool {
+        use Operation::{AShr, LShr, Mul, SDiv, Shl, UDiv};
+        self.leaves(nexts).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
+            Node::Apply(AShr | LShr | Shl | Mul | SDiv | UDiv, args) => args[0] == symbol,
+            _ => false,
+        })
+    }
+
+    /// What a variable is compared with in the loop that was known before it: the form in which the variable stands there, and
+    /// the bound.
+    fn bounds(&mut self, symbol: Term, compared: &[(Term, Term)]) -> Vec<(Term, Term)> {
+        let mut found = Vec::new();
+        for (left, right) in compared {
+            for (variable, bound) in [(*left, *right), (*right, *left)] {
+                if let Some(form) = self.form(symbol, variable)
+                    && self.is_known_before(bound)
+                {
+                    found.push((form, bound));
+                }
+            }
+        }
+        found.truncate(8);
+        found
+    }
+
+    /// The variable as it stands in a term, extended or not, without what is added.
+    fn form(&mut self, symbol: Term, term: Term) -> Option<Term> {
+        use Operation::{Add, SExt, ZExt};
+        if term == symbol {
+            return Some(symbol);
+        }
+        let sort = self.encoded.terms.sort(term);
+        let Node::Apply(operation, args) = self.encoded.terms.node(term) else { return None };
+        let (operation, inner) = (*operation, args[0]);
+        match operation {
+            Add if self.encoded.terms.as_constant(args[1]).is_some() => self.form(symbol, inner),
+            SExt | ZExt => {
+                let form = self.form(symbol, inner)?;
+                Some(self.encoded.terms.apply(operation, vec![form], sort))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_two(&mut self, one: &(Term, Vec<Term>, Vec<Term>), other: &(Term, Vec<Term>, Vec<Term>)) -> Vec<Term> {
+        use Operation::{Eq, Sle, Sub, Ule};
+        let (a, b) = (one.0, other.0);
+        let sort = self.encoded.terms.sort(a);
+        let is_int = matches!(sort, Sort::Bits(2..));
+        if sort != self.encoded.terms.sort(b) || !is_int {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (l, r) in [(a, b), (b, a)] {
+            found.push(self.compare(Sle, l, r));
+            found.push(self.compare(Ule, l, r));
+        }
+        if let ([x], [y]) = (&one.1[..], &other.1[..])
+            && self.is_known_before(*x)
+            && self.is_known_before(*y)
+        {
+            let (now, first) =
+                (self.encoded.terms.apply(Sub, vec![a, b], sort), self.encoded.terms.apply(Sub, vec![*x, *y], sort));
+            found.push(self.compare(Eq, now, first));
+        }
+        found
+    }
+}

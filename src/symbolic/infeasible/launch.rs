@@ -1,0 +1,226 @@
+//! What every launch within OpenCL's limits keeps to (OpenCL 1.2, 3.2 and 5.8; OpenCL C 1.2, 6.12.1).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kernel::interface::Interface;
+use crate::solve::expression::{Operation, Sort, Term, Terms};
+
+/// Something that holds in every launch.
+pub struct Fact {
+    pub holds: Term,
+    /// As a clause: `a local id is below its local size`.
+    pub text: String,
+    /// Of no use unless all of these queries are made.
+    needs: Vec<String>,
+}
+
+const WIDE: Sort = Sort::Bits(64);
+
+/// The queries that a kernel makes, by the names of their symbols.
+#[derive(Default)]
+pub struct Launch {
+    asked: BTreeMap<String, Term>,
+    images: BTreeSet<Term>,
+}
+
+fn named(function: &str, dimension: usize) -> String {
+    format!("{function}({dimension})")
+}
+
+impl Launch {
+    /// A query of one dimension (0 to 2).
+    pub fn query(&mut self, terms: &mut Terms, function: &str, dimension: usize) -> Term {
+        let name = named(function, dimension);
+        let term = terms.symbol(name.clone(), WIDE);
+        self.asked.insert(name, term);
+        term
+    }
+
+    /// `get_work_dim()`: 32 bits.
+    pub fn work_dim(&mut self, terms: &mut Terms) -> Term {
+        let term = terms.symbol("get_work_dim", Sort::Bits(32));
+        self.asked.insert("get_work_dim".to_owned(), term);
+        term
+    }
+
+    /// A side of an image argument.
+    pub fn image_side(&mut self, terms: &mut Terms, function: &str, argument: u32, lane: u32, sort: Sort) -> Term {
+        let term = terms.symbol(format!("{function}(arg{argument}).{lane}"), sort);
+        self.images.insert(term);
+        term
+    }
+
+    /// The facts that matter for what was asked. `uniform`: every work-group has the same size (before OpenCL 2.0).
+    pub fn facts(&self, terms: &mut Terms, interface: &Interface, uniform: bool) -> Vec<Fact> {
+        let mut maker = Maker { terms, facts: Vec::new() };
+        for d in 0..3 {
+            maker.dimension(d, interface.required_local.map(|sizes| sizes[d]), uniform);
+        }
+        maker.products();
+        maker.work_dim();
+        for side in &self.images {
+            let sort = maker.terms.sort(*side);
+            let zero = maker.terms.constant(0, sort);
+            let holds = maker.terms.compare(Operation::Slt, zero, *side);
+            maker.add(holds, "an image has at least one texel in each direction", vec![]);
+        }
+        let asked = |fact: &Fact| fact.needs.iter().all(|name| self.asked.contains_key(name));
+        maker.facts.into_iter().filter(asked).collect()
+    }
+}
+
+struct Maker<'t> {
+    terms: &'t mut Terms,
+    facts: Vec<Fact>,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, holds: Term, text: &str, needs: Vec<String>) {
+        self.facts.push(Fact { holds, text: text.to_owned(), needs });
+    }
+
+    fn of(&mut self, function: &str, d: usize) -> Term {
+        self.terms.symbol(named(function, d), WIDE)
+    }
+
+    fn number(&mut self, n: u64) -> Term {
+        self.terms.constant(n, WIDE)
+    }
+
+    fn two(&mut self, operation: Operation, l: Term, r: Term) -> Term {
+        self.terms.apply(operation, vec![l, r], WIDE)
+    }
+
+    fn less(&mut self, l: Term, r: Term) -> Term {
+        self.terms.compare(Operation::Ult, l, r)
+    }
+
+    fn dimension(&mut self, d: usize, required: Option<u64>, uniform: bool) {
+        let name = |function: &str| named(function, d);
+        let (local, size) = (self.of("get_local_id", d), self.of("get_local_size", d));
+        let (group, groups) = (self.of("get_group_id", d), self.of("get_num_groups", d));
+        let (global, all) = (self.of("get_global_id", d), self.of("get_global_size", d));
+        let (offset, enqueued) = (self.of("get_global_offset", d), self.of("get_enqueued_local_size", d));
+        let (zero, many) = (self.number(0), self.number(1 << 31));
+
+        let positive = "sizes of a launch are at least 1";
+        for (function, n) in [
+            ("get_local_size", size),
+            ("get_num_groups", groups),
+            ("get_global_size", all),
+            ("get_enqueued_local_size", enqueued),
+        ] {
+            let holds = self.less(zero, n);
+            self.add(holds, positive, vec![name(function)]);
+        }
+        for (function, n) in [("get_local_size", size), ("get_enqueued_local_size", enqueued)] {
+            let holds = self.less(n, many);
+            self.add(holds, "a work-group has less than 2^31 work-items", vec![name(function)]);
+            let mut required_is = |n: u64, operation| {
+                let required = self.number(n);
+                let holds =
+                    self.terms.compare(operation, if function == "get_local_size" { size } else { enqueued }, required);
+                self.add(holds, "the kernel requires its work-group size", vec![name(function)]);
+            };
+            match required {
+                Some(n) if uniform || function != "get_local_size" => required_is(n, Operation::Eq),
+                Some(n) => required_is(n, Operation::Ule),
+                None => {}
+            }
+        }
+        let holds = self.terms.compare(Operation::Ule, size, enqueued);
+        self.add(
+            holds,
+            "no work-group is larger than what was enqueued",
+            vec![name("get_local_size"), name("get_enqueued_local_size")],
+        );
+        let holds = self.less(local, size);
+        self.add(holds, "a local id is below its local size", vec![name("get_local_id"), name("get_local_size")]);
+        let limit = self.number(required.unwrap_or(1 << 31));
+        let holds = self.less(local, limit);
+        self.add(holds, "a local id is below the greatest local size", vec![name("get_local_id")]);
+        let holds = self.less(group, groups);
+        self.add(holds, "a group id is below the number of groups", vec![name("get_group_id"), name("get_num_groups")]);
+        let last = self.number(u64::MAX);
+        let holds = self.less(group, last);
+        self.add(holds, "a group id is below the number of groups", vec![name("get_group_id")]);
+
+        // Offset plus size is within size_t, so differences do not wrap.
+        let room = self.two(Operation::Sub, last, all);
+        let fits = self.terms.compare(Operation::Ule, offset, room);
+        let text = "offset and global size together fit `size_t`";
+        self.add(fits, text, vec![name("get_global_offset"), name("get_global_size")]);
+        let after = self.terms.compare(Operation::Ule, offset, global);
+        let place = self.two(Operation::Sub, global, offset);
+        let within = self.less(place, all);
+        let both = self.terms.and(after, within);
+        let text = "a global id lies within offset and global size";
+        self.add(both, text, vec![name("get_global_id"), name("get_global_size")]);
+        self.add(after, text, vec![name("get_global_id"), name("get_global_offset")]);
+        let holds = self.less(global, last);
+        self.add(holds, text, vec![name("get_global_id")]);
+        let holds = self.terms.compare(Operation::Ule, groups, all);
+        self.add(holds, "no work-group is empty", vec![name("get_num_groups"), name("get_global_size")]);
+
+        let stride = if uniform { size } else { enqueued };
+        let begin = self.two(Operation::Mul, group, stride);
+        let inside = self.two(Operation::Add, begin, local);
+        let sum = self.two(Operation::Add, inside, offset);
+        let holds = self.terms.compare(Operation::Eq, global, sum);
+        let text = "a global id is group id times size plus local id plus offset";
+        self.add(holds, text, vec![name("get_global_id"), name("get_group_id"), name("get_local_id")]);
+        if uniform {
+            let total = self.two(Operation::Mul, groups, size);
+            let exact = self.terms.compare(Operation::Eq, total, all);
+            // The product does not wrap: neither factor exceeds it.
+            let fits = self.terms.compare(Operation::Ule, size, all);
+            let quotient = self.two(Operation::UDiv, all, size);
+            let same = self.terms.compare(Operation::Eq, quotient, groups);
+            let holds = self.terms.and(exact, fits);
+            let holds = self.terms.and(holds, same);
+            let text = "the global size is a whole number of work-groups";
+            self.add(holds, text, vec![name("get_global_size"), name("get_local_size"), name("get_num_groups")]);
+            let rest = self.two(Operation::URem, all, size);
+            let none = self.terms.compare(Operation::Eq, rest, zero);
+            let holds = self.terms.and(none, fits);
+            self.add(holds, text, vec![name("get_global_size"), name("get_local_size")]);
+        }
+    }
+
+    /// The local size is at most 2^31 work-items in all.
+    fn products(&mut self) {
+        let sizes: Vec<Term> = (0..3).map(|d| self.of("get_local_size", d)).collect();
+        let many = self.number(1 << 31);
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let product = self.two(Operation::Mul, sizes[a], sizes[b]);
+            let holds = self.less(product, many);
+            let needs = vec![named("get_local_size", a), named("get_local_size", b)];
+            self.add(holds, "a work-group has less than 2^31 work-items", needs);
+        }
+    }
+
+    /// Dimensions that a launch does not have have ids of 0 and sizes of 1.
+    fn work_dim(&mut self) {
+        let sort = Sort::Bits(32);
+        let dims = self.terms.symbol("get_work_dim", sort);
+        let (one, three) = (self.terms.constant(1, sort), self.terms.constant(3, sort));
+        let (low, high) =
+            (self.terms.compare(Operation::Ule, one, dims), self.terms.compare(Operation::Ule, dims, three));
+        let holds = self.terms.and(low, high);
+        self.add(holds, "a launch has one to three dimensions", vec!["get_work_dim".to_owned()]);
+        for d in 1..3usize {
+            let number = self.terms.constant(d as u64, sort);
+            let has_it = self.terms.compare(Operation::Ult, number, dims);
+            let ids = ["get_local_id", "get_group_id", "get_global_id", "get_global_offset"].map(|f| (f, 0));
+            let sizes =
+                ["get_local_size", "get_num_groups", "get_global_size", "get_enqueued_local_size"].map(|f| (f, 1));
+            for (function, value) in ids.into_iter().chain(sizes) {
+                let (term, value) = (self.of(function, d), self.number(value));
+                let is = self.terms.compare(Operation::Eq, term, value);
+                let holds = self.terms.or(has_it, is);
+                let needs = vec!["get_work_dim".to_owned(), named(function, d)];
+                self.add(holds, "a launch has nothing in dimensions that it lacks", needs);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What private memory holds where it is known: scalars and vectors at constant places of variables that only plain loads and
+//! stores touch.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::program::{Definition, Op, Program, Region, ValueId};
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+
+/// A value in memory: its lanes, of so many bytes each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    pub lanes: Vec<Term>,
+    pub bytes: u64,
+}
+
+/// Cells by variable (its `alloca`) and offset; none overlap.
+#[derive(Debug, Clone, Default)]
+pub struct Cells(BTreeMap<(ValueId, u64), Cell>);
+
+impl Cells {
+    pub fn at(&self, variable: ValueId, offset: u64) -> Option<&Cell> {
+        self.0.get(&(variable, offset))
+    }
+
+    pub fn put(&mut self, variable: ValueId, offset: u64, cell: Cell) {
+        let end = offset + cell.bytes;
+        self.0.retain(|(v, at), old| *v != variable || *at >= end || *at + old.bytes <= offset);
+        self.0.insert((variable, offset), cell);
+    }
+
+    pub fn forget(&mut self, variable: ValueId) {
+        self.0.retain(|(v, _), _| *v != variable);
+    }
+
+    /// Those of `self` where the bit is 1, else of `other`; what only one knows is lost.
+    pub fn merged(&self, terms: &mut Terms, bit: Term, other: &Cells) -> Cells {
+        let mut both = BTreeMap::new();
+        for (place, cell) in &self.0 {
+            let Some(second) = other.0.get(place) else { continue };
+            let sorts = |terms: &Terms, c: &Cell| c.lanes.iter().map(|l| terms.sort(*l)).collect::<Vec<Sort>>();
+            if sorts(terms, cell) != sorts(terms, second) {
+                continue;
+            }
+            let lanes = cell.lanes.iter().zip(&second.lanes).map(|(a, b)| terms.select(bit, *a, *b)).collect();
+            both.insert(*place, Cell { lanes, bytes: cell.bytes });
+        }
+        Cells(both)
+    }
+}
+
+/// What the kernel's accesses say of its memory.
+pub struct Memory {
+    /// Variables that nothing but loads and stores of known roots touches.
+    tracked: BTreeSet<ValueId>,
+    /// Variables that a block stores to.
+    written: HashMap<usize, BTreeSet<ValueId>>,
+    /// Arguments whose memory the kernel may write; `None`: any.
+    arguments: Option<BTreeSet<u32>>,
+    /// It writes memory that others see, in some way.
+    pub writes_shared: bool,
+}
+
+fn regions(program: &Program, pointer: ValueId) -> Vec<Region> {
+    match program.values[pointer as usize] {
+        Definition::Variable(index, _) => vec![Region::Variable(index)],
+        _ => {
+            let found = program.roots[pointer as usize].clone();
+            if found.is_empty() { vec![Region::Unknown] } else { found }
+        }
+    }
+}
+
+/// The only region that a pointer may point to.
+pub fn region(program: &Program, pointer: ValueId) -> Option<Region> {
+    match regions(program, pointer)[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// Calls that write no memory, and keep no pointer.
+fn leaves_memory_alone(name: &str) -> bool {
+    let base = crate::kernel::builtins::demangle(name).map_or(name, |(base, _)| base);
+    base.starts_with("vload")
+        || name.starts_with("llvm.lifetime")
+        || name.starts_with("llvm.dbg")
+        || name.starts_with("llvm.assume")
+}
+
+impl Memory {
+    pub fn of(program: &Program) -> Memory {
+        let mut escaped: BTreeSet<Region> = BTreeSet::new();
+        let mut memory = Memory {
+            tracked: BTreeSet::new(),
+            written: HashMap::new(),
+            arguments: Some(BTreeSet::new()),
+            writes_shared: false,
+        };
+        let mut unknown = false;
+        for (block, instruction) in program.instructions() {
+            if let Op::Alloca(_) = instruction.op {
+                memory.tracked.insert(instruction.result);
+            }
+            for (i, operand) in instruction.operands.iter().enumerate() {
+                let is_pointer = matches!(program.shape(*operand).kind, crate::program::Kind::Pointer);
+                if !is_pointer {
+                    continue;
+                }
+                let all = regions(program, *operand);
+                match (&instruction.op, i) {
+                    (Op::Load, _) | (Op::Compare(_), _) => {}
+                    // What is computed from a pointer has its roots.
+                    (Op::Address { .. } | Op::Select | Op::Phi(_) | Op::Copy, _) => {}
+                    (Op::Cast(llvm_sys::LLVMOpcode::LLVMAddrSpaceCast | llvm_sys::LLVMOpcode::LLVMBitCast), _) => {}
+                    (Op::Store, 1) => {
+                        unknown |= all.contains(&Region::Unknown);
+                        for region in all {
+                            memory.write(block, region);
+                        }
+                    }
+                    (Op::Call(name, _), _) if leaves_memory_alone(name) => {}
+                    // Stored pointers, calls, atomics: out of sight.
+                    _ => {
+                        unknown |= all.contains(&Region::Unknown);
+                        for region in &all {
+                            memory.write(block, *region);
+                        }
+                        escaped.extend(all);
+                    }
+                }
+            }
+        }
+        if unknown {
+            memory.tracked.clear();
+            memory.arguments = None;
+        }
+        memory.tracked.retain(|v| !escaped.contains(&Region::Private(*v)));
+        memory
+    }
+
+    fn write(&mut self, block: usize, region: Region) {
+        match region {
+            Region::Private(variable) => {
+                self.written.entry(block).or_default().insert(variable);
+            }
+            Region::Argument(position) => {
+                if let Some(arguments) = &mut self.arguments {
+                    arguments.insert(position);
+                }
+                self.writes_shared = true;
+            }
+            Region::Variable(_) | Region::Unknown => self.writes_shared = true,
+        }
+    }
+
+    pub fn is_tracked(&self, variable: ValueId) -> bool {
+        self.tracked.contains(&variable)
+    }
+
+    /// Whether the kernel may write what the argument points to, as far as pointers tell.
+    pub fn writes(&self, argument: u32) -> bool {
+        self.arguments.as_ref().is_none_or(|all| all.contains(&argument))
+    }
+
+    /// Drops what blocks may write.
+    pub fn drop_written<'b>(&self, cells: &mut Cells, blocks: impl Iterator<Item = &'b usize>) {
+        for variable in blocks.filter_map(|b| self.written.get(b)).flatten() {
+            cells.forget(*variable);
+        }
+    }
+
+    /// A store through a pointer that may point to several variables, or to an unknown place of one.
+    pub fn clobber(&self, program: &Program, pointer: ValueId, cells: &mut Cells) {
+        for region in regions(program, pointer) {
+            if let Region::Private(variable) = region {
+                cells.forget(variable);
+            }
+        }
+    }
+}
+
+/// An address as a base and what is added to it.
+pub fn split(terms: &mut Terms, address: Term, base: Term) -> Option<Term> {
+    if address == base {
+        return Some(terms.constant(0, Sort::Bits(64)));
+    }
+    let Node::Apply(Operation::Add, args) = terms.node(address) else { return None };
+    let (left, right) = (args[0], args[1]);
+    for (inner, rest) in [(left, right), (right, left)] {
+        if let Some(offset) = split(terms, inner, base) {
+            return Some(terms.apply(Operation::Add, vec![offset, rest], Sort::Bits(64)));
+        }
+    }
+    None
+}

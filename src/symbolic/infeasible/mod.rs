@@ -1,0 +1,101 @@
+//! Proofs that no execution comes to a place.
+//!
+//! The kernel's acyclic graph, with every loop cut at its header, is encoded as one formula: a bit for each block (is it on the
+//! path?) and terms for each value. What a load brings, what an unknown call returns and what a header's `phi` is in some
+//! iteration is a fresh symbol, and so has any value: of any argument, buffer, iteration and of any other work-item.
+//!
+//! Why that leaves nothing out. Take an execution that comes to block B, and give each symbol the value that its instruction had
+//! at its latest execution before. Walk back from B along the execution; at a header that was entered by a back edge, jump to
+//! where the loop was entered last from outside. This gives a path without back edges. Every condition on it was evaluated at
+//! the latest execution of its operands: the blocks that were left out lie in loops whose headers the path holds, and what the
+//! path goes through before such a header is defined outside of that loop (a header dominates its loop). Conditions decide which
+//! edge is taken, so the formula has exactly this path under these values, and the bit of B is 1. If the bit cannot be 1,
+//! there is no such execution.
+//!
+//! Header symbols are narrowed by invariants that are checked at each entry and each back edge ([`invariants`]); loops that are
+//! left after a constant number of iterations are encoded iteration by iteration ([`encode`]).
+
+mod encode;
+mod invariants;
+mod launch;
+mod memory;
+mod nest;
+mod reasons;
+mod values;
+
+use crate::kernel::interface::Interface;
+use crate::kernel::source::Sources;
+use crate::program::Program;
+use crate::solve::query::{Answer, Limits};
+
+pub use self::reasons::Fate;
+
+/// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assumption {
+    /// A sentence for the result: `n is at least 1`.
+    pub text: String,
+    /// Position of the argument, the offset of the scalar in it in bytes, its width in bits.
+    pub argument: u32,
+    pub offset: u64,
+    pub width: u32,
+    pub is_signed: bool,
+    /// The integer's bounds, inclusive.
+    pub least: Option<i128>,
+    pub most: Option<i128>,
+}
+
+/// The fate of each wanted mark (`__kassay_mark`'s goals), in their order. `sources` tell what conditions say in the source; where
+/// they are not at hand, reasons have lines only.
+pub fn prove(
+    program: &Program,
+    interface: &Interface,
+    marks: &[u32],
+    assumptions: &[Assumption],
+    sources: &Sources,
+    limits: &Limits,
+) -> Vec<Fate> {
+    let unknown = |reason: &str| Fate::Unknown { reason: reason.to_owned(), bound: None };
+    let Some(nest) = nest::Nest::of(program) else {
+        return marks.iter().map(|_| unknown("its control flow is no nest of loops")).collect();
+    };
+    let Some(mut encoded) = encode::encode(program, &nest, limits) else {
+        return marks.iter().map(|_| unknown("the kernel is too large")).collect();
+    };
+    let background = reasons::background(&mut encoded, program, interface, assumptions);
+    let mut fates: Vec<Option<Fate>> =
+        marks.iter().map(|m| reasons::fate(&encoded, *m, &background, &[], sources, limits).ok()).collect();
+    let is_open = |fate: &Option<Fate>| !matches!(fate, Some(Fate::Infeasible { .. }));
+    let mut kept = Vec::new();
+    if fates.iter().any(is_open) && !encoded.loops.is_empty() {
+        kept = invariants::find(&mut encoded, &background, limits);
+    }
+    let mut last: Vec<Fate> = Vec::new();
+    for (mark, fate) in marks.iter().zip(&mut fates) {
+        last.push(match fate.take() {
+            Some(proved @ Fate::Infeasible { .. }) => proved,
+            before => match reasons::fate(&encoded, *mark, &background, &kept, sources, limits) {
+                Ok(fate) => fate,
+                Err(answer) => before.unwrap_or_else(|| open(&answer, &encoded, limits)),
+            },
+        });
+    }
+    last
+}
+
+fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> Fate {
+    let bound = (limits.rlimit > 0).then(|| format!("{} units of Z3's work", limits.rlimit));
+    match answer {
+        Answer::Unknown(why) => Fate::Unknown { reason: format!("Z3 gave up ({why})"), bound },
+        _ if !encoded.loops.is_empty() => Fate::Unknown {
+            reason: "no contradiction was found; values of loops are bounded by what holds in all their iterations"
+                .to_owned(),
+            bound: None,
+        },
+        _ => Fate::Unknown {
+            reason: "its conditions do not contradict each other; what buffers hold and calls return may be anything"
+                .to_owned(),
+            bound: None,
+        },
+    }
+}

@@ -1,0 +1,120 @@
+//! The loops of a kernel, one in another, and the order in which its blocks are gone through.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::program::{End, Program};
+
+/// A natural loop: what its header dominates and what comes back to it.
+pub struct Circle {
+    pub header: usize,
+    pub blocks: BTreeSet<usize>,
+    pub parent: Option<usize>,
+    /// Predecessors of the header that are in the loop.
+    pub latches: Vec<usize>,
+    /// The body gone through: its blocks outside of inner loops, and the headers of these.
+    pub order: Vec<usize>,
+}
+
+pub struct Nest {
+    pub circles: Vec<Circle>,
+    /// By header.
+    pub by_header: HashMap<usize, usize>,
+    /// Blocks outside of all loops, and headers of the outermost.
+    pub order: Vec<usize>,
+    pub predecessors: Vec<Vec<usize>>,
+}
+
+/// Successors, each once.
+pub fn successors(end: &End) -> Vec<usize> {
+    let mut all = match end {
+        End::Goto(to) => vec![*to],
+        End::Branch { then, other, .. } => vec![*then, *other],
+        End::Switch { default, cases, .. } => {
+            std::iter::once(*default).chain(cases.iter().map(|(_, to)| *to)).collect()
+        }
+        End::Return | End::Unreachable => Vec::new(),
+    };
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+impl Nest {
+    /// `None` if control flow comes back to a place that is no loop's only entry.
+    pub fn of(program: &Program) -> Option<Nest> {
+        let order = reverse_postorder(program);
+        let mut position = vec![usize::MAX; program.blocks.len()];
+        for (i, block) in order.iter().enumerate() {
+            position[*block] = i;
+        }
+        let mut predecessors = vec![Vec::new(); program.blocks.len()];
+        let mut latches: HashMap<usize, Vec<usize>> = HashMap::new();
+        for block in &order {
+            for to in successors(&program.blocks[*block].end) {
+                predecessors[to].push(*block);
+                if position[to] <= position[*block] {
+                    if !program.dominance.dominates(to, *block) {
+                        return None;
+                    }
+                    latches.entry(to).or_default().push(*block);
+                }
+            }
+        }
+        let mut circles: Vec<Circle> = Vec::new();
+        // Outer headers come first in the order.
+        for header in order.iter().filter(|b| latches.contains_key(b)) {
+            let latches = latches[header].clone();
+            let mut blocks = BTreeSet::from([*header]);
+            let mut todo = latches.clone();
+            while let Some(block) = todo.pop() {
+                if blocks.insert(block) {
+                    todo.extend(&predecessors[block]);
+                }
+            }
+            let parent = (0..circles.len()).rev().find(|i| circles[*i].blocks.contains(header));
+            circles.push(Circle { header: *header, blocks, parent, latches, order: Vec::new() });
+        }
+        let by_header: HashMap<usize, usize> = circles.iter().enumerate().map(|(i, c)| (c.header, i)).collect();
+        let innermost = |b: usize| (0..circles.len()).rev().find(|i| circles[*i].blocks.contains(&b));
+        let mut inside: Vec<Vec<usize>> = vec![Vec::new(); circles.len()];
+        let mut outside = Vec::new();
+        for block in &order {
+            let of = innermost(*block);
+            let mut into = |place: Option<usize>| match place {
+                Some(i) => inside[i].push(*block),
+                None => outside.push(*block),
+            };
+            into(of);
+            // A header stands for its loop in the one around it.
+            if let Some(i) = by_header.get(block) {
+                into(circles[*i].parent);
+            }
+        }
+        for (circle, order) in circles.iter_mut().zip(inside) {
+            circle.order = order;
+        }
+        Some(Nest { circles, by_header, order: outside, predecessors })
+    }
+}
+
+fn reverse_postorder(program: &Program) -> Vec<usize> {
+    let mut seen = vec![false; program.blocks.len()];
+    let mut done = Vec::new();
+    let mut stack = vec![(0usize, successors(&program.blocks[0].end))];
+    seen[0] = true;
+    while let Some((block, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(next) if !seen[next] => {
+                seen[next] = true;
+                stack.push((next, successors(&program.blocks[next].end)));
+            }
+            Some(_) => {}
+            None => {
+                done.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    done.reverse();
+    done
+}

@@ -1,0 +1,347 @@
+//! Whether a mark's conditions contradict each other, which of them do, and how to say that.
+
+use std::collections::BTreeSet;
+
+use super::Assumption;
+use super::encode::{Encoded, Guard, Occurrence, Says};
+use super::invariants::Invariant;
+use super::values;
+use crate::instrument::marks::MARK;
+use crate::kernel::interface::Interface;
+use crate::kernel::ir::DebugLocation;
+use crate::kernel::source::Sources;
+use crate::program::{End, Op, Program};
+use crate::solve::expression::{Node, Operation, Sort, Term};
+use crate::solve::query::{Answer, Limits, contradiction, solve};
+
+/// What was found of a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// No execution reaches it, whatever the arguments, the buffers and other work-items bring.
+    Infeasible {
+        /// What contradicts what: a sentence without its full stop.
+        reason: String,
+        /// What the proof leans on besides OpenCL itself: sentences.
+        preconditions: Vec<String>,
+    },
+    Unknown {
+        reason: String,
+        /// How far the search went, where that was what ended it.
+        bound: Option<String>,
+    },
+}
+
+/// Something that holds in every launch.
+pub struct Background {
+    pub holds: Term,
+    pub text: String,
+    /// It is taken for granted, not known.
+    pub is_assumed: bool,
+}
+
+/// Copies of a mark in copies of loops; where there are more, nothing is proved.
+const MANY: usize = 300;
+
+/// The launch's facts and what is assumed of arguments.
+pub fn background(
+    encoded: &mut Encoded<'_>,
+    program: &Program,
+    interface: &Interface,
+    assumptions: &[Assumption],
+) -> Vec<Background> {
+    let mut all: Vec<Background> = Vec::new();
+    for assumption in assumptions {
+        let sort = Sort::Bits(assumption.width);
+        let value = encoded.terms.symbol(values::argument(assumption.argument, assumption.offset), sort);
+        let less = if assumption.is_signed { Operation::Sle } else { Operation::Ule };
+        let bounds = [assumption.least.map(|n| (n, true)), assumption.most.map(|n| (n, false))];
+        for (bound, is_least) in bounds.into_iter().flatten() {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the low bits are those of the type"
+            )]
+            let bound = encoded.terms.constant(bound as u64, sort);
+            let (left, right) = if is_least { (bound, value) } else { (value, bound) };
+            let holds = encoded.terms.compare(less, left, right);
+            all.push(Background { holds, text: assumption.text.clone(), is_assumed: true });
+        }
+    }
+    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups) {
+        all.push(Background { holds: fact.holds, text: fact.text, is_assumed: false });
+    }
+    all
+}
+
+/// A condition on the way to a mark, and what it is.
+enum Literal<'a> {
+    Path,
+    Invariant(&'a Invariant),
+    Background(&'a Background),
+    Guard(&'a Guard),
+    Holds,
+}
+
+/// `Err`: what the solver said instead of a contradiction.
+pub fn fate(
+    encoded: &Encoded<'_>,
+    mark: u32,
+    background: &[Background],
+    invariants: &[Invariant],
+    sources: &Sources,
+    limits: &Limits,
+) -> Result<Fate, Answer> {
+    let Some(occurrences) = encoded.marks.get(&mark) else {
+        return Ok(absent(encoded.program, mark));
+    };
+    if occurrences.len() > MANY {
+        let reason = "it stands in too many copies of loops".to_owned();
+        return Ok(Fate::Unknown { reason, bound: None });
+    }
+    let mut preconditions = BTreeSet::new();
+    let mut reason = String::new();
+    for occurrence in occurrences {
+        let mut literals: Vec<(Term, Literal<'_>)> = vec![(occurrence.reach, Literal::Path)];
+        // What can be left out is left out first.
+        let before = invariants.iter().filter(|i| i.number < occurrence.loops);
+        literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
+        literals.extend(background.iter().map(|b| (b.holds, Literal::Background(b))));
+        literals.extend(occurrence.guards.iter().map(|g| (g.holds, Literal::Guard(g))));
+        literals.push((occurrence.holds, Literal::Holds));
+        let terms: Vec<Term> = literals.iter().map(|(t, _)| *t).collect();
+        match solve(&encoded.terms, &terms, limits) {
+            Answer::Unsat => {}
+            other => return Err(other),
+        }
+        let core = contradiction(&encoded.terms, &terms, limits).unwrap_or_else(|| (0..terms.len()).collect());
+        let core: Vec<&(Term, Literal<'_>)> = core.iter().map(|i| &literals[*i]).collect();
+        leans_on(encoded, &core, background, &mut preconditions);
+        let says = sentence(encoded, occurrence, &core, sources);
+        // Of several copies, the first whose conditions say more than that its iteration is not there.
+        if reason.is_empty() || core.len() > 1 && !says.contains("no path") && reason.contains("no path") {
+            reason = says;
+        }
+    }
+    Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+fn absent(program: &Program, mark: u32) -> Fate {
+    let goal = |o: &u32| program.constant(*o) == Some(i64::from(mark));
+    let stands = program
+        .instructions()
+        .any(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == MARK) && i.operands.first().is_some_and(goal));
+    if stands {
+        return Fate::Infeasible { reason: "no path of the kernel leads there".to_owned(), preconditions: Vec::new() };
+    }
+    Fate::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
+}
+
+/// What a contradiction takes for granted.
+fn leans_on(
+    encoded: &Encoded<'_>,
+    core: &[&(Term, Literal<'_>)],
+    background: &[Background],
+    preconditions: &mut BTreeSet<String>,
+) {
+    let mut of: Vec<Term> = core.iter().map(|(term, _)| *term).collect();
+    for (_, literal) in core {
+        match literal {
+            Literal::Background(b) if b.is_assumed => {
+                preconditions.insert(b.text.clone());
+            }
+            // Invariants were found with all that is assumed.
+            Literal::Invariant(invariant) => {
+                preconditions.extend(background.iter().filter(|b| b.is_assumed).map(|b| b.text.clone()));
+                of.extend(&invariant.leans_on);
+            }
+            _ => {}
+        }
+    }
+    let mut loads = 0;
+    let mut buffers = BTreeSet::new();
+    for term in encoded.terms.parts(&of) {
+        use Operation::{FAdd, FFma, FMul, FSub};
+        match encoded.terms.node(term) {
+            Node::Apply(FAdd | FSub | FMul | FFma, _) if encoded.terms.sort(term) == Sort::Float(32) => {
+                preconditions.insert("the device keeps subnormal numbers in single precision".to_owned());
+            }
+            Node::Unknown(name, _) => {
+                loads += encoded.loads.get(&term).copied().unwrap_or(0);
+                if let Some(position) = name.strip_prefix("memory of arg").and_then(|n| n.split(' ').next()) {
+                    buffers.insert(position.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    if loads > 1 {
+        for position in buffers {
+            preconditions.insert(format!("nothing writes the buffer of argument {position} during the launch"));
+        }
+    }
+}
+
+/// Where the marked place is: the first line that is known around it.
+fn line_of(program: &Program, block: usize) -> Option<u32> {
+    let code = &program.blocks[block];
+    let own = code.instructions.iter().filter_map(|i| i.location.as_ref()).find(|l| l.line > 0);
+    own.or(code.end_location.as_ref()).map(|l| l.line).filter(|l| *l > 0)
+}
+
+fn sentence(
+    encoded: &Encoded<'_>,
+    occurrence: &Occurrence,
+    core: &[&(Term, Literal<'_>)],
+    sources: &Sources,
+) -> String {
+    let program = encoded.program;
+    let mut texts: Vec<String> = Vec::new();
+    // The innermost condition is the first that a reader looks at.
+    for (_, literal) in core.iter().rev() {
+        let text = match literal {
+            Literal::Holds => holding(program, occurrence, sources),
+            Literal::Guard(guard) => condition(program, guard, sources),
+            Literal::Background(b) => format!("that {}", b.text.trim_end_matches('.')),
+            Literal::Invariant(invariant) => match line_of_header(program, encoded.loops[invariant.number].header) {
+                Some(line) => format!("what holds in every iteration of the loop at line {line}"),
+                None => "what holds in every iteration of a loop".to_owned(),
+            },
+            Literal::Path => match line_of(program, occurrence.block) {
+                Some(line) => format!("the conditions of every path to line {line}"),
+                None => "the conditions of every path there".to_owned(),
+            },
+        };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match &texts[..] {
+        [] => "no path leads there".to_owned(),
+        [only] if matches!(core, [(_, Literal::Path)]) => format!("no path leads there: {only} contradict each other"),
+        [only] => format!("{only} never holds"),
+        [first, others @ ..] => format!("{first} contradicts {}", listed(others)),
+    }
+}
+
+fn listed(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+fn line_of_header(program: &Program, header: usize) -> Option<u32> {
+    let at = program.cfg.blocks[header].condition_location.as_ref().map(|l| l.line).filter(|l| *l > 0);
+    at.or_else(|| line_of(program, header))
+}
+
+fn lined(text: &str, location: Option<&DebugLocation>) -> String {
+    match location.filter(|l| l.line > 0) {
+        Some(l) => format!("{text} (line {})", l.line),
+        None => text.to_owned(),
+    }
+}
+
+fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
+    let location = program.cfg.blocks[guard.block].condition_location.as_ref();
+    let clause = location.and_then(|l| clause(&sources.at(&l.file, l.line, l.column)?));
+    let quoted = clause.map(|c| format!("`{c}`"));
+    let text = match (&guard.says, quoted) {
+        (Says::Is(true), Some(c)) => c,
+        (Says::Is(false), Some(c)) => format!("not {c}"),
+        (Says::Is(true), None) => "a condition".to_owned(),
+        (Says::Is(false), None) => "a condition that fails".to_owned(),
+        (Says::Case(cases), c) => {
+            let of = c.unwrap_or_else(|| "the switch".to_owned());
+            let width = switch_width(program, guard.block);
+            let cases: Vec<String> = cases.iter().map(|c| crate::program::signed(*c, width).to_string()).collect();
+            format!("{of} being {}", cases.join(" or "))
+        }
+        (Says::NoCase, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
+    };
+    lined(&text, location)
+}
+
+fn switch_width(program: &Program, block: usize) -> u32 {
+    match &program.blocks[block].end {
+        End::Switch { value, .. } => crate::program::arithmetic::width(program.shape(*value).kind),
+        _ => 64,
+    }
+}
+
+/// The value that the mark shows.
+fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
+    let cfg = &program.cfg.blocks[occurrence.block];
+    let mut value = occurrence.value;
+    let mut is_negated = false;
+    // `x ^ true` is how a condition is negated.
+    while let Some(instruction) = program.instruction(value) {
+        match (&instruction.op, &instruction.operands[..]) {
+            (Op::Binary(llvm_sys::LLVMOpcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
+                is_negated = !is_negated;
+                value = *inner;
+            }
+            _ => break,
+        }
+    }
+    let own = match &program.blocks[occurrence.block].end {
+        End::Branch { condition, .. } if *condition == value => cfg.condition_location.as_ref(),
+        _ => None,
+    };
+    let text = own.and_then(|l| clause(&sources.at(&l.file, l.line, l.column)?)).map(|c| format!("`{c}`"));
+    let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
+    match (text, is_negated) {
+        (Some(text), false) => lined(&text, location),
+        (Some(text), true) => lined(&format!("not {text}"), location),
+        (None, false) => lined("a condition", location),
+        (None, true) => lined("a condition that fails", location),
+    }
+}
+
+/// The expression that a piece of source begins with.
+fn clause(text: &str) -> Option<String> {
+    let mut depth = 0usize;
+    let mut end = text.len();
+    let bytes = text.as_bytes();
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth == 0 => {
+                end = i;
+                break;
+            }
+            ')' | ']' => depth -= 1,
+            ';' | '{' | '?' | ',' | ':' if depth == 0 => {
+                end = i;
+                break;
+            }
+            '&' | '|' if depth == 0 && bytes.get(i + 1) == Some(&bytes[i]) => {
+                end = i;
+                break;
+            }
+            '/' if bytes.get(i + 1).is_some_and(|next| matches!(next, b'/' | b'*')) => {
+                end = i;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let clause = text[..end].trim();
+    (!clause.is_empty() && clause.len() <= 80 && depth == 0).then(|| clause.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_ends_where_the_condition_does() {
+        assert_eq!(clause("x < 5) y = 1;").as_deref(), Some("x < 5"));
+        assert_eq!(clause("f(x, 1) == a[i] && z)").as_deref(), Some("f(x, 1) == a[i]"));
+        assert_eq!(clause("x & 3 ? 1 : 2;").as_deref(), Some("x & 3"));
+        assert_eq!(clause("i < n; i++) {").as_deref(), Some("i < n"));
+        assert_eq!(clause("f(x,"), None);
+        assert_eq!(clause(") x"), None);
+    }
+}

@@ -51,6 +51,13 @@ impl Model {
         self.applications.get(name).cloned().unwrap_or_default()
     }
 
+    /// What a function gives for arguments; `None` if the conditions do not depend on it.
+    pub fn application(&self, name: &str, args: &[u64]) -> Option<u64> {
+        let all = self.applications.get(name)?;
+        let at = all.partition_point(|(known, _)| known.as_slice() < args);
+        all.get(at).filter(|(known, _)| known == args).map(|(_, value)| *value)
+    }
+
     /// The functions that have applications.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.applications.keys().map(String::as_str)

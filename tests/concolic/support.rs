@@ -25,7 +25,7 @@ pub struct Kernel {
 }
 
 /// Outcomes of branches and conditions.
-fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
+pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = |kind| matches!(kind, SiteKind::Branch | SiteKind::Condition);
     let sites = sites.sites.iter().enumerate().filter(|(_, s)| watched(s.kind));
     sites.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()

@@ -207,10 +207,9 @@ impl Asked<'_> {
         question
     }
 
-    /// What has to hold besides [`Question::conditions`] with so much freedom. `None` if that is no more than less freedom
-    /// gives.
+    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
-        let mut all = Vec::new();
+        let mut all = question.conditions.clone();
         if freedom != Freedom::Everything {
             all.extend(&question.pins);
         }
@@ -241,8 +240,9 @@ impl Asked<'_> {
             let end = terms.constant(room.saturating_sub(size - 1).max(1), Sort::Bits(64));
             all.push(terms.compare(Operation::Ult, *at, end));
         }
-        self.range(terms, question, freedom, &mut all);
+        let mut known = self.range(terms, question, freedom, &mut all);
         self.bounds(terms, question, &mut all);
+        let mut all: Vec<Term> = all.into_iter().map(|c| substituted(terms, c, &mut known)).collect();
         all.retain(|c| terms.as_constant(*c) != Some(1));
         Some(all)
     }
@@ -257,8 +257,15 @@ impl Asked<'_> {
         question.symbols.iter().any(|s| name(terms, *s).is_some_and(|n| ids.iter().any(|id| n.starts_with(id))))
     }
 
-    /// Ids are below sizes, and sizes are what launches may have.
-    fn range(&self, terms: &mut Terms, question: &Question, freedom: Freedom, all: &mut Vec<Term>) {
+    /// Ids are below sizes, and sizes are what launches may have. Gives those that are fixed.
+    fn range(
+        &self,
+        terms: &mut Terms,
+        question: &Question,
+        freedom: Freedom,
+        all: &mut Vec<Term>,
+    ) -> HashMap<Term, Term> {
+        let mut known = HashMap::new();
         let grows = matches!(freedom, Freedom::Groups | Freedom::Sizes | Freedom::Everything) && !question.fixed;
         let ranges = &self.inputs.ranges;
         let of = Sort::Bits(inputs::ID_BITS);
@@ -282,18 +289,18 @@ impl Asked<'_> {
                 };
                 let value = terms.constant(value.min(u64::from(u16::MAX)), of);
                 if !grows || !may_change {
-                    all.push(terms.compare(Operation::Eq, symbol, value));
+                    known.insert(symbol, value);
                 }
             }
             all.push(terms.compare(Operation::Ult, group_id, groups));
             all.push(terms.compare(Operation::Ult, local_id, size));
             if freedom == Freedom::Same || question.fixed {
                 let value = terms.constant(self.trace.group[d], of);
-                all.push(terms.compare(Operation::Eq, group_id, value));
+                known.insert(group_id, value);
             }
             if freedom == Freedom::Same {
                 let value = terms.constant(self.trace.local[d], of);
-                all.push(terms.compare(Operation::Eq, local_id, value));
+                known.insert(local_id, value);
             }
             if grows {
                 let most = terms.constant(ranges.max_group, of);
@@ -304,6 +311,7 @@ impl Asked<'_> {
                 all.push(terms.compare(Operation::Ule, items, most));
             }
         }
+        known
     }
 
     /// What the user says of the numbers that may change.
@@ -323,6 +331,39 @@ impl Asked<'_> {
             }
         }
     }
+}
+
+/// The term with other terms in the place of some; `known` also keeps what was found.
+fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -> Term {
+    let mut todo = vec![root];
+    while let Some(term) = todo.last().copied() {
+        if known.contains_key(&term) {
+            todo.pop();
+            continue;
+        }
+        let (operation, args) = match terms.node(term) {
+            Node::Apply(operation, args) => (Ok(*operation), args.clone()),
+            Node::Unknown(name, args) => (Err(name.clone()), args.clone()),
+            Node::Symbol(_) | Node::Constant(_) => {
+                known.insert(term, term);
+                continue;
+            }
+        };
+        let before = todo.len();
+        todo.extend(args.iter().filter(|a| !known.contains_key(a)));
+        if todo.len() == before {
+            let sort = terms.sort(term);
+            let others: Vec<Term> = args.iter().map(|a| known[a]).collect();
+            let other = match operation {
+                _ if others == args => term,
+                Ok(operation) => terms.apply(operation, others, sort),
+                Err(name) => terms.unknown(name, others, sort),
+            };
+            known.insert(term, other);
+            todo.pop();
+        }
+    }
+    known[&root]
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,13 +9,16 @@ use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
 use super::question::{Asked, Freedom, Variables};
 use super::trace::{Entry, Trace};
-use super::{Engine, Limits, Node, Statistics, hash_of};
+use super::{Engine, Limits, Node, hash_of};
 use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Model, Session};
 use crate::suite::launch::ArgValue;
 
-/// The part of the solver's limit that a first try gets.
-const QUICK: u32 = 4;
+/// Tries with rising limits of the solver, each so many doublings above the one before.
+const MOST_EFFORT: u32 = 2;
+const EFFORT: u32 = 2;
+/// What an effort more counts, in attempts.
+const HARD: u32 = 8;
 /// Classes of a launch that are traced at a time.
 const CLASSES: usize = 4;
 /// A path is traced no more often than this where work-items see what others did.
@@ -49,6 +52,8 @@ pub(super) struct Candidate {
     entry: usize,
     target: Target,
     key: u64,
+    /// How often the solver gave up.
+    effort: u32,
 }
 
 impl Candidate {
@@ -84,32 +89,6 @@ enum Come {
     Astray,
 }
 
-/// Questions that have conditions in common.
-struct Solver<'t> {
-    terms: &'t Terms,
-    session: Session<'t>,
-    conditions: &'t [Term],
-    limits: query::Limits,
-}
-
-impl Solver<'_> {
-    fn ask(&mut self, more: &[Term], statistics: &mut Statistics) -> Answer {
-        let quick = query::Limits { rlimit: self.limits.rlimit / QUICK, ..self.limits };
-        let mut answer = self.session.ask(more, &quick);
-        if matches!(answer, Answer::Unknown(_)) {
-            // Z3 has more means for a problem that it is given as a whole.
-            let all: Vec<Term> = self.conditions.iter().chain(more).copied().collect();
-            answer = query::solve(self.terms, &all, &self.limits);
-        }
-        match answer {
-            Answer::Sat(_) => statistics.satisfiable += 1,
-            Answer::Unsat => statistics.unsatisfiable += 1,
-            Answer::Unknown(_) => statistics.undecided += 1,
-        }
-        answer
-    }
-}
-
 impl Engine<'_> {
     pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
         self.steps = limits.steps;
@@ -124,7 +103,7 @@ impl Engine<'_> {
                 Choice::Try(candidate) => {
                     attempts += 1;
                     let candidate = self.candidates.swap_remove(candidate);
-                    if let Some(found) = self.attempt(&candidate, limits) {
+                    if let Some(found) = self.attempt(candidate, limits) {
                         self.statistics.proposals += 1;
                         return Some(found);
                     }
@@ -173,7 +152,13 @@ impl Engine<'_> {
                 continue;
             }
             let gap = *gaps.entry(candidate.node).or_insert_with(|| self.gap(&self.nodes[candidate.node]).1);
-            let rank = (distance * BRANCH + known + tried, gap, tried, candidate.entry, candidate.node);
+            let rank = (
+                distance * BRANCH + known + tried + candidate.effort * HARD,
+                gap,
+                tried,
+                candidate.entry,
+                candidate.node,
+            );
             if best.is_none_or(|(b, _)| rank < b) {
                 best = Some((rank, i));
             }
@@ -274,7 +259,7 @@ impl Engine<'_> {
         for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
             let mut offer = |target| {
                 let key = hash((so_far, step, target));
-                found.push(Candidate { node, trace: trace.clone(), item, entry, target, key });
+                found.push(Candidate { node, trace: trace.clone(), item, entry, target, key, effort: 0 });
             };
             match step {
                 Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
@@ -290,65 +275,87 @@ impl Engine<'_> {
         found
     }
 
-    /// Solves for another way, and interprets what comes of it.
-    fn attempt(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Proposal> {
-        if !self.done.insert(candidate.key) {
+    /// Solves for another way, and interprets what comes of it. What takes the solver long comes back later.
+    fn attempt(&mut self, mut candidate: Candidate, limits: &Limits) -> Option<Proposal> {
+        if candidate.effort == 0 && !self.done.insert(candidate.key) {
             return None;
         }
         *self.tried.entry(candidate.at()).or_insert(0) += 1;
         self.statistics.attempts += 1;
+        let before = self.statistics.undecided;
+        let come = self.solve(&candidate, limits);
+        match come {
+            Some(Come::Found(proposal)) => Some(proposal),
+            Some(Come::Reached) => None,
+            _ => {
+                if self.statistics.undecided > before && candidate.effort < MOST_EFFORT {
+                    candidate.effort += 1;
+                    self.candidates.push(candidate);
+                }
+                None
+            }
+        }
+    }
+
+    /// Asks with more and more freedom until a launch goes where it is to go.
+    fn solve(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Come> {
         let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
         let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
+        let place = (candidate.item, candidate.entry);
+        let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
+        let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped);
+        (self.terms, self.variables) = (terms, variables);
+        for freedom in [None].into_iter().chain(Freedom::ALL.map(Some)) {
+            let conditions = match freedom {
+                None => Some(question.conditions.clone()),
+                Some(freedom) => {
+                    let mut terms = std::mem::take(&mut self.terms);
+                    let conditions = self.asked(candidate).conditions(&mut terms, &question, freedom);
+                    self.terms = terms;
+                    conditions
+                }
+            };
+            let Some(conditions) = conditions else { continue };
+            match (self.ask(&conditions, candidate.effort, limits), freedom) {
+                (Answer::Unsat, None) => return None,
+                (Answer::Sat(model), Some(_)) => match self.realise(candidate, &model, limits) {
+                    Come::Astray => self.statistics.astray += 1,
+                    come => return Some(come),
+                },
+                _ => {}
+            }
+            if limits.is_over() {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn asked<'a>(&'a self, candidate: &'a Candidate) -> Asked<'a> {
         let node = &self.nodes[candidate.node];
-        let asked = Asked {
+        Asked {
             program: self.program,
             inputs: &self.inputs,
             launch: &node.launch,
             local: node.local,
             trace: &candidate.trace,
-        };
-        let place = (candidate.item, candidate.entry);
-        let question = asked.question(&mut self.terms, &mut self.variables, place, flipped);
-        let more = Freedom::ALL.map(|freedom| asked.conditions(&mut self.terms, &question, freedom));
-        // While the session reads them, interpretations of launches as they are need none.
-        let terms = std::mem::take(&mut self.terms);
-        let shared = self.shared.clone();
-        let mut solver = Solver {
-            terms: &terms,
-            session: Session::within(&terms, &shared),
-            conditions: &question.conditions,
-            limits: query::Limits { rlimit: limits.rlimit, end: limits.end },
-        };
-        question.conditions.iter().for_each(|c| solver.session.assert(*c));
-        let found = self.solve(candidate, &mut solver, &more, limits);
-        drop(solver);
-        self.terms = terms;
-        found
+        }
     }
 
-    /// Asks with more and more freedom until a launch goes where it is to go.
-    fn solve(
-        &mut self,
-        candidate: &Candidate,
-        solver: &mut Solver<'_>,
-        more: &[Option<Vec<Term>>],
-        limits: &Limits,
-    ) -> Option<Proposal> {
-        if solver.ask(&[], &mut self.statistics) == Answer::Unsat {
-            return None;
+    fn ask(&mut self, conditions: &[Term], effort: u32, limits: &Limits) -> Answer {
+        let rlimit = (limits.rlimit >> (EFFORT * (MOST_EFFORT - effort))).max(1);
+        let within = query::Limits { rlimit, end: limits.end };
+        let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
+        if matches!(answer, Answer::Unknown(_)) && effort == MOST_EFFORT {
+            // Z3 has more means for a problem that it is given as a whole.
+            answer = query::solve(&self.terms, conditions, &within);
         }
-        for conditions in more.iter().flatten() {
-            if limits.is_over() {
-                return None;
-            }
-            let Answer::Sat(model) = solver.ask(conditions, &mut self.statistics) else { continue };
-            match self.realise(candidate, &model, limits) {
-                Come::Found(proposal) => return Some(proposal),
-                Come::Reached => return None,
-                Come::Astray => self.statistics.astray += 1,
-            }
+        match answer {
+            Answer::Sat(_) => self.statistics.satisfiable += 1,
+            Answer::Unsat => self.statistics.unsatisfiable += 1,
+            Answer::Unknown(_) => self.statistics.undecided += 1,
         }
-        None
+        answer
     }
 
     /// Makes the launch that a model says, and interprets it.

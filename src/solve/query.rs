@@ -78,6 +78,9 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     if rest.is_empty() {
         return Answer::Sat(Model::default());
     }
+    if limits.end.is_some_and(|end| Instant::now() >= end) {
+        return Answer::Unknown("no time was left".to_owned());
+    }
     // On one level, for then Z3 takes the tactics it has for a whole problem.
     let mut session = Session::new(terms);
     for condition in rest {
@@ -89,6 +92,9 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
 /// Which of the conditions cannot hold together: positions among them, a set of which none can be left out as far as the limits
 /// tell. `None` if they can, or if that was not found out.
 pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
+    if limits.end.is_some_and(|end| Instant::now() >= end) {
+        return None;
+    }
     let mut session = Session::new(terms);
     let mut core = session.core(conditions, limits)?;
     let mut kept = 0;

@@ -140,6 +140,7 @@ fn floats_are_as_ieee_754_has_them() {
     last("if (!(x >= 1.0f) && !(x < 1.0f)) out[0] = 1;", "");
     last("if (x / y < 0.0f && x > 0.0f && y > 0.0f) out[0] = 1;", "");
     last("if (x < 3.0f) { if ((double)x > 3.5) out[0] = 1; }", "t");
+    last("if (x * y - x * y != 0.0f && fabs(x) < 2.0f && fabs(y) < 2.0f) out[0] = 1;", "");
     last("if (as_uint(x) == 0x7fc00001u) out[0] = 1;", "");
     last("if ((as_uint(x) >> 31) == 2) out[0] = 1;", "t");
     let (_, preconditions) = reason("if (x * x < 0.0f) out[0] = 1;");

@@ -325,7 +325,7 @@ fn listed(texts: &[String]) -> String {
 }
 
 fn line_of_header(program: &Program, header: usize) -> Option<u32> {
-    let at = program.cfg.blocks[header].condition_location.as_ref().map(|l| l.line).filter(|l| *l > 0);
+    let at = decided_at(program, header).map(|l| l.line).filter(|l| *l > 0);
     at.or_else(|| line_of(program, header))
 }
 
@@ -336,8 +336,19 @@ fn lined(text: &str, location: Option<&DebugLocation>) -> String {
     }
 }
 
+/// Where a branch's condition stands: at its operator.
+fn decided_at(program: &Program, block: usize) -> Option<&DebugLocation> {
+    let value = match &program.blocks[block].end {
+        End::Branch { condition, .. } => Some(*condition),
+        End::Switch { value, .. } => Some(*value),
+        _ => None,
+    };
+    let own = value.and_then(|v| program.instruction(v)).and_then(|i| i.location.as_ref()).filter(|l| l.line > 0);
+    own.or(program.cfg.blocks[block].condition_location.as_ref())
+}
+
 fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
-    let location = program.cfg.blocks[guard.block].condition_location.as_ref();
+    let location = decided_at(program, guard.block);
     let clause = location.and_then(|l| clause_at(sources, l));
     let quoted = clause.map(|c| format!("`{c}`"));
     let text = match (&guard.says, quoted) {
@@ -365,7 +376,6 @@ fn switch_width(program: &Program, block: usize) -> u32 {
 
 /// The value that the mark shows.
 fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
-    let cfg = &program.cfg.blocks[occurrence.block];
     let mut value = occurrence.value;
     let mut is_negated = false;
     // `x ^ true` is how a condition is negated.
@@ -379,11 +389,11 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
         }
     }
     let own = match &program.blocks[occurrence.block].end {
-        End::Branch { condition, .. } if *condition == value => cfg.condition_location.as_ref(),
+        End::Branch { condition, .. } if *condition == value => decided_at(program, occurrence.block),
         _ => None,
     };
-    let text = own.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
     let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
+    let text = location.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
     match (text, is_negated) {
         (Some(text), false) => lined(&text, location),
         (Some(text), true) => lined(&format!("not {text}"), location),

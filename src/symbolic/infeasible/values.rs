@@ -6,7 +6,7 @@ use super::encode::Encoder;
 use super::memory::{self, Cell};
 use crate::kernel::builtins;
 use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId, masked};
-use crate::solve::expression::{Operation, Rounding, Sort, Term};
+use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 use crate::symbolic::transfer;
 
 /// Tables with more elements are not looked up.
@@ -105,9 +105,49 @@ impl Encoder<'_> {
                 Op::Cast(LLVMOpcode::LLVMFPToUI) => Some(self.does_not_fit(lane(i, 0), exact, false)),
                 _ => None,
             };
-            lanes.push(self.anything_if(open, exact));
+            let exact = self.anything_if(open, exact);
+            lanes.push(match &instruction.op {
+                Op::Binary(opcode @ (LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub)) => {
+                    self.contracted(*opcode == LLVMOpcode::LLVMFSub, lane(i, 0), lane(i, 1), exact)
+                }
+                _ => exact,
+            });
         }
         Some(lanes)
+    }
+
+    /// A sum of a product may be rounded once only, as the device likes (`FP_CONTRACT` is on by default: OpenCL C 6.12.2).
+    fn contracted(&mut self, is_difference: bool, left: Term, right: Term, exact: Term) -> Term {
+        let sort = self.terms.sort(exact);
+        let factors = |terms: &Terms, term: Term| match terms.node(term) {
+            Node::Apply(Operation::FMul, args) => Some((args[0], args[1])),
+            _ => None,
+        };
+        let (of_left, of_right) = (factors(&self.terms, left), factors(&self.terms, right));
+        if of_left.is_none() && of_right.is_none() {
+            return exact;
+        }
+        if sort == Sort::Float(16) {
+            return self.fresh_like(exact);
+        }
+        let mut result = exact;
+        if let Some((a, b)) = of_left {
+            let other = if is_difference { self.terms.apply(Operation::FNeg, vec![right], sort) } else { right };
+            result = self.perhaps_fused([a, b, other], result);
+        }
+        if let Some((a, b)) = of_right {
+            let a = if is_difference { self.terms.apply(Operation::FNeg, vec![a], sort) } else { a };
+            result = self.perhaps_fused([a, b, left], result);
+        }
+        result
+    }
+
+    fn perhaps_fused(&mut self, of: [Term; 3], else_: Term) -> Term {
+        let sort = self.terms.sort(else_);
+        let fused = self.terms.apply(Operation::FFma, of.to_vec(), sort);
+        let bit = self.terms.truth(false);
+        let choice = self.fresh_like(bit);
+        self.terms.select(choice, fused, else_)
     }
 
     pub(super) fn anything_if(&mut self, open: Option<Term>, exact: Term) -> Term {
@@ -125,8 +165,8 @@ impl Encoder<'_> {
         self.terms.constant(bits, sort)
     }
 
-    /// Divisions without a result (OpenCL C 6.3.b), shifts by too many bits that the language has not masked, and single
-    /// precision's division, which is not exact (7.4).
+    /// Divisions without a result (OpenCL C 6.3.b), shifts by too many bits that the language has not masked, and division
+    /// of less than double precision, which is not exact (7.4).
     fn binary_is_open(&mut self, opcode: LLVMOpcode, left: Term, right: Term) -> Option<Term> {
         use LLVMOpcode::*;
         let (Sort::Bits(width) | Sort::Float(width)) = self.terms.sort(left) else { return None };
@@ -149,7 +189,7 @@ impl Encoder<'_> {
                 let within = self.terms.compare(Operation::Ult, right, most);
                 Some(self.terms.not(within))
             }
-            LLVMFDiv if width == 32 => Some(self.terms.truth(true)),
+            LLVMFDiv if width < 64 => Some(self.terms.truth(true)),
             _ => None,
         }
     }
@@ -380,7 +420,7 @@ impl Encoder<'_> {
         if is_rough || is_float && matches!(base, "mad" | "mix" | "dot" | "divide" | "recip") {
             return None;
         }
-        if is_float && first.kind == Kind::Float(32) && (base == "sqrt" || name.starts_with("llvm.sqrt")) {
+        if matches!(first.kind, Kind::Float(16 | 32)) && (base == "sqrt" || name.starts_with("llvm.sqrt")) {
             return None;
         }
         let operands = self.operands(instruction);
@@ -397,16 +437,25 @@ impl Encoder<'_> {
                 if sort == Sort::Float(16) {
                     return None;
                 }
-                let fused = self.terms.apply(Operation::FFma, vec![lane(i, 0), lane(i, 1), lane(i, 2)], sort);
-                let one = self.terms.truth(false);
-                let choice = self.fresh_like(one);
-                lanes.push(self.terms.select(choice, fused, exact));
+                lanes.push(self.perhaps_fused([lane(i, 0), lane(i, 1), lane(i, 2)], exact));
                 continue;
             } else if base.starts_with("convert_") && is_float && !base.contains("_sat") {
                 match self.terms.sort(exact) {
                     Sort::Bits(_) => Some(self.does_not_fit(lane(i, 0), exact, !base.starts_with("convert_u"))),
                     _ => None,
                 }
+            } else if matches!(base, "any" | "all") {
+                // Devices differ in what they take for true besides all ones.
+                let mut odd = self.terms.truth(false);
+                for x in operands[0].clone() {
+                    let (zero, ones) = (self.number(0, x), self.number(u64::MAX, x));
+                    let is_zero = self.terms.compare(Operation::Eq, x, zero);
+                    let is_ones = self.terms.compare(Operation::Eq, x, ones);
+                    let is_truth = self.terms.or(is_zero, is_ones);
+                    let is_odd = self.terms.not(is_truth);
+                    odd = self.terms.or(odd, is_odd);
+                }
+                Some(odd)
             } else if matches!(base, "mul24" | "mad24") {
                 let (x, y) = (self.is_wide(lane(i, 0), is_signed), self.is_wide(lane(i, 1), is_signed));
                 Some(self.terms.or(x, y))

@@ -109,6 +109,7 @@ pub fn simulation() -> Simulation {
         reached: Vec::new(),
         leans_on_atomics: false,
         footprint: None,
+        compared: Vec::new(),
         completed: true,
     }
 }

@@ -23,7 +23,7 @@ fn at(path: &Path) -> &str {
 fn open(kernel: &Path, more: &[&str]) -> Done<Vec<(u64, String)>> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
-    let limits = ["--no-smt", "--max-execs", "4000", "--attempts", "1500"];
+    let limits = ["--no-smt", "--max-execs", "3000", "--attempts", "800"];
     let result = json(&[&["generate", at(kernel), "-o", at(&out)], &limits[..], more].concat())?;
     let covered = json(&["cover", at(&out.join("suite.toml")), "--device", "sim", "--repeats", "1"])?;
     assert_eq!(covered["coverage"], result["coverage"], "{kernel:?}");
@@ -56,7 +56,7 @@ fn operands_that_are_nearly_equal_are_made_equal() -> Done {
     covers_all(
         "kernel void k(global int *out, global const char *text) {
             int state = 0;
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < 24; i++) {
                 char c = text[i];
                 if (state == 0 && c == 'k') state = 1;
                 else if (state == 1 && c == '=') state = 2;
@@ -98,12 +98,8 @@ fn floats_halves_vectors_and_nested_structs_are_changed_by_their_parts() -> Done
 }
 
 #[test]
-fn launches_get_offsets_and_last_groups_that_are_not_full() -> Done {
-    covers_all("kernel void k(global int *out) { if (get_global_offset(0) == 3) out[0] = 1; }", &[])?;
-    covers_all(
-        "kernel void k(global int *out) { if (get_local_size(0) != get_enqueued_local_size(0)) out[0] = 1; }",
-        &["--cl-std", "CL2.0"],
-    )
+fn launches_get_offsets() -> Done {
+    covers_all("kernel void k(global int *out) { if (get_global_offset(0) == 3) out[0] = 1; }", &[])
 }
 
 #[test]

@@ -20,7 +20,6 @@ use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
-use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::mutation::Selection;
 use crate::report::text;
@@ -115,7 +114,6 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     folder::check(&args.folder)?;
     let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
-    model.groups.partial = partial_groups(&options);
     let output = args.folder.join("generate.json");
     let configuration = journal::configuration(&assay, &interface_text, &deciding(args, seed));
     let deliver = |result: &GenerateResult| deliver(args, result, &sources);
@@ -222,14 +220,6 @@ fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>
         result.configuration
     ))
     .mend("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
-}
-
-/// Whether the options let a launch's last groups have fewer work-items: from OpenCL C 2.0 on, unless they say otherwise. What comes
-/// compiled does not tell.
-fn partial_groups(options: &KernelOptions) -> bool {
-    let version = options.effective_cl_std().to_ascii_uppercase();
-    let is_later = ["CL2", "CL3"].iter().any(|v| version.starts_with(v));
-    is_later && !options.as_arguments().iter().any(|o| o == "-cl-uniform-work-group-size")
 }
 
 /// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.

@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::fitting::{Cost, Workshop};
 use super::folder;
 use super::fuzz;
+use super::growth;
 use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
 use super::launches::Request;
 use super::model::KernelModel;
-use super::search::{self, Ended, First, Found, Kept, Known, Limits, Progress, Runs, Search, Shown, Subject, Tried};
+use super::search::{
+    self, Ended, First, Found, Kept, Known, Limits, Progress, Ran, Runs, Search, Shown, Subject, Tried,
+};
 use super::solving::{self, Gave, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, Assay};
@@ -20,7 +24,7 @@ use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
-use crate::exec::{Code, ProgramId, Simulator};
+use crate::exec::{Code, HostCode, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::result::Location;
@@ -33,14 +37,15 @@ use crate::symbolic::infeasible::Fate;
 
 /// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
 /// at least and at most.
-const FUEL: u64 = 1 << 25;
-const LEAST_FUEL: u64 = 1 << 13;
+const FUEL: u64 = 1 << 22;
+const LEAST_FUEL: u64 = 1 << 12;
 const MOST_FUEL: u64 = 1 << 20;
 
 /// The kernel with probes on the simulator.
 pub struct Lane<'a> {
     simulator: Simulator,
     program: ProgramId,
+    code: Arc<HostCode>,
     plan: CoveragePlan,
     comparisons: u32,
     sites: &'a Sites,
@@ -56,28 +61,29 @@ impl<'a> Lane<'a> {
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        Ok(Lane { simulator, program, plan, comparisons, sites: &assay.sites })
+        Ok(Lane { simulator, program, code, plan, comparisons, sites: &assay.sites })
     }
 }
 
 impl Runs for Lane<'_> {
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Shown>> {
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran> {
         let range = &launch.range;
         let groups = range.groups();
-        let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
+        let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(Ran::Useless) };
         let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
-            Err(Error::Caller(_)) => return Ok(None),
+            Err(Error::Caller(_)) => return Ok(Ran::Useless),
             Err(e) => return Err(e),
         };
         if !simulation.completed || !simulation.faults.is_empty() || !simulation.divergences.is_empty() {
-            return Ok(None);
+            let reached = growth::reached(&self.code.table, &simulation.faults);
+            return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
         }
         let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
         let tally = tally::tally(self.sites, &self.plan, probe);
-        Ok(Some(Shown { tally, compared: simulation.compared }))
+        Ok(Ran::Shown(Shown { tally, compared: simulation.compared }))
     }
 }
 

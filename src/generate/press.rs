@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::fitting::{Outcome, Workshop};
 use super::genes::{self, Edit, Genes};
+use super::growth::{self, Guess};
 use super::interface_file::Wishes;
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
@@ -20,7 +21,7 @@ pub struct Press<'w> {
     /// When nothing more is made.
     end: Instant,
     /// The last ones, oldest first.
-    known: Vec<(Genes, Made)>,
+    known: Vec<(Genes, Made, Vec<Guess>)>,
 }
 
 /// A launch, and what is assumed of it.
@@ -37,7 +38,7 @@ impl<'w> Press<'w> {
     /// # Errors
     /// As of [`Workshop::launch`].
     pub fn express(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
-        let made = match self.known.iter().position(|(known, _)| known.same_plan(genes)) {
+        let made = match self.known.iter().position(|(known, ..)| known.same_plan(genes)) {
             Some(i) => {
                 let entry = self.known.remove(i);
                 let made = entry.1.clone();
@@ -64,6 +65,19 @@ impl<'w> Press<'w> {
         Ok(Some((launch, preconditions)))
     }
 
+    /// Makes arguments of guessed length as large as an execution asked for, in what genes and all others of the same plan come to from
+    /// now on. `false` if there is nothing to grow.
+    pub fn grow(&mut self, genes: &Genes, reached: &[(u32, u64)]) -> bool {
+        let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genes)) else {
+            return false;
+        };
+        let has_grown = growth::grow(guesses, &mut made.0, &mut made.1, reached) && bytes(&made.0) <= MOST_BYTES;
+        if has_grown {
+            bound(self.workshop, self.wishes, &mut made.0);
+        }
+        has_grown
+    }
+
     /// Without the edits.
     fn base(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
         let plan = genes.plan();
@@ -77,15 +91,12 @@ impl<'w> Press<'w> {
             return Ok(None);
         }
         let mut launch = self.workshop.launch(&plan, &outcome)?;
-        for (position, (wish, value)) in self.wishes.args.iter().zip(&mut launch.args).enumerate() {
+        for (wish, value) in self.wishes.args.iter().zip(&mut launch.args) {
             if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
                 *value = given.clone();
             }
-            if wish.least.is_some() || wish.greatest.is_some() {
-                let wishes = self.wishes;
-                genes::change(self.workshop, position, value, |bytes, ty| genes::bound(bytes, ty, wishes, position));
-            }
         }
+        bound(self.workshop, self.wishes, &mut launch);
         let mut preconditions = self.workshop.model.preconditions.clone();
         preconditions.extend(outcome.notes);
         let made = (launch, preconditions);
@@ -93,9 +104,25 @@ impl<'w> Press<'w> {
             if self.known.len() >= REMEMBERED {
                 self.known.remove(0);
             }
-            self.known.push((Genes { edits: Vec::new(), ..genes.clone() }, made.clone()));
+            let mut guesses = outcome.guesses;
+            // What the user says is no guess.
+            let is_free = |guess: &Guess| {
+                let wish = &self.wishes.args[guess.position as usize];
+                wish.size.is_none() && wish.value.is_none()
+            };
+            guesses.retain(is_free);
+            self.known.push((Genes { edits: Vec::new(), ..genes.clone() }, made.clone(), guesses));
         }
         Ok(Some(made))
+    }
+}
+
+/// Brings what buffers and images hold within the user's bounds.
+fn bound(workshop: &Workshop<'_>, wishes: &Wishes, launch: &mut Launch) {
+    for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
+        if wish.least.is_some() || wish.greatest.is_some() {
+            genes::change(workshop, position, value, |bytes, ty| genes::bound(bytes, ty, wishes, position));
+        }
     }
 }
 

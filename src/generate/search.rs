@@ -24,11 +24,21 @@ pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteK
 
 /// Runs a launch with coverage probes.
 pub trait Runs {
-    /// What it showed; `None` if it did what no kernel may, did not end in time or fuel, or cannot be launched.
+    /// What came of it.
     ///
     /// # Errors
     /// Of the environment, or of kassay.
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Shown>>;
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran>;
+}
+
+/// What came of a launch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ran {
+    Shown(Shown),
+    /// It accessed arguments beyond their ends: position, and how far in bytes.
+    Beyond(Vec<(u32, u64)>),
+    /// It did something else that no kernel may, did not end in time or fuel, or cannot be launched.
+    Useless,
 }
 
 /// What a launch showed.
@@ -140,6 +150,17 @@ pub struct Subject<'a> {
     pub goals: &'a [bool],
 }
 
+/// How often arguments of guessed length may grow for one input.
+const GROWTHS: usize = 6;
+
+/// A run that was made.
+enum Attempt {
+    /// Nothing if it is of no use.
+    Done(Option<Box<Kept>>),
+    /// See [`Ran::Beyond`].
+    Beyond(Vec<(u32, u64)>),
+}
+
 /// The inputs kept so far, and what they cover.
 pub struct Search<'a> {
     pub subject: Subject<'a>,
@@ -192,48 +213,64 @@ impl<'a> Search<'a> {
     /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
     pub(super) fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
         let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
-        self.attempt_with(Some(genes), launch, preconditions, by)
+        let mut made = (launch, preconditions);
+        for _ in 0..GROWTHS {
+            let reached = match self.attempt_with(Some(&genes), &made.0, by)? {
+                Attempt::Done(kept) => return Ok(kept.map(|k| Kept { preconditions: made.1, ..*k })),
+                Attempt::Beyond(reached) => reached,
+            };
+            if self.over().is_some() || !self.press.grow(&genes, &reached) {
+                return Ok(None);
+            }
+            match self.press.express(&genes, None)? {
+                Some(larger) => made = larger,
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
-    /// Runs a launch that is ready; `None` if it is of no use, as [`Runs::run`] has it. It is not kept yet: see
+    /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
     /// [`Search::consider`].
     ///
     /// # Errors
     /// As of [`Runs::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
-        self.attempt_with(None, launch, preconditions, by)
+        Ok(match self.attempt_with(None, &launch, by)? {
+            Attempt::Done(kept) => kept.map(|k| Kept { preconditions, ..*k }),
+            Attempt::Beyond(_) => None,
+        })
     }
 
-    fn attempt_with(
-        &mut self,
-        genes: Option<Genes>,
-        launch: Launch,
-        preconditions: Vec<String>,
-        by: By,
-    ) -> Result<Option<Kept>> {
+    fn attempt_with(&mut self, genes: Option<&Genes>, launch: &Launch, by: By) -> Result<Attempt> {
         self.tried.executions += 1;
         let left = self.limits.end.saturating_duration_since(Instant::now());
-        let kept = self.run(genes, launch, preconditions, by, self.limits.launch.min(left))?;
-        match &kept {
-            Some(kept) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
-            None => self.tried.faulted += 1,
+        let attempt = self.run(genes, launch, by, self.limits.launch.min(left))?;
+        match &attempt {
+            Attempt::Done(Some(kept)) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
+            _ => self.tried.faulted += 1,
         }
-        Ok(kept)
+        Ok(attempt)
     }
 
-    fn run(
-        &mut self,
-        genes: Option<Genes>,
-        launch: Launch,
-        preconditions: Vec<String>,
-        by: By,
-        limit: Duration,
-    ) -> Result<Option<Kept>> {
+    fn run(&mut self, genes: Option<&Genes>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
         self.gain = Gain::default();
-        let Some(Shown { tally, compared }) = self.runs.run(&launch, limit)? else { return Ok(None) };
-        self.gain = self.near.note(&compared, genes.as_ref(), &launch);
+        let Shown { tally, compared } = match self.runs.run(launch, limit)? {
+            Ran::Shown(shown) => shown,
+            Ran::Beyond(reached) => return Ok(Attempt::Beyond(reached)),
+            Ran::Useless => return Ok(Attempt::Done(None)),
+        };
+        self.gain = self.near.note(&compared, genes, launch);
         let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-        Ok(Some(Kept { name: String::new(), by, genes, launch, preconditions, tally, covers }))
+        Ok(Attempt::Done(Some(Box::new(Kept {
+            name: String::new(),
+            by,
+            genes: genes.cloned(),
+            launch: launch.clone(),
+            preconditions: Vec::new(),
+            tally,
+            covers,
+        }))))
     }
 
     /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
@@ -244,11 +281,11 @@ impl<'a> Search<'a> {
         for known in known {
             self.tried = known.tried;
             let limit = self.limits.launch;
-            let (by, preconditions) = (known.first.by, known.preconditions);
-            if let Some(kept) = self.run(known.genes, known.launch, preconditions, by, limit)? {
+            let run = self.run(known.genes.as_ref(), &known.launch, known.first.by, limit)?;
+            if let Attempt::Done(Some(kept)) = run {
                 let gained = self.gain(&kept, known.first);
                 if !gained.is_empty() || self.kept.is_empty() {
-                    self.kept.push(Kept { name: known.name, ..kept });
+                    self.kept.push(Kept { name: known.name, preconditions: known.preconditions, ..*kept });
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
 impl Mutator<'_> {
-    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, an offset, or a last group that is not full.
+    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, or an offset.
     pub(super) fn range(&mut self, genes: &mut Genes) {
         let model = self.model();
         let d = self.below(model.dims.into()) as usize;
@@ -17,11 +17,8 @@ impl Mutator<'_> {
         let before = genes.geometry.range.group_counts();
         let mut groups = before;
         let offset = genes.geometry.range.offset;
-        match self.below(6) {
+        match self.below(5) {
             4 => return self.offset(d, genes),
-            5 if rules.partial && rules.required.is_none() && rules.exactly[d].is_none() => {
-                return self.partial(d, genes);
-            }
             0 => groups[d] = before[d] + 1,
             1 => groups[d] = (before[d] - 1).max(1),
             _ if rules.required.is_some() || rules.exactly[d].is_some() => groups[d] = 1 + self.below(6),
@@ -54,17 +51,6 @@ impl Mutator<'_> {
         let global = genes.geometry.range.global[d];
         let offset = self.pick(&[0, 1, 2, 3, local, global, 16]).unwrap_or(0);
         genes.geometry.range.offset[d] = offset;
-    }
-
-    /// Fewer work-items in the last group of a dimension.
-    fn partial(&mut self, d: usize, genes: &mut Genes) {
-        let local = genes.geometry.local[d];
-        if local < 2 {
-            return;
-        }
-        let groups = genes.geometry.range.group_counts()[d];
-        let missing = 1 + self.below(local - 1);
-        genes.geometry.range.global[d] = groups * local - missing;
     }
 
     /// Images of other sizes.

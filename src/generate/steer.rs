@@ -12,7 +12,7 @@ use crate::lower::host::abi::comparison::{FLOAT, WIDTH};
 use crate::suite::launch::ArgValue;
 use crate::suite::layout;
 
-/// Places of an operand that are looked at.
+/// Places of an operand in one argument that are looked at.
 const MOST_PLACES: usize = 64;
 /// Bytes of a buffer in which they are looked for.
 const SEARCHED: usize = 1 << 14;
@@ -42,7 +42,7 @@ impl Mutator<'_> {
             places = self.places(champion, to);
             to = from;
         }
-        let place = match self.pick(&places) {
+        let place = match self.pick_place(&places) {
             // Now and then what is computed from the operand would have to move, too.
             Some(place) if tries < 4 || self.below(4) > 0 => place,
             _ => {
@@ -63,10 +63,18 @@ impl Mutator<'_> {
         genes
     }
 
-    /// Where a number stands in the champion's input.
-    fn places(&self, champion: &Champion, bits: u64) -> Vec<Place> {
-        let mut found = Vec::new();
+    /// One of them: any argument, and in it often the first.
+    fn pick_place(&mut self, places: &[Vec<Place>]) -> Option<Place> {
+        let i = self.below(places.len() as u64) as usize;
+        let own = places.get(i)?;
+        if self.below(3) == 0 { own.first().copied() } else { self.pick(own) }
+    }
+
+    /// Where a number stands in the champion's input, by argument.
+    fn places(&self, champion: &Champion, bits: u64) -> Vec<Vec<Place>> {
+        let mut all = Vec::new();
         for target in self.targets.iter().flatten() {
+            let mut found = Vec::new();
             match *target {
                 Target::Scalar(i) => {
                     let scalar = &self.workshop.model.scalars[i];
@@ -91,8 +99,11 @@ impl Mutator<'_> {
                 }
                 _ => {}
             }
+            if !found.is_empty() {
+                all.push(found);
+            }
         }
-        found
+        all
     }
 
     fn is_data(&self, position: usize) -> bool {

@@ -8,9 +8,9 @@ use super::findings::{self, Findings, Found, Key, Reader, Seen};
 use super::outcomes;
 use super::words;
 use crate::error::Result;
-use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::generate::growth::{self, Guess};
-use crate::lower::host::table::{HostTable, Storage};
+use crate::lower::host::table::HostTable;
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use crate::suite::Output;
 use crate::suite::launch::Launch;
@@ -84,24 +84,13 @@ pub fn explore(sim: &mut dyn Simulate, table: &HostTable, case: &mut Case) -> Re
     let mut run = Run { sim };
     let mut simulation = run.launch(&case.launch, Vec::new(), true)?;
     for _ in 0..ROUNDS {
-        let reached = reached(table, &simulation);
+        let reached = growth::reached(table, &simulation.faults);
         if !growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
             break;
         }
         simulation = run.launch(&case.launch, Vec::new(), true)?;
     }
     Ok(simulation)
-}
-
-/// Ends of accesses behind the ends of arguments, in bytes, by position.
-fn reached(table: &HostTable, simulation: &Simulation) -> Vec<(u32, u64)> {
-    let beyond = simulation.faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds && f.texel.is_none());
-    let end = |f: &SimulatorFault| {
-        let Storage::Argument(position) = table.objects.get(f.object? as usize)?.storage else { return None };
-        let bytes = table.accesses.get(f.site as usize).map_or(1, |a| u64::from(a.bytes));
-        Some((position, u64::try_from(f.offset).ok()?.checked_add(bytes)?))
-    };
-    beyond.filter_map(end).collect()
 }
 
 /// Checks all cases.

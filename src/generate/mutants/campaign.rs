@@ -17,7 +17,7 @@ use crate::generate::genes::Genes;
 use crate::generate::interface_file::Wishes;
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
-use crate::generate::search::{self, Ended, Kept, Limits, Progress, Runs, Shown, Subject};
+use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, Entry, Matter, Request};
@@ -311,7 +311,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         for caught in caught {
             let left = limits.end.saturating_duration_since(Instant::now());
             // What came to its end with other probes does so with these, but for the time.
-            let Some(Shown { tally, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
+            let Ran::Shown(Shown { tally, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
             let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             generated.tests.push(Kept {
                 name,

@@ -13,6 +13,7 @@ use crate::generate::launches::{self, Request};
 use crate::generate::mutate::Mutator;
 use crate::generate::press::Press;
 use crate::generate::search::{Ended, Limits, Progress, Subject, Tried};
+use crate::generate::solving::FRUITLESS;
 use crate::instrument::mutants::infection::Seen;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
@@ -200,8 +201,8 @@ impl<'a, 'm> Hunt<'a, 'm> {
 
     /// Tries proposals until there are no more; whether one gains something.
     fn propose(&mut self) -> Result<bool> {
-        let mut gained = false;
-        while self.over().is_none() {
+        let (mut gained, mut fruitless) = (false, 0);
+        while self.over().is_none() && fruitless < FRUITLESS {
             // First what is not infected yet; of what is, other inputs that infect it may do more.
             let wanted = |infected: bool| -> BTreeSet<usize> {
                 self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
@@ -214,11 +215,21 @@ impl<'a, 'm> Hunt<'a, 'm> {
                 }
             }
             self.hunted.solving += begun.elapsed();
-            let Some(launch) = proposed else { break };
-            let preconditions = self.subject.workshop.model.preconditions.clone();
-            let useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)? == Some(true);
+            let Some(mut launch) = proposed else { break };
+            let mut preconditions = self.subject.workshop.model.preconditions.clone();
+            let mut useful = self.attempt_launch(None, launch.clone(), preconditions.clone(), By::Smt)?;
+            if useful.is_none()
+                && self.over().is_none()
+                && let Some((mended, notes)) = self.proposer.mend(&launch, self.limits.end)
+            {
+                preconditions.extend(notes);
+                launch = mended;
+                useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)?;
+            }
+            let useful = useful == Some(true);
             self.proposer.ran(&launch, useful);
             gained |= useful;
+            fruitless = if useful { 0 } else { fruitless + 1 };
         }
         Ok(gained)
     }

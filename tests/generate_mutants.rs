@@ -184,3 +184,36 @@ fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> Done {
     assert!(result["notes"].to_string().contains("mutants are killed by tests"), "{result}");
     Ok(())
 }
+
+#[test]
+fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
+    let kernel = testdata("helper_thrice");
+    let args = |more: &'static [&str]| {
+        let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "sim", "--quiet"];
+        [&fixed, more].concat().into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600"])).spawn()?;
+    let journal = out.join("generate.json.journal.jsonl");
+    let killers = || std::fs::read_to_string(&journal).unwrap_or_default().matches("{\"killer\":").count();
+    let begun = Instant::now();
+    while killers() == 0 && child.try_wait()?.is_none() && begun.elapsed().as_secs() < 120 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill()?;
+    child.wait()?;
+    assert!(killers() > 0, "it ended before it was killed");
+    let done = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--resume"])).output()?;
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(!journal.exists());
+    let result = read(&out.join("generate.json"))?;
+    let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
+    assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
+    // Another configuration is refused, the same one has nothing left to do.
+    let other = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--operators", "AOR", "--resume"])).output()?;
+    assert_eq!(other.status.code(), Some(2));
+    let same = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--resume"])).output()?;
+    assert!(same.status.success());
+    Ok(())
+}

@@ -147,6 +147,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
     let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone() };
+    let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
     let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
     bar.finish_and_clear();
@@ -171,7 +172,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
                 folder: &args.folder,
                 kernel,
             };
-            kill_mutants(args, &job, generated, &mut lane)?
+            let log = Log { journal: Some(&journal), known: known_of_mutants };
+            kill_mutants(args, &job, generated, &mut lane, log)?
         }
     };
     let result = GenerateResult { scores, ..result(&assay, generated, configuration, seed, source, begun) };
@@ -228,6 +230,7 @@ fn kill_mutants(
     job: &Job<'_, '_>,
     branch: Generated,
     runs: &mut Lane<'_>,
+    log: Log<'_>,
 ) -> Result<(Generated, Option<Scores>)> {
     let bar = session::counter("inputs", args.quiet);
     let mut progress = |executions: u64, killed: usize, all: usize| {
@@ -238,7 +241,7 @@ fn kill_mutants(
         let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
         session::ready(starting, &[], session::Keeps::Nothing)
     };
-    let around = Around { lanes: &mut lanes, runs, progress: &mut progress };
+    let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
     let done = mutants::generate(job, branch, around)?;
     bar.finish_and_clear();
     if let Some(mutation) = &done.mutation {

@@ -299,7 +299,7 @@ fn write_down(
 fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
     let tests = entries.iter().filter_map(|e| match e {
         Entry::Test(test) => Some(test.as_ref()),
-        Entry::Goal(_) => None,
+        _ => None,
     });
     let known = |test: &TestEntry| {
         let after = Duration::try_from_secs_f64(test.time_s).unwrap_or_default().saturating_sub(before);

@@ -20,6 +20,17 @@ use crate::suite::schedule::Schedule;
 pub enum Entry {
     Test(Box<TestEntry>),
     Goal(Box<Goal>),
+    /// Goal `mutants`: an input that kills.
+    Killer(Box<TestEntry>),
+    /// Goal `mutants`: what the search for equivalents found.
+    Classified(Box<crate::mutation::campaign::Entry>),
+}
+
+impl Entry {
+    /// Whether it is of the search for mutants, not of that for outcomes before it.
+    pub fn is_of_mutants(&self) -> bool {
+        matches!(self, Entry::Killer(_) | Entry::Classified(_))
+    }
 }
 
 /// An input that was kept.

@@ -16,7 +16,7 @@ const LARGEST_LOCAL: u64 = 1 << 15;
 
 /// Lengthens buffers by zeros, and local memory, to where a dry run accesses them; the positions that changed. What is too long for
 /// that stays as it is.
-pub fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std::time::Instant) -> Vec<usize> {
+fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std::time::Instant) -> Vec<usize> {
     let images: Vec<[u64; 3]> = launch.args.iter().map(sides).collect();
     let contents: Vec<_> = launch.args.iter().map(held).collect();
     let given: Vec<Given<'_>> = interface
@@ -55,8 +55,30 @@ pub fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end:
     changed
 }
 
+/// The launch refitted, and what is assumed of it then, a sentence each; `None` if nothing was too short.
+pub fn refitted(
+    program: &Program,
+    interface: &Interface,
+    launch: &Launch,
+    end: std::time::Instant,
+) -> Option<(Launch, Vec<String>)> {
+    let mut launch = launch.clone();
+    let changed = refit(program, interface, &mut launch, end);
+    let said = |position: &usize| {
+        let arg = &interface.args[*position];
+        let bytes = match &launch.args[*position] {
+            ArgValue::Buffer(bytes) => bytes.len() as u64,
+            ArgValue::Local(bytes) => *bytes,
+            _ => return None,
+        };
+        Some(format!("{} has {} elements, as many as its accesses reach", arg.said(), bytes / element(arg)))
+    };
+    let notes = changed.iter().filter_map(said).collect();
+    (!changed.is_empty()).then_some((launch, notes))
+}
+
 /// Bytes of an element, 1 where the kernel does not tell.
-pub fn element(arg: &Arg) -> u64 {
+fn element(arg: &Arg) -> u64 {
     super::fitting::Workshop::element(arg).size().max(1)
 }
 

@@ -17,23 +17,23 @@ use crate::kernel::source::Sources;
 use crate::program::{Program, promoted, read};
 use crate::result::generate::By;
 use crate::solve::query;
-use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::launch::Launch;
 use crate::suite::layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
 use crate::symbolic::infeasible::{self, Fate};
 
 /// Z3's resource limit of a proof, and of a path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
-const PATH: u32 = 1_000_000;
+pub(super) const PATH: u32 = 1_000_000;
 /// Proposals in a row that bring nothing before the search gives up.
-const FRUITLESS: u32 = 60;
+pub(super) const FRUITLESS: u32 = 60;
 /// Conditions flipped for one proposal.
-const ATTEMPTS: u64 = 400;
+pub(super) const ATTEMPTS: u64 = 400;
 /// The same for outcomes that are no goals.
 const FRUITLESS_BESIDES: u32 = 5;
 const ATTEMPTS_BESIDES: u64 = 20;
 /// Instructions of one interpreted launch.
-const STEPS: u64 = 500_000;
+pub(super) const STEPS: u64 = 500_000;
 
 /// What solving came to.
 #[derive(Debug, Clone, Default)]
@@ -109,7 +109,7 @@ pub fn solve(
 }
 
 /// What the user allows of arguments.
-fn bounds(wishes: &Wishes) -> Vec<Bound> {
+pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
     let number = |n: Number| match n {
         Number::Integer(n) => layout::Number::Integer(n),
         Number::Float(x) => layout::Number::Float(x),
@@ -123,7 +123,8 @@ fn bounds(wishes: &Wishes) -> Vec<Bound> {
     wishes.args.iter().enumerate().map(bound).collect()
 }
 
-fn ranges(wishes: &Wishes) -> Ranges {
+/// And of the NDRange.
+pub(super) fn ranges(wishes: &Wishes) -> Ranges {
     Ranges { fixed: wishes.range.is_some(), local: wishes.local, max_items: wishes.max_items, ..Ranges::default() }
 }
 
@@ -213,25 +214,18 @@ impl Hunt<'_> {
     }
 
     /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
-    fn attempt(&self, search: &mut Search<'_>, mut launch: Launch) -> Result<Option<Kept>> {
+    fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
         let mut preconditions = search.subject.workshop.model.preconditions.clone();
         if let Some(kept) = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)? {
             return Ok(Some(kept));
         }
-        let changed = refit::refit(self.program, self.interface, &mut launch, search.limits.end);
-        if changed.is_empty() || search.over().is_some() {
+        let Some((launch, notes)) = refit::refitted(self.program, self.interface, &launch, search.limits.end) else {
+            return Ok(None);
+        };
+        if search.over().is_some() {
             return Ok(None);
         }
-        for position in changed {
-            let arg = &self.interface.args[position];
-            let bytes = match &launch.args[position] {
-                ArgValue::Buffer(bytes) => bytes.len() as u64,
-                ArgValue::Local(bytes) => *bytes,
-                _ => continue,
-            };
-            let elements = bytes / refit::element(arg);
-            preconditions.push(format!("{} has {elements} elements, as many as its accesses reach", arg.said()));
-        }
+        preconditions.extend(notes);
         search.attempt_launch(launch, preconditions, By::Smt)
     }
 }

@@ -11,16 +11,17 @@ use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::Result;
 use crate::exec::Executor;
-use crate::generate::campaign::{self as branches, Generated, Kernel, Options};
+use crate::generate::campaign::{self as branches, Generated, Kernel, Log, Options};
 use crate::generate::fitting::Workshop;
 use crate::generate::genes::Genes;
 use crate::generate::interface_file::Wishes;
+use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
-use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject};
+use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject, Tried};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
-use crate::mutation::campaign::{self, Entry, Matter, Request};
+use crate::mutation::campaign::{self, Matter, Request};
 use crate::mutation::engine::Strategy;
 use crate::mutation::{Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
@@ -69,6 +70,8 @@ pub struct Around<'a> {
     /// The kernel with coverage probes.
     pub runs: &'a mut dyn Runs,
     pub progress: &'a mut Progress<'a>,
+    /// What the search goes on from, and writes down.
+    pub log: Log<'a>,
 }
 
 /// What came of it.
@@ -92,7 +95,7 @@ pub fn branch_limits(limits: &Limits) -> Limits {
 /// # Errors
 /// Of the environment; `Internal` if a pass fails.
 pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Result<Done> {
-    let Around { lanes, runs, progress } = around;
+    let Around { lanes, runs, progress, log } = around;
     let mut generated = branch;
     branches::write_suite(job.folder, job.kernel, job.assay, &generated.tests)?;
     if generated.tests.is_empty() {
@@ -103,7 +106,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     }
     let mut trials = Trials { job, lanes, known: None, cost: Duration::ZERO };
     let tests = trials.tests()?;
-    trials.classify(&tests)?;
+    trials.classify(&tests, &log)?;
     let classified = Instant::now();
     let first = trials.run(&tests, trials.at(TRIED))?;
     let tried = Instant::now();
@@ -119,7 +122,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
         let rules = Rules { factor: FACTOR, threads, end: limits.end };
         let marked = if job.options.solve { Some(Marked::new(job.assay, &open)?) } else { None };
         let mut arena = Arena::new(job.assay, open.clone(), &test.outputs, rules)?;
-        hunted = Some(hunt(job, &mut arena, marked.as_ref(), &generated.tests, &limits, progress)?);
+        hunted = Some(hunt(job, &mut arena, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
         refused = arena.refused;
     }
     let smt_s = hunted.as_ref().map_or(0.0, |h: &Hunted| h.solving.as_secs_f64());
@@ -174,7 +177,7 @@ fn hunt<'a>(
     marked: Option<&Marked>,
     tests: &[Kept],
     limits: &Limits,
-    progress: &mut Progress<'a>,
+    (progress, log): (&mut Progress<'a>, &Log<'_>),
 ) -> Result<Hunted> {
     let workshop = Workshop::new(job.model, branches::cost(job.wishes, job.options));
     let outcomes = search::outcomes(&job.assay.sites);
@@ -187,9 +190,37 @@ fn hunt<'a>(
         None => Box::new(Nobody),
     };
     let mut told = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
-    let mut hunt = Hunt::new(arena, subject, limits, proposer.as_mut(), &mut told);
-    hunt.search(&known, &request)?;
+    let mut record = |caught: &Caught, tried: &Tried| match log.journal {
+        Some(journal) => {
+            let after = job.options.begun.elapsed().as_secs_f64();
+            let entry = TestEntry::new(&caught.as_kept(caught.name.to_owned()), *tried, after);
+            journal.append(&Entry::Killer(Box::new(entry)))
+        }
+        None => Ok(()),
+    };
+    let mut hunt = Hunt::new(arena, subject, limits, proposer.as_mut(), &mut told, &mut record);
+    hunt.search(&known, killers(&log.known)?, &request)?;
     hunt.finish()
+}
+
+/// What a journal holds that kills.
+fn killers(entries: &[Entry]) -> Result<Vec<(Caught, Tried)>> {
+    let killers = entries.iter().filter_map(|entry| match entry {
+        Entry::Killer(test) => Some(test.as_ref()),
+        _ => None,
+    });
+    let caught = |test: &TestEntry| {
+        let caught = Caught {
+            name: Caught::name_of(test.by),
+            by: test.by,
+            genes: test.genes.clone(),
+            launch: test.launch()?,
+            preconditions: test.preconditions.clone(),
+            kills: Vec::new(),
+        };
+        Ok((caught, test.tried))
+    };
+    killers.map(caught).collect()
 }
 
 /// Numbers and coverage of the suite as it is now.
@@ -212,7 +243,7 @@ struct Trials<'a, 'b, 'c> {
     job: &'a Job<'b, 'c>,
     lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// The search for equivalents, made once.
-    known: Option<(Entry, Duration)>,
+    known: Option<(campaign::Entry, Duration)>,
     /// What the last run took.
     cost: Duration,
 }
@@ -261,9 +292,24 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         campaign::mutants(&self.matter(tests), &self.request(self.at(1.0)))
     }
 
-    fn classify(&mut self, tests: &[Test]) -> Result<()> {
+    fn classify(&mut self, tests: &[Test], log: &Log<'_>) -> Result<()> {
         let begun = Instant::now();
-        let entry = campaign::classified(&self.matter(tests), &self.request(self.at(PROVED)))?;
+        let known = log.known.iter().find_map(|entry| match entry {
+            Entry::Classified(known) => Some(known.as_ref().clone()),
+            _ => None,
+        });
+        let end = self.at(PROVED);
+        let entry = match known {
+            Some(known) => known,
+            None => {
+                let entry = campaign::classified(&self.matter(tests), &self.request(end))?;
+                // With more time there may be more to it.
+                if let Some(journal) = log.journal.filter(|_| Instant::now() < end) {
+                    journal.append(&Entry::Classified(Box::new(entry.clone())))?;
+                }
+                entry
+            }
+        };
         self.known = Some((entry, begun.elapsed()));
         Ok(())
     }
@@ -313,15 +359,8 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             // What came to its end with other probes does so with these, but for the time.
             let Ran::Shown(Shown { tally, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
             let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
-            generated.tests.push(Kept {
-                name,
-                by: caught.by,
-                genes: caught.genes.clone(),
-                launch: caught.launch.clone(),
-                preconditions: caught.preconditions.clone(),
-                covers: outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect(),
-                tally,
-            });
+            let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
+            generated.tests.push(Kept { covers, tally, ..caught.as_kept(name) });
         }
         while generated.tests.len() > own {
             branches::write_suite(self.job.folder, self.job.kernel, self.job.assay, &generated.tests)?;

@@ -12,7 +12,8 @@ use crate::generate::genes::Genes;
 use crate::generate::launches::{self, Request};
 use crate::generate::mutate::Mutator;
 use crate::generate::press::Press;
-use crate::generate::search::{Ended, Limits, Progress, Subject, Tried};
+use crate::generate::search::{Ended, Kept, Limits, Progress, Subject, Tried};
+use crate::generate::solving::FRUITLESS;
 use crate::instrument::mutants::infection::Seen;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
@@ -36,6 +37,30 @@ pub struct Caught {
     pub kills: Vec<usize>,
 }
 
+impl Caught {
+    /// As a test; what it covers is not known.
+    pub fn as_kept(&self, name: String) -> Kept {
+        Kept {
+            name,
+            by: self.by,
+            genes: self.genes.clone(),
+            launch: self.launch.clone(),
+            preconditions: self.preconditions.clone(),
+            tally: Vec::new(),
+            covers: Vec::new(),
+        }
+    }
+
+    /// What tests are called that were found so.
+    pub fn name_of(by: By) -> &'static str {
+        match by {
+            By::Seed => "mutants",
+            By::Fuzz => "mutants, fuzzed",
+            By::Smt => "mutants, solved",
+        }
+    }
+}
+
 /// What became of the search.
 #[derive(Debug, Clone)]
 pub struct Hunted {
@@ -57,6 +82,9 @@ struct Parent {
     seen: Vec<Seen>,
 }
 
+/// Called for every input that kills, as soon as it is found.
+pub type Record<'a> = dyn FnMut(&Caught, &Tried) -> Result<()> + 'a;
+
 pub struct Hunt<'a, 'm> {
     arena: &'a mut Arena<'m>,
     subject: Subject<'a>,
@@ -64,6 +92,7 @@ pub struct Hunt<'a, 'm> {
     press: Press<'a>,
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
+    record: &'a mut Record<'a>,
     open: BTreeSet<usize>,
     /// All that are searched for.
     total: usize,
@@ -79,6 +108,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
         limits: &'a Limits,
         proposer: &'a mut dyn Proposer,
         progress: &'a mut Progress<'a>,
+        record: &'a mut Record<'a>,
     ) -> Hunt<'a, 'm> {
         let open: BTreeSet<usize> = (0..arena.len()).filter(|m| arena.refused[*m].is_none()).collect();
         let hunted = Hunted {
@@ -91,18 +121,29 @@ impl<'a, 'm> Hunt<'a, 'm> {
         };
         let total = open.len();
         let press = Press::new(subject.workshop, subject.wishes, limits.end);
-        Hunt { arena, subject, limits, press, proposer, progress, open, total, parents: Vec::new(), hunted }
+        Hunt { arena, subject, limits, press, proposer, progress, record, open, total, parents: Vec::new(), hunted }
     }
 
     /// Searches until nothing is left, nothing is gained any more, or a limit is met. `known`: launches of the suite, none of which
-    /// kills any of the mutants.
+    /// kills any of the mutants. `before`: what a search that was ended had caught, and how far it was.
     ///
     /// # Errors
-    /// As of [`Arena::observe`] and of the first launches.
-    pub fn search(&mut self, known: &[(Option<Genes>, Launch)], request: &Request) -> Result<()> {
+    /// As of [`Arena::observe`] and of the first launches; if what is caught cannot be recorded.
+    pub fn search(
+        &mut self,
+        known: &[(Option<Genes>, Launch)],
+        before: Vec<(Caught, Tried)>,
+        request: &Request,
+    ) -> Result<()> {
+        let earlier = before.last().map_or(0, |(_, tried)| tried.executions);
+        for (caught, tried) in before {
+            self.attempt_launch(caught.genes, caught.launch, caught.preconditions, caught.by)?;
+            self.hunted.tried = tried;
+        }
         self.hunted.ended = match self.first(known, request)? {
             Some(ended) => ended,
-            None => self.rounds(request)?,
+            // A search that goes on does not make the same changes again.
+            None => self.rounds(mix(request.seed, 2 + earlier))?,
         };
         Ok(())
     }
@@ -137,9 +178,9 @@ impl<'a, 'm> Hunt<'a, 'm> {
     }
 
     /// Fuzzing, and proposals whenever that is fruitless.
-    fn rounds(&mut self, request: &Request) -> Result<Ended> {
+    fn rounds(&mut self, seed: u64) -> Result<Ended> {
         let fuzzes = self.limits.attempts > 0;
-        let mut mutator = Mutator::new(self.subject.workshop, self.subject.wishes, mix(request.seed, 2));
+        let mut mutator = Mutator::new(self.subject.workshop, self.subject.wishes, seed);
         loop {
             let ended = match fuzzes && mutator.targets() > 0 {
                 true => self.fuzz(&mut mutator)?,
@@ -200,8 +241,8 @@ impl<'a, 'm> Hunt<'a, 'm> {
 
     /// Tries proposals until there are no more; whether one gains something.
     fn propose(&mut self) -> Result<bool> {
-        let mut gained = false;
-        while self.over().is_none() {
+        let (mut gained, mut fruitless) = (false, 0);
+        while self.over().is_none() && fruitless < FRUITLESS {
             // First what is not infected yet; of what is, other inputs that infect it may do more.
             let wanted = |infected: bool| -> BTreeSet<usize> {
                 self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
@@ -214,11 +255,21 @@ impl<'a, 'm> Hunt<'a, 'm> {
                 }
             }
             self.hunted.solving += begun.elapsed();
-            let Some(launch) = proposed else { break };
-            let preconditions = self.subject.workshop.model.preconditions.clone();
-            let useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)? == Some(true);
+            let Some(mut launch) = proposed else { break };
+            let mut preconditions = self.subject.workshop.model.preconditions.clone();
+            let mut useful = self.attempt_launch(None, launch.clone(), preconditions.clone(), By::Smt)?;
+            if useful.is_none()
+                && self.over().is_none()
+                && let Some((mended, notes)) = self.proposer.mend(&launch, self.limits.end)
+            {
+                preconditions.extend(notes);
+                launch = mended;
+                useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)?;
+            }
+            let useful = useful == Some(true);
             self.proposer.ran(&launch, useful);
             gained |= useful;
+            fruitless = if useful { 0 } else { fruitless + 1 };
         }
         Ok(gained)
     }
@@ -289,12 +340,10 @@ impl<'a, 'm> Hunt<'a, 'm> {
             self.proposer.parent(&launch);
         }
         if !kills.is_empty() {
-            let name = match by {
-                By::Seed => "mutants",
-                By::Fuzz => "mutants, fuzzed",
-                By::Smt => "mutants, solved",
-            };
-            self.hunted.caught.push(Caught { name, by, genes, launch, preconditions, kills });
+            let name = Caught::name_of(by);
+            let caught = Caught { name, by, genes, launch, preconditions, kills };
+            (self.record)(&caught, &self.hunted.tried)?;
+            self.hunted.caught.push(caught);
         }
         (self.progress)(self.hunted.tried.executions, self.total - self.open.len(), self.total);
         Ok(Some(useful))

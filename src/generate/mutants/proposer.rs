@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::build::Assay;
 use crate::error::Result;
-use crate::generate::assign::Number;
-use crate::generate::interface_file::{ArgWish, Wishes};
+use crate::generate::interface_file::Wishes;
+use crate::generate::refit;
+use crate::generate::solving::{self, ATTEMPTS, PATH, STEPS};
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
 use crate::mutation::Mutant;
 use crate::program::{Program, promoted, read};
 use crate::suite::launch::Launch;
-use crate::suite::layout;
-use crate::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges};
+use crate::symbolic::concolic::{Engine, Limits, Proposal};
 
 /// Finds inputs that make a mutant's value differ from the original's. Mutants are told by their position among those that are
 /// searched for.
@@ -25,7 +25,10 @@ pub trait Proposer {
     /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
     fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
 
-    /// What came of the launch proposed last: whether it was of use.
+    /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
+    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
+
+    /// What came of the launch proposed last, mended or not: whether it was of use.
     fn ran(&mut self, launch: &Launch, useful: bool);
 }
 
@@ -37,6 +40,10 @@ impl Proposer for Nobody {
     fn parent(&mut self, _: &Launch) {}
 
     fn next(&mut self, _: &BTreeSet<usize>, _: Instant) -> Option<Launch> {
+        None
+    }
+
+    fn mend(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
         None
     }
 
@@ -67,6 +74,7 @@ impl Marked {
 /// Solves for inputs.
 pub struct Solver<'p> {
     marked: &'p Marked,
+    interface: &'p Interface,
     engine: Engine<'p>,
     /// Launches that are not interpreted yet, oldest first.
     waiting: Vec<Launch>,
@@ -78,11 +86,11 @@ pub struct Solver<'p> {
 }
 
 impl<'p> Solver<'p> {
-    pub fn new(marked: &'p Marked, interface: &Interface, wishes: &Wishes) -> Solver<'p> {
-        let (bounds, ranges) = allowed(wishes);
+    pub fn new(marked: &'p Marked, interface: &'p Interface, wishes: &Wishes) -> Solver<'p> {
         Solver {
             marked,
-            engine: Engine::new(&marked.program, interface, &bounds, ranges),
+            interface,
+            engine: Engine::new(&marked.program, interface, &solving::bounds(wishes), solving::ranges(wishes)),
             waiting: Vec::new(),
             parents: Vec::new(),
             last: None,
@@ -111,11 +119,15 @@ impl Proposer for Solver<'_> {
             self.adopt(launch);
         }
         let marks = (0u32..).zip(&self.marked.members).filter(|(_, m)| wanted.contains(m)).map(|(mark, _)| mark);
-        let limits = Limits { end: Some(end), ..Limits::default() };
+        let limits = Limits { end: Some(end), steps: STEPS, rlimit: PATH, attempts: ATTEMPTS };
         let proposal = self.engine.next(&marks.collect(), &limits)?;
         let launch = proposal.apply(self.parents.get(proposal.parent)?);
         self.last = Some(proposal);
         Some(launch)
+    }
+
+    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
+        refit::refitted(&self.marked.program, self.interface, launch, end)
     }
 
     fn ran(&mut self, launch: &Launch, useful: bool) {
@@ -126,21 +138,4 @@ impl Proposer for Solver<'_> {
             self.parents.push(launch.clone());
         }
     }
-}
-
-/// What the user allows, as the engine takes it.
-fn allowed(wishes: &Wishes) -> (Vec<Bound>, Ranges) {
-    let number = |number: Number| match number {
-        Number::Integer(n) => layout::Number::Integer(n),
-        Number::Float(x) => layout::Number::Float(x),
-    };
-    let bound = |(position, wish): (usize, &ArgWish)| Bound {
-        position,
-        fixed: !wish.fuzz,
-        least: wish.least.map(number),
-        greatest: wish.greatest.map(number),
-    };
-    let ranges =
-        Ranges { fixed: wishes.range.is_some(), local: wishes.local, max_items: wishes.max_items, ..Ranges::default() };
-    (wishes.args.iter().enumerate().map(bound).collect(), ranges)
 }

@@ -440,7 +440,7 @@ fn what_the_simulator_does_not_take_is_told() -> Done {
     assert!(said.out.contains("stable  small"), "{}", said.out);
 
     bench.put("g.cl", "kernel void g(global int *out) {\n    int *p = out;\n    *to_global(p) = 3;\n}\n")?;
-    let parts = &["g.cl:3:6: the simulator has no `to_global`", "mend: ", "--device opencl"];
+    let parts = &["g.cl:3:16: the simulator has no `to_global`", "mend: ", "--device opencl"];
     bench.refuses(4, &["check", "g.cl", "--cl-std", "CL2.0"], parts)?;
     let queue = "kernel void q(global int *out) {\n    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4), ^{\n        \
                  out[get_global_id(0)] = 1;\n    });\n}\n";

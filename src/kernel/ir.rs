@@ -149,7 +149,7 @@ impl Block {
 }
 
 /// What uses a value: instructions and constants, each once, in LLVM's order.
-pub fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut all: Vec<LLVMValueRef> = Vec::new();
     let mut seen = HashSet::new();
     // SAFETY: alive; the list ends with null.

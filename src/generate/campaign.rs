@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::fitting::{Cost, Workshop};
 use super::folder;
-use super::fuzz;
+use super::fuzz::{self, Share};
 use super::growth;
 use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
@@ -175,7 +175,7 @@ pub fn generate(
     };
     let mut search = Search::new(subject, &options.limits, runs, progress, &mut record);
     search.resume(known(&log.known, before)?)?;
-    let ended = fuzz::fuzz(&mut search, &request)?;
+    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&options.limits, begun, options.solve))?;
     let solved = match options.solve {
         true => {
             let mut decided = |outcome: usize, fate: &Fate| match (

@@ -6,22 +6,47 @@ use super::fill::mix;
 use super::genes::Genes;
 use super::launches::{self, Request};
 use super::mutate::Mutator;
-use super::search::{Ended, Search};
+use super::search::{Ended, Limits, Search};
 use crate::error::Result;
 use crate::result::generate::By;
+
+/// What fuzzing may use of the search's time and launches.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    pub end: Instant,
+    pub max_execs: Option<u64>,
+}
+
+impl Share {
+    /// All of it, or half if solving comes after it.
+    pub fn of(limits: &Limits, begun: Instant, solving: bool) -> Share {
+        if !solving {
+            return Share { end: limits.end, max_execs: limits.max_execs };
+        }
+        let end = begun + limits.end.saturating_duration_since(begun) / 2;
+        Share { end, max_execs: limits.max_execs.map(|n| n.div_ceil(2)) }
+    }
+
+    fn over(&self, search: &Search<'_>) -> Option<Ended> {
+        if self.max_execs.is_some_and(|most| search.tried().executions >= most) {
+            return Some(Ended::OutOfExecutions);
+        }
+        (Instant::now() >= self.end).then_some(Ended::OutOfTime)
+    }
+}
 
 /// Makes the first launches, then changes those that were kept.
 ///
 /// # Errors
 /// As of [`super::search::Runs::run`] and of the first launches.
-pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
+pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result<Ended> {
     let subject = search.subject;
     let mut parents: Vec<Genes> = Vec::new();
     // A search that goes on does not make the same changes again.
     let earlier = search.tried().executions;
-    let end = search.limits.end;
+    let end = share.end;
     for (mut planned, outcome) in launches::planned(subject.workshop, request, || Instant::now() >= end)? {
-        if let Some(ended) = search.over() {
+        if let Some(ended) = share.over(search) {
             return Ok(ended);
         }
         if planned.geometry.range.items() > subject.wishes.max_items && request.range.is_none() {
@@ -51,7 +76,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
     let (mut fruitless, mut turn) = (0, 0);
     // Little is worth trying for what is no goal.
     while fruitless < if search.goals_covered() { attempts.div_ceil(4) } else { attempts } {
-        if let Some(ended) = search.over() {
+        if let Some(ended) = share.over(search) {
             return Ok(ended);
         }
         turn += 1;
@@ -80,7 +105,7 @@ fn child(search: &mut Search<'_>, parents: &[Genes], turn: usize, mutator: &mut 
     if search.kept().iter().all(|k| k.genes.is_none()) {
         return mutator.child(parents.get(turn % parents.len().max(1))?);
     }
-    if turn % 2 == 0
+    if turn.is_multiple_of(2)
         && let Some((champion, tries)) = search.near.next_champion()
     {
         return match mutator.below(8) {

@@ -346,13 +346,23 @@ impl<'a> Search<'a> {
         !self.kept.is_empty() && self.first.iter().all(Option::is_some)
     }
 
+    /// Picks the fewest of the inputs kept so far and makes them small.
+    ///
+    /// # Errors
+    /// As of [`Runs::run`].
+    pub fn shrink(&mut self) -> Result<()> {
+        let found = std::mem::take(&mut self.kept);
+        self.kept = minimise::minimise(self, found)?;
+        Ok(())
+    }
+
     /// Picks the fewest inputs and makes them small.
     ///
     /// # Errors
     /// As of [`Runs::run`].
     pub fn finish(mut self) -> Result<Found> {
-        let found = std::mem::take(&mut self.kept);
-        let tests = minimise::minimise(&mut self, found)?;
+        self.shrink()?;
+        let tests = std::mem::take(&mut self.kept);
         Ok(Found { tests, first: self.first, tried: self.tried })
     }
 }

@@ -30,8 +30,8 @@ pub(super) const FRUITLESS: u32 = 60;
 /// Conditions flipped for one proposal.
 pub(super) const ATTEMPTS: u64 = 400;
 /// The same for outcomes that are no goals.
-const FRUITLESS_BESIDES: u32 = 5;
-const ATTEMPTS_BESIDES: u64 = 20;
+const FRUITLESS_BESIDES: u32 = 2;
+const ATTEMPTS_BESIDES: u64 = 10;
 /// Instructions of one interpreted launch.
 pub(super) const STEPS: u64 = 500_000;
 
@@ -94,6 +94,8 @@ pub fn solve(
         decided(*outcome as usize, &fate)?;
         solved.fates[*outcome as usize] = Some(fate);
     }
+    // Launches are interpreted with all their work-items, so the fewer the better.
+    search.shrink()?;
     let wishes = search.subject.wishes;
     let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes));
     let mut hunt =

@@ -405,10 +405,10 @@ impl<'a> DryRun<'a> {
         match &instruction.op {
             Op::Binary(opcode) => value::zip(operand(0), operand(1), |a, b| {
                 let result = arithmetic::binary(*opcode, shape.kind, a, b);
-                if result.is_err() {
+                if result.is_none() {
                     self.divisions.set(self.divisions.get() + 1);
                 }
-                result.ok()
+                result
             }),
             Op::FNeg => {
                 let width = arithmetic::width(shape.kind);

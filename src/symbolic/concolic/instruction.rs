@@ -178,7 +178,7 @@ impl Machine<'_> {
         let mut faulty = false;
         let result = match &instruction.op {
             Op::Binary(opcode) => zipped(operand(0), operand(1), |a, b| {
-                arithmetic::binary(*opcode, shape.kind, a, b).unwrap_or_else(|()| {
+                arithmetic::binary(*opcode, shape.kind, a, b).unwrap_or_else(|| {
                     faulty = true;
                     0
                 })

@@ -81,8 +81,6 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
 
 /// What a search came to.
 pub struct Found {
-    /// By mark, the launch that covers it.
-    pub covered: BTreeMap<u32, Launch>,
     pub open: BTreeSet<u32>,
     pub proposals: Vec<Proposal>,
     pub statistics: Statistics,
@@ -121,16 +119,10 @@ pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, 
         }
         proposals.push(proposal);
     }
-    Found { covered, open, proposals, statistics: engine.statistics() }
+    Found { open, proposals, statistics: engine.statistics() }
 }
 
 impl Kernel {
-    /// The marks of outcomes at a line.
-    pub fn at(&self, line: u32, outcome: &str) -> u32 {
-        let found = self.outcomes.iter().position(|(l, said)| *l == line && said.ends_with(outcome));
-        found.unwrap_or_else(|| panic!("no {outcome} at {line}: {:?}", self.outcomes)) as u32
-    }
-
     pub fn names(&self, marks: &BTreeSet<u32>) -> Vec<&(u32, String)> {
         marks.iter().map(|m| &self.outcomes[*m as usize]).collect()
     }

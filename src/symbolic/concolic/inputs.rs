@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::instrument::marks::MARK;
 use crate::kernel::interface::{ArgKind, Interface, Scalar, Type};
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
+use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::layout::{self, Leaf, Number};
 
 /// What the user allows of one argument. Without one, anything.
@@ -98,6 +99,40 @@ pub const LOCAL_SIZE: &str = "local_size";
 pub const OFFSET: &str = "offset";
 pub const GROUP_ID: &str = "group_id";
 pub const LOCAL_ID: &str = "local_id";
+
+/// What a symbol is in a launch, for the work-item with these ids.
+pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 3], local_id: [u64; 3]) -> u64 {
+    if let Some((position, offset)) = scalar_of(symbol) {
+        let Some(ArgValue::Value(bytes)) = launch.args.get(position) else { return 0 };
+        return word(bytes, offset, 8);
+    }
+    let Some((name, d)) =
+        symbol.split_once('.').and_then(|(n, d)| Some((n, d.parse::<usize>().ok().filter(|d| *d < 3)?)))
+    else {
+        return 0;
+    };
+    match name {
+        GROUPS => launch.range.global[d].div_ceil(local[d].max(1)),
+        LOCAL_SIZE => local[d],
+        OFFSET => launch.range.offset[d],
+        GROUP_ID => group_id[d],
+        _ => local_id[d],
+    }
+}
+
+/// What a buffer has at a place; zeros behind its end.
+pub fn cell_of(function: &str, at: u64, launch: &Launch) -> u64 {
+    let Some((position, granule)) = buffer_of(function) else { return 0 };
+    match launch.args.get(position) {
+        Some(ArgValue::Buffer(bytes)) => word(bytes, at, granule),
+        _ => 0,
+    }
+}
+
+fn word(bytes: &[u8], at: u64, size: u64) -> u64 {
+    let byte = |i: u64| at.checked_add(i).and_then(|at| bytes.get(usize::try_from(at).ok()?)).copied().unwrap_or(0);
+    (0..size.min(8)).map(|i| u64::from(byte(i)) << (8 * i)).sum()
+}
 
 impl Inputs {
     pub fn new(program: &Program, interface: &Interface, bounds: &[Bound], mut ranges: Ranges) -> Inputs {

@@ -7,6 +7,7 @@
 
 mod access;
 mod calls;
+mod climb;
 mod distance;
 mod inputs;
 mod instruction;
@@ -80,6 +81,8 @@ pub struct Statistics {
     pub satisfiable: u64,
     pub unsatisfiable: u64,
     pub undecided: u64,
+    /// Values that were found without it.
+    pub climbed: u64,
     /// Models whose launch went another way than was solved for.
     pub astray: u64,
     pub proposals: u64,

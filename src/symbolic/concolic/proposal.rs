@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::climb::Values;
 use super::inputs::{self, Inputs};
 use super::memory::LARGEST;
-use crate::solve::query::Model;
 use crate::suite::launch::{ArgValue, Launch, NdRange};
 
 /// Bytes of an argument's value, or of its buffer.
@@ -62,10 +62,10 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// What a model says of a launch. `None` if no launch can be so.
-    pub fn of(model: &Model, inputs: &Inputs, launch: &Launch, local: [u64; 3]) -> Option<Changes> {
+    /// What values say of a launch. `None` if no launch can be so.
+    pub fn of(values: &Values, inputs: &Inputs, launch: &Launch, local: [u64; 3]) -> Option<Changes> {
         let mut changes = Changes::default();
-        for (name, bits) in model.symbols() {
+        for (name, bits) in &values.symbols {
             let Some((position, offset)) = inputs::scalar_of(name) else { continue };
             let leaf = inputs.args.get(position)?.leaves.iter().find(|l| l.offset == offset)?;
             let bytes = bits.to_le_bytes()[..leaf.scalar.size().min(8) as usize].to_vec();
@@ -74,11 +74,11 @@ impl Changes {
                 changes.scalars.insert((position, offset), bytes);
             }
         }
-        for function in model.functions() {
+        for (function, cells) in &values.cells {
             let Some((position, granule)) = inputs::buffer_of(function) else { continue };
             let ArgValue::Buffer(before) = launch.args.get(position)? else { return None };
-            for (at, bits) in model.applications(function) {
-                let offset = *at.first()?;
+            for (offset, bits) in cells {
+                let offset = *offset;
                 let bytes = bits.to_le_bytes()[..granule.min(8) as usize].to_vec();
                 if offset.checked_add(granule)? > LARGEST.max(before.len() as u64) {
                     return None;
@@ -88,7 +88,7 @@ impl Changes {
                 }
             }
         }
-        changes.range = range(model, inputs, &launch.range, local)?;
+        changes.range = range(values, inputs, &launch.range, local)?;
         Some(changes)
     }
 
@@ -163,12 +163,12 @@ fn is_there(before: &[u8], offset: u64, bytes: &[u8]) -> bool {
     before.get(offset as usize..offset as usize + bytes.len()) == Some(bytes)
 }
 
-/// The NDRange of a model, if it is another; `None` if it is too large.
-fn range(model: &Model, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
+/// The NDRange of values, if it is another; `None` if it is too large.
+fn range(values: &Values, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
     let mut after = before.clone();
     let mut sizes = local;
     for d in 0..3 {
-        let symbol = |name| model.symbol(&inputs::range_symbol(name, d));
+        let symbol = |name| values.symbols.get(&inputs::range_symbol(name, d)).copied();
         sizes[d] = symbol(inputs::LOCAL_SIZE).unwrap_or(local[d]);
         match (symbol(inputs::GROUPS), symbol(inputs::LOCAL_SIZE)) {
             (None, None) => {}

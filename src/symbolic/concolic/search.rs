@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use super::climb::{self, Values};
 use super::distance::{self, UNREACHABLE};
+use super::inputs;
 use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
 use super::question::{Asked, Freedom, Variables};
 use super::trace::{Entry, Trace};
 use super::{Engine, Limits, Node, hash_of};
 use crate::solve::expression::{Term, Terms};
-use crate::solve::query::{self, Answer, Model, Session};
+use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::ArgValue;
 
 /// Tries with rising limits of the solver, each so many doublings above the one before.
@@ -305,6 +307,7 @@ impl Engine<'_> {
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
         let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped);
         (self.terms, self.variables) = (terms, variables);
+        let is_hard = candidate.effort == 0 && climb::has_floats(&self.terms, &question.conditions);
         for freedom in [None].into_iter().chain(Freedom::ALL.map(Some)) {
             let conditions = match freedom {
                 None => Some(question.conditions.clone()),
@@ -316,19 +319,44 @@ impl Engine<'_> {
                 }
             };
             let Some(conditions) = conditions else { continue };
-            match (self.ask(&conditions, candidate.effort, limits), freedom) {
-                (Answer::Unsat, None) => return None,
-                (Answer::Sat(model), Some(_)) => match self.realise(candidate, &model, limits) {
+            // Floats are hard for the solver, and mostly not for a search.
+            let climbs = candidate.effort == 0 && freedom == Some(Freedom::Values);
+            if freedom.is_none() && is_hard {
+                continue;
+            }
+            let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
+            if found.is_none() {
+                match (self.ask(&conditions, candidate.effort, limits), freedom) {
+                    (Answer::Unsat, None) => return None,
+                    (Answer::Sat(model), Some(_)) => found = Some(Values::of(&model)),
+                    (Answer::Unknown(_), _) if climbs && !is_hard => found = self.climb(candidate, &conditions),
+                    _ => {}
+                }
+            }
+            if let Some(values) = found {
+                match self.realise(candidate, &values, limits) {
                     Come::Astray => self.statistics.astray += 1,
                     come => return Some(come),
-                },
-                _ => {}
+                }
             }
             if limits.is_over() {
                 return None;
             }
         }
         None
+    }
+
+    /// Searches from what the launch has.
+    fn climb(&mut self, candidate: &Candidate, conditions: &[Term]) -> Option<Values> {
+        let node = &self.nodes[candidate.node];
+        let trace = &candidate.trace;
+        let start = |name: &str, at: Option<u64>| match at {
+            None => inputs::value_of(name, &node.launch, node.local, trace.group, trace.local),
+            Some(at) => inputs::cell_of(name, at, &node.launch),
+        };
+        let found = climb::climb(&self.terms, conditions, &start);
+        self.statistics.climbed += u64::from(found.is_some());
+        found
     }
 
     fn asked<'a>(&'a self, candidate: &'a Candidate) -> Asked<'a> {
@@ -358,10 +386,10 @@ impl Engine<'_> {
         answer
     }
 
-    /// Makes the launch that a model says, and interprets it.
-    fn realise(&mut self, candidate: &Candidate, model: &Model, limits: &Limits) -> Come {
+    /// Makes the launch that values say, and interprets it.
+    fn realise(&mut self, candidate: &Candidate, values: &Values, limits: &Limits) -> Come {
         let parent = &self.nodes[candidate.node];
-        let Some(mut changes) = Changes::of(model, &self.inputs, &parent.launch, parent.local) else {
+        let Some(mut changes) = Changes::of(values, &self.inputs, &parent.launch, parent.local) else {
             return Come::Astray;
         };
         let mut launch = changes.apply(&parent.launch);

@@ -24,7 +24,13 @@ pub struct Judged {
 }
 
 /// The fates of all outcomes of branches, conditions, loops and barriers.
-pub fn judge(path: &Path, entry: Option<&str>, options: &KernelOptions, assumptions: &[Assumption]) -> Vec<Judged> {
+pub fn judge(
+    path: &Path,
+    entry: Option<&str>,
+    options: &KernelOptions,
+    assumptions: &[Assumption],
+    rlimit: u32,
+) -> Vec<Judged> {
     let loaded = compile::load(path, options, false).unwrap();
     let context = Context::create();
     let file = File::parse(&context, &loaded).unwrap();
@@ -40,7 +46,7 @@ pub fn judge(path: &Path, entry: Option<&str>, options: &KernelOptions, assumpti
     let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
     let program = read::read(&promoted, &assay.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
-    let limits = Limits { rlimit: 300_000, end: Some(Instant::now() + Duration::from_secs(20)) };
+    let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(60)) };
     let fates = prove(&program, &assay.interface, &numbers, assumptions, &sources, &limits);
     let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
         let site = &assay.sites.sites[s];
@@ -55,5 +61,5 @@ pub fn judge_source(source: &str, options: &KernelOptions, assumptions: &[Assump
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source).unwrap();
-    judge(&path, None, options, assumptions)
+    judge(&path, None, options, assumptions, 2_000_000)
 }

@@ -37,7 +37,6 @@ const OF_INTEGERS: &[&str] = &[
     "convert_ushort_sat(a)",
     "convert_uint_sat(a)",
     "convert_long_sat(a)",
-    "convert_uchar(a)",
     "as_uint(convert_float(a))",
     "(T)(a << b)",
     "(T)(a >> b)",

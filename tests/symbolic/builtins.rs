@@ -16,7 +16,8 @@ use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Of integers a, b, c of type T; U is its unsigned counterpart.
+/// Of integers a, b, c of type T; U is its unsigned counterpart. Saturating conversions between integers are left out: LLVM's
+/// SPIR-V has no place for the sign of what is converted, so that devices take the wrong one.
 const OF_INTEGERS: &[&str] = &[
     "min(a, b)",
     "max(a, b)",
@@ -33,11 +34,6 @@ const OF_INTEGERS: &[&str] = &[
     "clz(a)",
     "bitselect(a, b, c)",
     "select(a, b, (U)c)",
-    "convert_char_sat(a)",
-    "convert_ushort_sat(a)",
-    "convert_uint_sat(a)",
-    "convert_long_sat(a)",
-    "convert_uchar(a)",
     "as_uint(convert_float(a))",
     "(T)(a << b)",
     "(T)(a >> b)",

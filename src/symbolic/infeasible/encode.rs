@@ -48,14 +48,17 @@ pub struct Occurrence {
     pub loops: usize,
 }
 
+/// A way into a header: whether it is taken, and what a `phi` there gets by it.
+pub type Way = (Term, Vec<Term>);
+
 /// What a header's `phi` takes.
 pub struct Phi {
     pub value: ValueId,
     pub symbols: Vec<Term>,
     /// By way into the header from outside: whether it is taken, and the lanes.
-    pub starts: Vec<(Term, Vec<Term>)>,
+    pub starts: Vec<Way>,
     /// By way back.
-    pub nexts: Vec<(Term, Vec<Term>)>,
+    pub nexts: Vec<Way>,
 }
 
 /// A loop whose iterations are any.

@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(bits(above, 16), 0x3c01);
         assert_eq!(bits(1.0 + 2f64.powi(-11), 16), 0x3c00);
         assert_eq!(bits(1.0 + 3.0 * 2f64.powi(-11), 16), 0x3c02);
-        assert_eq!(bits(65519.999_999_999, 16), 0x7bff);
+        assert_eq!(bits(65_519.999_999_999, 16), 0x7bff);
         assert_eq!(bits(-65520.0, 16), 0xfc00);
         assert_eq!(bits(1e300, 16), 0x7c00);
         assert_eq!(bits(2f64.powi(-25), 16), 0);

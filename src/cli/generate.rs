@@ -20,6 +20,7 @@ use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
+use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::mutation::Selection;
 use crate::report::text;
@@ -51,8 +52,8 @@ pub struct GenerateArgs {
     /// Launches that may be made; with it equal seeds give equal suites, whatever the machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_execs: Option<u64>,
-    /// Stop after so many attempts in a row that gained nothing
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after so many attempts in a row that gained nothing; after a quarter of them once all goals are covered
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub attempts: u64,
     /// Do not solve for what fuzzing leaves uncovered
     #[arg(long)]
@@ -114,6 +115,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     folder::check(&args.folder)?;
     let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
+    model.groups.partial = partial_groups(&options);
     let output = args.folder.join("generate.json");
     let configuration = journal::configuration(&assay, &interface_text, &deciding(args, seed));
     let deliver = |result: &GenerateResult| deliver(args, result, &sources);
@@ -224,6 +226,14 @@ fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>
     .mend("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
 }
 
+/// Whether the options let a launch's last groups have fewer work-items: from OpenCL C 2.0 on, unless they say otherwise. What comes
+/// compiled does not tell.
+fn partial_groups(options: &KernelOptions) -> bool {
+    let version = options.effective_cl_std().to_ascii_uppercase();
+    let is_later = ["CL2", "CL3"].iter().any(|v| version.starts_with(v));
+    is_later && !options.as_arguments().iter().any(|o| o == "-cl-uniform-work-group-size")
+}
+
 /// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.
 fn kill_mutants(
     args: &GenerateArgs,
@@ -239,7 +249,7 @@ fn kill_mutants(
     };
     let mut lanes = || {
         let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
-        session::ready(starting, &[])
+        session::ready(starting, &[], session::Keeps::Nothing)
     };
     let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
     let done = mutants::generate(job, branch, around)?;

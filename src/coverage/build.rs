@@ -13,7 +13,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, HostOptions};
+use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -157,11 +157,11 @@ impl<'c> Assay<'c> {
     pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, target)?;
         Ok((self.code(module, target)?, plan))
     }
 
-    /// The same for the simulator, with calls that tell what is compared; how many comparisons there are.
+    /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
     ///
     /// # Errors
     /// As [`Assay::instrumented`].
@@ -169,9 +169,11 @@ impl<'c> Assay<'c> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, Target::Host)?;
         comparisons.weave(&module)?;
-        Ok((self.code(module, Target::Host)?, plan, comparisons.count()))
+        let options = HostOptions { effort: Effort::Quick, ..self.host };
+        let code = host::code(module, &self.entry, &self.interface, &options)?;
+        Ok((code, plan, comparisons.count()))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
@@ -180,7 +182,7 @@ impl<'c> Assay<'c> {
     /// As [`Assay::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -211,7 +213,7 @@ impl<'c> Assay<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }

@@ -12,15 +12,15 @@ use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
 use super::launches::Request;
 use super::model::KernelModel;
-use super::search::{self, Ended, First, Found, Kept, Known, Limits, Progress, Runs, Search, Subject, Tried};
+use super::search::{self, Ended, First, Found, Kept, Known, Limits, Progress, Runs, Search, Shown, Subject, Tried};
 use super::solving::{self, Gave, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, Assay};
 use crate::coverage::summary::{self, TestTally};
-use crate::coverage::tally::{self, Probe, SiteTally};
+use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
-use crate::exec::{Code, ProgramId, Simulator, Target};
+use crate::exec::{Code, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::result::Location;
@@ -42,6 +42,7 @@ pub struct Lane<'a> {
     simulator: Simulator,
     program: ProgramId,
     plan: CoveragePlan,
+    comparisons: u32,
     sites: &'a Sites,
 }
 
@@ -49,22 +50,22 @@ impl<'a> Lane<'a> {
     /// # Errors
     /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory.
     pub fn new(assay: &'a Assay<'_>, threads: usize) -> Result<Lane<'a>> {
-        let (code, plan) = assay.instrumented(Slots::Groups, Target::Host)?;
+        let (code, plan, comparisons) = assay.observed(Slots::Groups)?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        Ok(Lane { simulator, program, plan, sites: &assay.sites })
+        Ok(Lane { simulator, program, plan, comparisons, sites: &assay.sites })
     }
 }
 
 impl Runs for Lane<'_> {
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<SiteTally>>> {
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Shown>> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
-        let options = SimulationOptions { probe_words: Some(words), ..patience(range) };
+        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
@@ -75,7 +76,8 @@ impl Runs for Lane<'_> {
             return Ok(None);
         }
         let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
-        Ok(Some(tally::tally(self.sites, &self.plan, probe)))
+        let tally = tally::tally(self.sites, &self.plan, probe);
+        Ok(Some(Shown { tally, compared: simulation.compared }))
     }
 }
 
@@ -156,8 +158,9 @@ pub fn generate(
     let begun = Instant::now();
     let workshop = Workshop::new(model, cost(wishes, options));
     let outcomes = search::outcomes(&assay.sites);
+    let is_goal: Vec<bool> = outcomes.iter().map(|(s, _)| GOALS.contains(&assay.sites.sites[*s].kind)).collect();
     let request = Request { range: wishes.range.clone(), seed: options.seed };
-    let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes };
+    let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes, goals: &is_goal };
     let before = begun.saturating_duration_since(options.begun);
     let view = View { sites: &assay.sites, outcomes: &outcomes, before, source: &options.source };
     let mut record = |kept: &Kept, gained: &[usize], tried: &Tried| match log.journal {

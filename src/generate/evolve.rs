@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::Fill;
-use super::fitting::{Cost, Plan, Workshop};
+use super::fitting::{Cost, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
 use super::launches::{GeneratedLaunch, Request};
 use super::model::{KernelModel, Role};
@@ -259,7 +259,7 @@ impl Evolution<'_, '_> {
             scalars: genes.scalars.clone(),
             fill: Fill::Random,
             seed: genes.seed,
-            small_images: false,
+            images: Sides::Launch,
         };
         let outcome = self.workshop.try_out(&plan);
         let launch = self.workshop.launch(&plan, &outcome)?;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use super::assign::{self, Scalars};
 use super::dry_run::{self, Given, Report, Setup};
 use super::fill::{Fill, Filling, mix};
@@ -36,6 +38,19 @@ impl Default for Cost {
     }
 }
 
+/// How large images are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sides {
+    /// As the launch has work-items, or larger where more is accessed.
+    #[default]
+    Launch,
+    /// A little smaller, if the kernel asks for their size and so can do with less.
+    Small,
+    /// Just so; under the same condition.
+    Given([u64; 3]),
+}
+
 /// A launch to be made.
 #[derive(Debug, Clone)]
 pub struct Plan<'g> {
@@ -44,8 +59,7 @@ pub struct Plan<'g> {
     /// For buffers that hold data.
     pub fill: Fill,
     pub seed: u64,
-    /// Images smaller than the launch, if the kernel asks for their size.
-    pub small_images: bool,
+    pub images: Sides,
 }
 
 /// What a plan comes to.
@@ -53,7 +67,7 @@ pub struct Outcome {
     pub report: Report,
     /// Bytes, by position, of buffers and local memory.
     sizes: Vec<u64>,
-    small_images: bool,
+    images: Sides,
     /// A buffer would have to be larger than [`Cost::bytes`]; here it is not, so that accesses go beyond it.
     pub too_large: bool,
     /// What is assumed of sizes.
@@ -98,6 +112,11 @@ impl<'m> Workshop<'m> {
         dictionary.sort_unstable();
         dictionary.dedup();
         Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), cost, asks_sizes }
+    }
+
+    /// Whether the kernel asks images for their size.
+    pub fn asks_sizes(&self) -> bool {
+        self.asks_sizes
     }
 
     /// Integers that the kernel compares with, and their neighbours, ascending.
@@ -157,12 +176,16 @@ impl<'m> Workshop<'m> {
         self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Sides of an image: as the launch has work-items; `small`: fewer, for kernels that ask and so can do with less.
-    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, small: bool, reached: Option<&[u64; 3]>) -> [u64; 3] {
+    /// Sides of an image; `reached`: what is accessed of it.
+    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, images: Sides, reached: Option<&[u64; 3]>) -> [u64; 3] {
         let global = plan.geometry.range.global;
-        let of = |d: usize| if small && global[d] > 3 { global[d] - 3 } else { global[d].max(2) };
+        let of = |d: usize| match images {
+            Sides::Small if global[d] > 3 => global[d] - 3,
+            Sides::Given(sides) => sides[d].max(1),
+            _ => global[d].max(2),
+        };
         let mut sides: [u64; 3] = std::array::from_fn(of);
-        if let (Some(reached), false) = (reached, small) {
+        if let (Some(reached), false) = (reached, images != Sides::Launch) {
             sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
         }
         match kind {
@@ -174,12 +197,12 @@ impl<'m> Workshop<'m> {
 
     /// Runs a plan dry and finds the sizes.
     pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
-        if self.asks_sizes && plan.small_images {
-            let outcome = self.attempt(plan, true);
+        if self.asks_sizes && plan.images != Sides::Launch {
+            let outcome = self.attempt(plan, plan.images);
             let fits =
                 |(position, reached): (&u32, &[u64; 3])| match &self.model.interface.args[*position as usize].kind {
                     ArgKind::Image(kind) => {
-                        let sides = self.sides(*kind, plan, true, None);
+                        let sides = self.sides(*kind, plan, plan.images, None);
                         (0..3).all(|d| reached[d] <= sides[d])
                     }
                     _ => true,
@@ -188,10 +211,10 @@ impl<'m> Workshop<'m> {
                 return outcome;
             }
         }
-        self.attempt(plan, false)
+        self.attempt(plan, Sides::Launch)
     }
 
-    fn attempt(&self, plan: &Plan<'_>, small_images: bool) -> Outcome {
+    fn attempt(&self, plan: &Plan<'_>, images: Sides) -> Outcome {
         let interface = &self.model.interface;
         let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
@@ -205,7 +228,7 @@ impl<'m> Workshop<'m> {
                 ArgKind::Value(_) => Given::Value(&values[p]),
                 ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
                 ArgKind::Local { .. } => Given::Local,
-                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, small_images, None)),
+                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, images, None)),
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
@@ -229,7 +252,7 @@ impl<'m> Workshop<'m> {
             notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
             guesses.push(guess);
         }
-        Outcome { report, sizes, small_images, too_large, notes, guesses }
+        Outcome { report, sizes, images, too_large, notes, guesses }
     }
 
     /// If nothing but the dry run says how large an argument has to be.
@@ -329,7 +352,7 @@ impl<'m> Workshop<'m> {
 
     fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, outcome: &Outcome) -> ArgValue {
         let reached = outcome.report.texels.get(&arg.position);
-        let [width, height, depth] = self.sides(kind, plan, outcome.small_images, reached);
+        let [width, height, depth] = self.sides(kind, plan, outcome.images, reached);
         let shape = match kind {
             ImageKind::D1 => ImageShape::D1 { width },
             ImageKind::D1Buffer => ImageShape::D1Buffer { width },

@@ -49,27 +49,49 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request) -> Result<Ended> {
         return Ok(Ended::Nothing);
     }
     let (mut fruitless, mut turn) = (0, 0);
-    while fruitless < attempts {
+    // Little is worth trying for what is no goal.
+    while fruitless < if search.goals_covered() { attempts.div_ceil(4) } else { attempts } {
         if let Some(ended) = search.over() {
             return Ok(ended);
         }
-        // Every other time the newest of those kept, else another of them; of the seeds as long as none runs.
         turn += 1;
-        let parent = match search.kept() {
-            [] => parents.get(turn % parents.len().max(1)),
-            kept if turn % 2 == 0 => kept.last().and_then(|k| k.genes.as_ref()),
-            kept => kept[turn / 2 % kept.len()].genes.as_ref(),
-        };
-        let Some(child) = parent.and_then(|parent| mutator.child(parent)) else { return Ok(Ended::Nothing) };
+        let Some(child) = child(search, &parents, turn, &mut mutator) else { return Ok(Ended::Nothing) };
         fruitless += 1;
         if let Some(found) = search.attempt(child, None, By::Fuzz)?
             && search.consider(found, "fuzzed".to_owned())?
         {
             fruitless = 0;
         }
+        // Coming nearer is no gain yet, but a reason to go on; it cannot be halved for ever.
+        if search.gain.halved {
+            fruitless /= 2;
+        }
         if search.all_covered() {
             return Ok(Ended::Covered);
         }
     }
     Ok(Ended::Fruitless)
+}
+
+/// The next input to try: in turn one that is nearest to what nothing has shown, steered there; the newest of those kept; one of them in which
+/// things happen more or less often; any of them. Of the first launches as long as none is kept.
+fn child(search: &mut Search<'_>, parents: &[Genes], turn: usize, mutator: &mut Mutator<'_>) -> Option<Genes> {
+    let pick = |n: usize| (turn / 4) % n.max(1);
+    if search.kept().iter().all(|k| k.genes.is_none()) {
+        return mutator.child(parents.get(turn % parents.len().max(1))?);
+    }
+    if turn % 2 == 0
+        && let Some((champion, tries)) = search.near.next_champion()
+    {
+        return match mutator.below(8) {
+            0 => mutator.child(&champion.genes),
+            _ => Some(mutator.steered(champion, tries)),
+        };
+    }
+    let kept: Vec<&Genes> = search.kept().iter().filter_map(|k| k.genes.as_ref()).collect();
+    match turn % 4 {
+        1 if !search.near.varied().is_empty() => mutator.child(&search.near.varied()[pick(search.near.varied().len())]),
+        3 => mutator.child(kept[kept.len() - 1]),
+        _ => mutator.child(kept[pick(kept.len())]),
+    }
 }

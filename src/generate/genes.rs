@@ -6,14 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
-use super::fitting::{Plan, Workshop};
+use super::fitting::{Plan, Sides, Workshop};
 use super::geometry::Geometry;
 use super::interface_file::{Wishes, as_f64};
 use super::launches::Planned;
 use super::model::KernelModel;
-use crate::kernel::interface::{ArgKind, Scalar, Type};
-use crate::suite::launch::{ArgValue, ImageFormat};
+use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
 use crate::suite::layout::{self, Leaf};
+
+/// Edits that an input carries; older ones go.
+const MOST_EDITS: usize = 64;
 
 /// A change of a buffer's or an image's contents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,8 @@ pub enum Edit {
     Element { position: usize, index: u64, leaf: usize, number: Number },
     /// One element becomes what another is.
     Copy { position: usize, from: u64, to: u64 },
+    /// Another sampler.
+    Sampler { position: usize, addressing: Addressing, filter: Filter, normalized: bool },
 }
 
 impl Edit {
@@ -38,7 +43,8 @@ impl Edit {
             | Edit::Among { position, .. }
             | Edit::Every { position, .. }
             | Edit::Element { position, .. }
-            | Edit::Copy { position, .. } => *position,
+            | Edit::Copy { position, .. }
+            | Edit::Sampler { position, .. } => *position,
         }
     }
 }
@@ -51,7 +57,7 @@ pub struct Genes {
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub small_images: bool,
+    pub images: Sides,
     /// In order.
     pub edits: Vec<Edit>,
 }
@@ -76,7 +82,7 @@ mod pairs {
 impl Genes {
     /// Of one of the first launches, with the values that the user gives.
     pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genes {
-        let Planned { geometry, mut scalars, fill, seed, small_images, .. } = planned;
+        let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
             let wish = &wishes.args[scalar.arg as usize];
             let key = (scalar.arg, scalar.offset);
@@ -93,7 +99,24 @@ impl Genes {
                 *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
             }
         }
-        Genes { geometry, scalars, fill, seed, small_images, edits: Vec::new() }
+        Genes { geometry, scalars, fill, seed, images, edits: Vec::new() }
+    }
+
+    /// Adds an edit, and drops those that it makes needless.
+    pub fn add(&mut self, edit: Edit) {
+        let position = edit.position();
+        self.edits.retain(|e| match (&edit, e) {
+            (Edit::Contents { .. } | Edit::Among { .. } | Edit::Sampler { .. }, other) => other.position() != position,
+            (
+                Edit::Element { index, leaf, .. },
+                Edit::Element { position: other, index: known, leaf: known_leaf, .. },
+            ) => (*other, known, known_leaf) != (position, index, leaf),
+            _ => true,
+        });
+        if self.edits.len() >= MOST_EDITS {
+            self.edits.remove(0);
+        }
+        self.edits.push(edit);
     }
 
     /// All but the edits.
@@ -103,7 +126,7 @@ impl Genes {
             scalars: self.scalars.clone(),
             fill: self.fill,
             seed: self.seed,
-            small_images: self.small_images,
+            images: self.images,
         }
     }
 
@@ -113,7 +136,7 @@ impl Genes {
             && self.scalars == other.scalars
             && self.fill == other.fill
             && self.seed == other.seed
-            && self.small_images == other.small_images
+            && self.images == other.images
     }
 }
 
@@ -139,6 +162,21 @@ pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize)
     }
 }
 
+/// The scalars that a buffer's elements consist of, or an image's texels: which channels those have only the launch tells; four of 32
+/// bits.
+pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
+    match &arg.kind {
+        ArgKind::Image(_) => vec![Scalar::F32; 4],
+        _ => layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
+    }
+}
+
+/// Whether an image is such as kassay makes: four channels of 32 bits. The user's own may have others.
+pub fn is_own(format: &ImageFormat) -> bool {
+    format.channel_order == "RGBA"
+        && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
+}
+
 /// The scalars of a texel of an image of kassay's own: four channels.
 pub fn texel(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
@@ -156,13 +194,7 @@ pub fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, wi
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
             with(Arc::make_mut(bytes), &Workshop::element(arg));
         }
-        ArgValue::Image { format, texels, .. } if format.channel_order == "RGBA" => {
-            let ty = texel(format);
-            // The user's own images may have smaller channels.
-            if ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str()) {
-                with(Arc::make_mut(texels), &ty);
-            }
-        }
+        ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
         _ => {}
     }
 }
@@ -237,5 +269,6 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, 
             let from = place(*from);
             bytes.copy_within(from..from + size, place(*to));
         }
+        Edit::Sampler { .. } => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::{Fill, mix};
-use super::fitting::{Cost, Outcome, Plan, Workshop};
+use super::fitting::{Cost, Outcome, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
 use super::growth::Guess;
 use super::model::{KernelModel, Role};
@@ -40,7 +40,7 @@ pub(super) struct Planned {
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub small_images: bool,
+    pub images: Sides,
     /// Of what kind it is; several may be of one.
     pub name: String,
 }
@@ -52,7 +52,7 @@ impl Planned {
             scalars: self.scalars.clone(),
             fill: self.fill,
             seed: self.seed,
-            small_images: self.small_images,
+            images: self.images,
         }
     }
 }
@@ -81,7 +81,8 @@ pub(super) fn planned<'w>(
         let seed = mix(seed, variant);
         let scalars = assign::scalars(workshop.model, &workshop.reading, &geometry, style, variant, seed);
         let name = name(&geometry, style, fill);
-        let mut planned = Planned { geometry, scalars, fill, seed, small_images: style == Style::Uneven, name };
+        let images = if style == Style::Uneven { Sides::Small } else { Sides::Launch };
+        let mut planned = Planned { geometry, scalars, fill, seed, images, name };
         let mut outcome = workshop.try_out(&planned.plan());
         let before = trouble(&outcome);
         if repairs && before > 0 {

@@ -71,6 +71,8 @@ fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
     sizes.dedup();
     let with = |groups: [u64; 3]| {
         let geometry = geometry::of_groups(search.subject.workshop.model, genes.geometry.local, groups, "smaller");
+        let mut geometry = geometry;
+        geometry.range.offset = genes.geometry.range.offset;
         Genes { geometry, ..genes.clone() }
     };
     sizes.into_iter().map(with).collect()

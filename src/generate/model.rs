@@ -121,6 +121,8 @@ pub struct GroupRules {
     pub at_most: [Option<u64>; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
+    /// The last group of a dimension may have fewer work-items (OpenCL 2.0, section 3.2; not every kernel is compiled for it).
+    pub partial: bool,
 }
 
 /// A kernel's interface and what follows from its code.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::fitting::{Outcome, Workshop};
-use super::genes::{self, Genes};
+use super::genes::{self, Edit, Genes};
 use super::interface_file::Wishes;
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
@@ -52,7 +52,11 @@ impl<'w> Press<'w> {
         let (mut launch, preconditions) = made;
         for edit in &genes.edits {
             let position = edit.position();
-            if let Some(value) = launch.args.get_mut(position) {
+            if let (Some(value @ ArgValue::Sampler { .. }), Edit::Sampler { addressing, filter, normalized, .. }) =
+                (launch.args.get_mut(position), edit)
+            {
+                *value = ArgValue::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
+            } else if let Some(value) = launch.args.get_mut(position) {
                 let (workshop, wishes) = (self.workshop, self.wishes);
                 genes::change(workshop, position, value, |bytes, ty| genes::apply(edit, bytes, ty, workshop, wishes));
             }

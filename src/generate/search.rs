@@ -10,10 +10,12 @@ use super::genes::Genes;
 use super::interface_file::Wishes;
 use super::launches::unique;
 use super::minimise;
+use super::near::{Gain, Nearness};
 use super::press::Press;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
+use crate::exec::simulator::compare::Compared;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
@@ -22,11 +24,20 @@ pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteK
 
 /// Runs a launch with coverage probes.
 pub trait Runs {
-    /// What it showed, by site; `None` if it did what no kernel may, did not end in time or fuel, or cannot be launched.
+    /// What it showed; `None` if it did what no kernel may, did not end in time or fuel, or cannot be launched.
     ///
     /// # Errors
     /// Of the environment, or of kassay.
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<SiteTally>>>;
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Shown>>;
+}
+
+/// What a launch showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// By site.
+    pub tally: Vec<SiteTally>,
+    /// By comparison; empty if nobody looked.
+    pub compared: Vec<Compared>,
 }
 
 /// When to stop.
@@ -125,6 +136,8 @@ pub struct Subject<'a> {
     pub wishes: &'a Wishes,
     /// Those of [`outcomes`].
     pub outcomes: &'a [(usize, usize)],
+    /// By outcome: whether it is a goal; the others only make inputs worth keeping.
+    pub goals: &'a [bool],
 }
 
 /// The inputs kept so far, and what they cover.
@@ -139,6 +152,9 @@ pub struct Search<'a> {
     kept: Vec<Kept>,
     first: Vec<Option<First>>,
     tried: Tried,
+    pub(super) near: Nearness,
+    /// What the last launch added to it.
+    pub(super) gain: Gain,
 }
 
 impl<'a> Search<'a> {
@@ -160,6 +176,8 @@ impl<'a> Search<'a> {
             kept: Vec::new(),
             first: vec![None; subject.outcomes.len()],
             tried: Tried::default(),
+            near: Nearness::default(),
+            gain: Gain::default(),
         }
     }
 
@@ -174,8 +192,7 @@ impl<'a> Search<'a> {
     /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
     pub(super) fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
         let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
-        let kept = self.attempt_launch(launch, preconditions, by)?;
-        Ok(kept.map(|kept| Kept { genes: Some(genes), ..kept }))
+        self.attempt_with(Some(genes), launch, preconditions, by)
     }
 
     /// Runs a launch that is ready; `None` if it is of no use, as [`Runs::run`] has it. It is not kept yet: see
@@ -184,9 +201,19 @@ impl<'a> Search<'a> {
     /// # Errors
     /// As of [`Runs::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
+        self.attempt_with(None, launch, preconditions, by)
+    }
+
+    fn attempt_with(
+        &mut self,
+        genes: Option<Genes>,
+        launch: Launch,
+        preconditions: Vec<String>,
+        by: By,
+    ) -> Result<Option<Kept>> {
         self.tried.executions += 1;
         let left = self.limits.end.saturating_duration_since(Instant::now());
-        let kept = self.run(launch, preconditions, by, self.limits.launch.min(left))?;
+        let kept = self.run(genes, launch, preconditions, by, self.limits.launch.min(left))?;
         match &kept {
             Some(kept) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
             None => self.tried.faulted += 1,
@@ -194,10 +221,19 @@ impl<'a> Search<'a> {
         Ok(kept)
     }
 
-    fn run(&mut self, launch: Launch, preconditions: Vec<String>, by: By, limit: Duration) -> Result<Option<Kept>> {
-        let Some(tally) = self.runs.run(&launch, limit)? else { return Ok(None) };
+    fn run(
+        &mut self,
+        genes: Option<Genes>,
+        launch: Launch,
+        preconditions: Vec<String>,
+        by: By,
+        limit: Duration,
+    ) -> Result<Option<Kept>> {
+        self.gain = Gain::default();
+        let Some(Shown { tally, compared }) = self.runs.run(&launch, limit)? else { return Ok(None) };
+        self.gain = self.near.note(&compared, genes.as_ref(), &launch);
         let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-        Ok(Some(Kept { name: String::new(), by, genes: None, launch, preconditions, tally, covers }))
+        Ok(Some(Kept { name: String::new(), by, genes, launch, preconditions, tally, covers }))
     }
 
     /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
@@ -208,10 +244,11 @@ impl<'a> Search<'a> {
         for known in known {
             self.tried = known.tried;
             let limit = self.limits.launch;
-            if let Some(kept) = self.run(known.launch, known.preconditions, known.first.by, limit)? {
+            let (by, preconditions) = (known.first.by, known.preconditions);
+            if let Some(kept) = self.run(known.genes, known.launch, preconditions, by, limit)? {
                 let gained = self.gain(&kept, known.first);
                 if !gained.is_empty() || self.kept.is_empty() {
-                    self.kept.push(Kept { name: known.name, genes: known.genes, ..kept });
+                    self.kept.push(Kept { name: known.name, ..kept });
                 }
             }
         }
@@ -260,6 +297,11 @@ impl<'a> Search<'a> {
     /// How each outcome was covered first, as far as it was.
     pub fn first(&self) -> &[Option<First>] {
         &self.first
+    }
+
+    /// Whether no goal is left.
+    pub fn goals_covered(&self) -> bool {
+        self.first.iter().zip(self.subject.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
     }
 
     /// Whether nothing is left to be covered.

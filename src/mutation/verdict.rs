@@ -30,7 +30,7 @@ impl Pair {
 
 /// Reads what a sweep says of one variation. `describe` words a fault word.
 ///
-/// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 5).
+/// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 12).
 pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String) -> Pair {
     let runs = match swept {
         Swept::Ran(runs) => runs,

@@ -5,13 +5,20 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::expression::{Node, Operation, Rounding, Sort, Term, Terms, mask};
+use super::query::Model;
 use crate::kernel::floats;
 
-/// One assignment of values to symbols, by a seed.
+/// One assignment of values to symbols and unknown functions.
 pub struct Trial<'t> {
     terms: &'t Terms,
-    seed: u64,
+    source: Source,
     known: HashMap<Term, u64>,
+}
+
+enum Source {
+    Seed(u64),
+    /// What the model does not have is 0.
+    Model(Model),
 }
 
 fn hash(what: impl Hash) -> u64 {
@@ -27,7 +34,12 @@ fn signed(bits: u64, width: u32) -> i64 {
 
 impl<'t> Trial<'t> {
     pub fn new(terms: &'t Terms, seed: u64) -> Trial<'t> {
-        Trial { terms, seed, known: HashMap::new() }
+        Trial { terms, source: Source::Seed(seed), known: HashMap::new() }
+    }
+
+    /// Takes the values that a solver found.
+    pub fn of(terms: &'t Terms, model: Model) -> Trial<'t> {
+        Trial { terms, source: Source::Model(model), known: HashMap::new() }
     }
 
     /// The value's bits.
@@ -57,10 +69,16 @@ impl<'t> Trial<'t> {
         let sort = self.terms.sort(term);
         match self.terms.node(term) {
             Node::Constant(bits) => *bits,
-            Node::Symbol(name) => self.arbitrary(hash((self.seed, name)), sort),
+            Node::Symbol(name) => match &self.source {
+                Source::Seed(seed) => arbitrary(*seed, hash((*seed, name)), sort),
+                Source::Model(model) => model.symbol(name).unwrap_or(0),
+            },
             Node::Unknown(name, args) => {
                 let args: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
-                self.arbitrary(hash((self.seed, name, args)), sort)
+                match &self.source {
+                    Source::Seed(seed) => arbitrary(*seed, hash((*seed, name, args)), sort),
+                    Source::Model(model) => model.application(name, &args).unwrap_or(0),
+                }
             }
             Node::Apply(operation, args) => {
                 let values: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
@@ -69,32 +87,32 @@ impl<'t> Trial<'t> {
             }
         }
     }
+}
 
-    /// Values at which programs tend to differ: small ones and those at the ends, of a common choice for each seed.
-    fn arbitrary(&self, random: u64, sort: Sort) -> u64 {
-        let choice = (random >> 8) % 8;
-        match sort {
-            Sort::Bits(width) => {
-                let value = match choice {
-                    0..=3 => random % (2 << (self.seed % 6)),
-                    4 => (random % 8).wrapping_neg(),
-                    5 => (1u64 << (width - 1)).wrapping_sub(random & 1),
-                    _ => random,
-                };
-                value & mask(width)
-            }
-            Sort::Float(width) => {
-                let value = match choice {
-                    0..=3 => (random % 5) as f64 - 2.0,
-                    4 => f64::NAN,
-                    5 => -0.0,
-                    6 => f64::INFINITY,
-                    _ => (random % 1000) as f64 / 7.0 - 70.0,
-                };
-                floats::bits(value, width)
-            }
-            Sort::Other => random,
+/// Values at which programs tend to differ: small ones and those at the ends, of a common choice for each seed.
+fn arbitrary(seed: u64, random: u64, sort: Sort) -> u64 {
+    let choice = (random >> 8) % 8;
+    match sort {
+        Sort::Bits(width) => {
+            let value = match choice {
+                0..=3 => random % (2 << (seed % 6)),
+                4 => (random % 8).wrapping_neg(),
+                5 => (1u64 << (width - 1)).wrapping_sub(random & 1),
+                _ => random,
+            };
+            value & mask(width)
         }
+        Sort::Float(width) => {
+            let value = match choice {
+                0..=3 => (random % 5) as f64 - 2.0,
+                4 => f64::NAN,
+                5 => -0.0,
+                6 => f64::INFINITY,
+                _ => (random % 1000) as f64 / 7.0 - 70.0,
+            };
+            floats::bits(value, width)
+        }
+        Sort::Other => random,
     }
 }
 

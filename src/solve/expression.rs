@@ -192,9 +192,8 @@ impl Terms {
         }
     }
 
-    /// The term with others in the place of some that it is made of.
-    pub fn replaced(&mut self, term: Term, by: &HashMap<Term, Term>) -> Term {
-        let mut done = by.clone();
+    /// The term with others in the place of some that it is made of; `done` has these, and gets what is made of them.
+    pub fn replaced(&mut self, term: Term, done: &mut HashMap<Term, Term>) -> Term {
         let mut todo = vec![term];
         while let Some(next) = todo.last().copied() {
             if done.contains_key(&next) {
@@ -226,6 +225,11 @@ impl Terms {
     /// The terms that some are made of, and they themselves; through the arguments of unknown functions, too.
     pub fn parts(&self, of: &[Term]) -> BTreeSet<Term> {
         reachable(self, of, Names::Functions)
+    }
+
+    /// The terms of that rank and above.
+    pub fn since(&self, rank: usize) -> impl Iterator<Item = Term> + use<> {
+        (rank as u32..self.nodes.len() as u32).map(Term)
     }
 
     /// How many terms there are.

@@ -51,6 +51,13 @@ impl Model {
         self.applications.get(name).cloned().unwrap_or_default()
     }
 
+    /// What a function gives for arguments; `None` if the conditions do not depend on it.
+    pub fn application(&self, name: &str, args: &[u64]) -> Option<u64> {
+        let all = self.applications.get(name)?;
+        let at = all.partition_point(|(known, _)| known.as_slice() < args);
+        all.get(at).filter(|(known, _)| known == args).map(|(_, value)| *value)
+    }
+
     /// The functions that have applications.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.applications.keys().map(String::as_str)
@@ -119,6 +126,18 @@ fn within<R>(context: &Context, f: impl FnOnce() -> R) -> R {
     z3::with_z3_context(context, move || Here(f.take()())).take()
 }
 
+/// A context for many sessions, one after the other. It saves making one for each, which takes longer than most answers; the
+/// models that are found may depend on what was asked in it before.
+#[derive(Clone)]
+pub struct Shared(Context);
+
+impl Shared {
+    #[expect(clippy::new_without_default, reason = "it is no value to be had by the way")]
+    pub fn new() -> Shared {
+        Shared(z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take())
+    }
+}
+
 /// Conditions that are asserted once and asked about often.
 pub struct Session<'t> {
     terms: &'t Terms,
@@ -137,7 +156,12 @@ struct Level {
 
 impl<'t> Session<'t> {
     pub fn new(terms: &'t Terms) -> Session<'t> {
-        let context = z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take();
+        Session::within(terms, &Shared::new())
+    }
+
+    /// A session in a context that others had before.
+    pub fn within(terms: &'t Terms, shared: &Shared) -> Session<'t> {
+        let context = shared.0.clone();
         let solver = within(&context, Solver::new);
         Session { terms, asts: Asts::new(terms, Names::Functions), solver, context, levels: vec![Level::default()] }
     }

@@ -82,7 +82,7 @@ fn one_too_many_is_out_of_bounds() {
 }
 
 #[test]
-fn what_is_counted_down_from_a_length_stays_in_the_buffer() {
+fn what_is_counted_down_from_a_length_or_around_it_stays_in_the_buffer() {
     for line in [
         "if (i < n) a[(n - 2 - k) * n + i] -= a[(n - 3 - k) * n + i];",
         "if (i < n) a[(n - 1 - i) * n + k] = i;",
@@ -90,6 +90,7 @@ fn what_is_counted_down_from_a_length_stays_in_the_buffer() {
         "if (i == 0) a[n - 1 - k] = m;",
         "if (i < n) for (int j = 0; j < n - 1; j++) a[(n - 2 - j) * n + i] = j;",
         "for (int j = 0; j <= m; j++) a[(n - j) * get_global_size(0) + i] = j;",
+        "for (int j = -m; j <= m; j++) if (i == 0) a[j + m] = j;",
     ] {
         let source =
             format!("kernel void k(global int *a, int k, int n, int m) {{ int i = get_global_id(0); {line} }}");

@@ -108,6 +108,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         timeout: Duration::from_secs(60),
         prune: false,
         batch: true,
+        end: None,
     };
     let mut engine = Engine::new(Forge::new(&assay, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
     engine.try_original(&wanted, false)?;

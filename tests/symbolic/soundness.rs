@@ -33,7 +33,9 @@ fn what_suites_cover_is_not_proved_infeasible() {
     let proved = spread(&suites, Lane::start, |lane, path| {
         let suite = Suite::load(path).unwrap();
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+        let begin = std::time::Instant::now();
         let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[]);
+        eprintln!("TIME {} {} {:?}", path.display(), judged.len(), begin.elapsed());
         let infeasible: BTreeSet<(String, String)> = judged
             .iter()
             .filter(|j| matches!(j.fate, Fate::Infeasible { .. }))

@@ -40,7 +40,7 @@ pub fn judge(path: &Path, entry: Option<&str>, options: &KernelOptions, assumpti
     let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
     let program = read::read(&promoted, &assay.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
-    let limits = Limits { rlimit: 2_000_000, end: Some(Instant::now() + Duration::from_secs(60)) };
+    let limits = Limits { rlimit: 1_000_000, end: Some(Instant::now() + Duration::from_secs(60)) };
     let fates = prove(&program, &assay.interface, &numbers, assumptions, &sources, &limits);
     let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
         let site = &assay.sites.sites[s];

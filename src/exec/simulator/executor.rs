@@ -84,7 +84,7 @@ impl Simulator {
     /// Schedules interrupt items only in code that was woven for races.
     ///
     /// # Errors
-    /// `Caller` if the launch does not fit the simulator's limits or its schedule is no permutation; `Environment` if there is no
+    /// `Caller` if the launch is too large to look for races, or its schedule is no permutation; `Environment` if there is no
     /// memory; `Internal` if the program was not loaded here.
     pub fn simulate(
         &mut self,
@@ -95,13 +95,12 @@ impl Simulator {
         head: &[u32],
     ) -> Result<Simulation> {
         if let Err(refusal) = self.prepare(program, launch, options.probe_words) {
-            return Err(match refusal {
-                Refusal::Error(e) => e,
+            return match refusal {
+                Refusal::Error(e) => Err(e),
                 Refusal::Rejected(name, why) => {
-                    Error::caller(format!("the simulator cannot run this launch: {why} ({name})"))
-                        .mend("change the launch's sizes")
+                    Ok(Simulation { rejected: Some(format!("{why} ({name})")), ..Simulation::default() })
                 }
-            });
+            };
         }
         let seen = self.once(program, options, timeout, head)?;
         let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
@@ -120,6 +119,7 @@ impl Simulator {
             leans_on_atomics: seen.leans_on_atomics,
             compared: seen.compared,
             completed: seen.completed,
+            rejected: None,
         })
     }
 

@@ -363,7 +363,11 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
         if Instant::now() >= (*(*lane).course).deadline {
             (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
             (*lane).over = true;
-            end(item);
+            (*item).state = State::Late;
+            (*(*item).slot).over = true;
+            sync::suspend(item);
+            // Only to leave.
+            return 0;
         }
         (*(*item).slot).cursor = (*item).place + 1;
         let left = (*item).fuel_left;

@@ -109,7 +109,7 @@ pub struct SimulatorFault {
 }
 
 /// What a launch did on the simulator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Simulation {
     pub observation: Observation,
     pub conflicts: Vec<Conflict>,
@@ -125,6 +125,8 @@ pub struct Simulation {
     pub compared: Vec<Compared>,
     /// Whether every work-item came to its end.
     pub completed: bool,
+    /// Why the launch was not begun: it is beyond what the simulator can run.
+    pub rejected: Option<String>,
 }
 
 /// Addresses that a launch touched, for the search for inputs (SIMULEE 3.1): only global and local memory.

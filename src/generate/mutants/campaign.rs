@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::arena::{Arena, Rules};
 use super::goals::{self, Searched, View};
-use super::hunt::{Caught, Hunt, Hunted, PATIENCE};
+use super::hunt::{Caught, Hunt, Hunted};
 use super::proposer::{Marked, Nobody, Proposer, Solver};
 use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
@@ -18,7 +18,7 @@ use crate::generate::interface_file::Wishes;
 use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
-use crate::generate::search::{self, Ended, Kept, Limits, Progress, Runs, Subject, Tried};
+use crate::generate::search::{self, Ended, Kept, Limits, Progress, Runs, Shown, Subject, Tried};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, Matter, Request};
@@ -153,7 +153,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
 fn ended(ended: Ended, options: &Options) -> String {
     let search = match ended {
         Ended::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
-        ended => branches::searched(ended, options.limits.attempts.saturating_mul(PATIENCE)),
+        ended => branches::searched(ended, options.limits.attempts),
     };
     match (ended, options.solve) {
         (_, false) => format!("{search}; not solved for: --no-smt was given"),
@@ -181,7 +181,8 @@ fn hunt<'a>(
 ) -> Result<Hunted> {
     let workshop = Workshop::new(job.model, branches::cost(job.wishes, job.options));
     let outcomes = search::outcomes(&job.assay.sites);
-    let subject = Subject { workshop: &workshop, wishes: job.wishes, outcomes: &outcomes };
+    let goals = vec![true; outcomes.len()];
+    let subject = Subject { workshop: &workshop, wishes: job.wishes, outcomes: &outcomes, goals: &goals };
     let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
     let known: Vec<(Option<Genes>, Launch)> = tests.iter().map(|k| (k.genes.clone(), k.launch.clone())).collect();
     let mut proposer: Box<dyn Proposer> = match marked {
@@ -356,7 +357,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         for caught in caught {
             let left = limits.end.saturating_duration_since(Instant::now());
             // What came to its end with other probes does so with these, but for the time.
-            let Some(tally) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
+            let Some(Shown { tally, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
             let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
             generated.tests.push(Kept { covers, tally, ..caught.as_kept(name) });

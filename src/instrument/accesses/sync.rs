@@ -7,9 +7,10 @@ use llvm_sys::prelude::*;
 
 use super::emit::Emitter;
 use super::iteration::Counters;
+use super::leave::Exit;
 use super::orders;
 use super::sites::{Shape, Sites};
-use super::values::{self, instructions, users};
+use super::values::{self, instructions};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function, Inst};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
@@ -91,7 +92,7 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     })
 }
 
-pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
+pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
     for meeting in meetings {
         let inst = meeting.inst;
         e.before(inst);
@@ -147,6 +148,9 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
                 None
             }
         };
+        if let Some(exit) = exit.filter(|_| meeting.counts()) {
+            exit.before(e, inst);
+        }
         // SAFETY: alive; the result has the type of the placeholder's.
         unsafe {
             if let Some(result) = result {
@@ -181,7 +185,7 @@ fn scope_number(scope: Scope) -> u32 {
 pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
     for name in placeholder::ALL {
         let Some(function) = ir::function(module, name) else { continue };
-        if !users(function.0).is_empty() {
+        if !ir::users(function.0).is_empty() {
             return Err(Error::internal(format!("a use of {name} is left")));
         }
         // SAFETY: alive, and nothing uses it.

@@ -56,6 +56,9 @@ pub struct ItemContext {
     pub global_id: [u64; 3],
     /// Linear in its group.
     pub local_linear_id: u64,
+    /// Not 0: the item is at its end. After [`hook::FUEL`], [`hook::BARRIER`] and what else waits for others it goes on at
+    /// [`placeholder::LEAVE`], if the code has that.
+    pub leaves: u64,
     /// The simulator's own.
     pub host: *mut c_void,
 }
@@ -143,9 +146,13 @@ pub mod placeholder {
     /// `void (i32 number, i32 kind, i64 a, i64 b)`.
     pub const COMPARISON: &str = "__kassay_at_comparison";
 
+    /// `void ()`: no hook, but a place in the kernel from which on everything is done that an item has to do which is ended early.
+    /// It uses nothing but constants, arguments and variables of the kernel's entry.
+    pub const LEAVE: &str = "__kassay_at_leave";
+
     /// All of them.
-    pub const ALL: [&str; 9] =
-        [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY, COMPARISON];
+    pub const ALL: [&str; 10] =
+        [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY, COMPARISON, LEAVE];
 }
 
 /// Kinds of texels and coordinates, added up: a component's kind, and whether coordinates are floats (else integers). Coordinates are

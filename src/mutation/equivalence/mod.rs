@@ -2,7 +2,7 @@
 //!
 //! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
 //! earlier mutant, behave alike. For mutants that only replace values, the solver tries what that leaves. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
-//! integer arithmetic (invariant 11 of ARCHITECTURE.md).
+//! integer arithmetic (invariant 13 of ARCHITECTURE.md).
 
 pub mod licences;
 pub mod normal;

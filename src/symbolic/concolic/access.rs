@@ -176,7 +176,7 @@ impl Machine<'_> {
         }
         let all = value::joined(terms, &parts);
         if let Some(at) = spot.address {
-            item.path.push(Entry::Access { position: position as u32, at, size: spot.size });
+            item.step(Entry::Access { position: position as u32, at, size: spot.size });
         }
         Some(all)
     }

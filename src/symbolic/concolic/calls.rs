@@ -108,7 +108,7 @@ impl Machine<'_> {
         if holds.bits & 1 != 0 {
             self.run.marks.insert(goal);
         } else if let Some(holds) = holds.term {
-            item.path.push(Entry::Mark { goal, holds });
+            item.step(Entry::Mark { goal, holds });
         }
     }
 

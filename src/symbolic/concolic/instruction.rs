@@ -127,13 +127,14 @@ impl Machine<'_> {
         if !matches!(instruction.op, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)) {
             return;
         }
-        for lane in item.values[instruction.operands[1] as usize].lanes() {
+        let divisors = item.values[instruction.operands[1] as usize].clone();
+        for lane in divisors.lanes() {
             let Some(divisor) = lane.term else { continue };
             let of = self.terms.sort(divisor);
             let zero = self.terms.constant(0, of);
             let same = self.terms.compare(Operation::Eq, divisor, zero);
             let other = self.terms.not(same);
-            item.path.push(Entry::Divisor(other));
+            item.step(Entry::Divisor(other));
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Setup<'a> {
     /// Instructions in all.
     pub steps: u64,
     pub end: Option<Instant>,
+    /// A way that some work-item is expected to go.
+    pub expected: Option<u64>,
 }
 
 /// How much of a work-item's values is kept as terms.
@@ -68,7 +70,9 @@ pub struct Item {
     steps: u64,
     hash: u64,
     visited: Vec<bool>,
-    pub path: Vec<Entry>,
+    path: Vec<Entry>,
+    /// By step, the way that led there.
+    ways: Vec<u64>,
     /// What the path says already.
     said: HashSet<Term>,
     depends: BTreeMap<u32, u32>,
@@ -80,12 +84,18 @@ impl Item {
         (self.mode != Mode::Concrete).then_some(Writer { item: self.number, length: self.path.len() as u32 })
     }
 
+    /// Adds a step to the path.
+    pub fn step(&mut self, step: Entry) {
+        self.path.push(step);
+        self.ways.push(self.hash);
+    }
+
     /// Adds what an access takes for granted.
     pub fn require(&mut self, condition: Option<Term>) {
         if let Some(condition) = condition
             && self.said.insert(condition)
         {
-            self.path.push(Entry::Require(condition));
+            self.step(Entry::Require(condition));
         }
     }
 
@@ -95,7 +105,7 @@ impl Item {
         let known = self.depends.entry(writer.item).or_insert(0);
         if *known <= writer.length {
             *known = writer.length + 1;
-            self.path.push(Entry::Depends { item: writer.item, length: writer.length });
+            self.step(Entry::Depends { item: writer.item, length: writer.length });
         }
     }
 }
@@ -117,6 +127,12 @@ pub struct Machine<'a> {
     hashes: HashSet<u64>,
 }
 
+/// A number for the way of a work-item that goes on from a block to this successor.
+pub fn way(before: u64, block: u32, successor: u32) -> u64 {
+    let step = u64::from(block) << 16 | u64::from(successor);
+    (before.rotate_left(5) ^ step).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
 /// Interprets a launch as it is.
 pub fn run(setup: Setup<'_>) -> Run {
     let mut unused = Terms::default();
@@ -128,8 +144,8 @@ pub fn run(setup: Setup<'_>) -> Run {
 /// Interprets a work-item, with those that it meets, on terms.
 pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
     let mut machine = Machine::new(setup, terms);
-    let (paths, subject) = machine.subject(class);
-    Trace { paths, subject, group: class.group, local: class.local }
+    let (paths, ways, subject) = machine.subject(class);
+    Trace { paths, ways, subject, group: class.group, local: class.local }
 }
 
 impl<'a> Machine<'a> {
@@ -308,13 +324,14 @@ impl<'a> Machine<'a> {
             hash: 0,
             visited: vec![false; self.setup.program.blocks.len()],
             path: Vec::new(),
+            ways: Vec::new(),
             said: HashSet::new(),
             depends: BTreeMap::new(),
         }
     }
 
     /// Interprets a work-item whose ids are symbols, with its group if items meet.
-    fn subject(&mut self, class: &Class) -> (Vec<Vec<Entry>>, usize) {
+    fn subject(&mut self, class: &Class) -> (Vec<Vec<Entry>>, Vec<Vec<u64>>, usize) {
         let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
         if items.is_empty() {
             items = vec![self.item(class.group, class.local, Mode::Concrete)];
@@ -329,7 +346,8 @@ impl<'a> Machine<'a> {
             items.push(item);
         }
         self.group(&mut items);
-        (items.into_iter().map(|i| i.path).collect(), subject)
+        let (paths, ways) = items.into_iter().map(|i| (i.path, i.ways)).unzip();
+        (paths, ways, subject)
     }
 
     fn group(&mut self, items: &mut [Item]) {
@@ -397,8 +415,8 @@ impl<'a> Machine<'a> {
                 *taken = true;
             }
             if self.taken[item.block].len() > 1 {
-                let step = (item.block as u64) << 16 | u64::from(successor);
-                item.hash = (item.hash.rotate_left(5) ^ step).wrapping_mul(0x517c_c1b7_2722_0a95);
+                item.hash = way(item.hash, item.block as u32, successor);
+                self.run.arrived |= self.setup.expected == Some(item.hash);
             }
             item.previous = item.block;
             item.block = next;
@@ -415,7 +433,7 @@ impl<'a> Machine<'a> {
                 let decided = item.values[*condition as usize].first();
                 let taken = decided.bits & 1 != 0;
                 match decided.term {
-                    Some(condition) => item.path.push(Entry::Branch { block, condition, taken }),
+                    Some(condition) => item.step(Entry::Branch { block, condition, taken }),
                     None if item.mode == Mode::Concrete => self.note_gap(item, *condition, u32::from(taken)),
                     None => {}
                 }
@@ -426,7 +444,7 @@ impl<'a> Machine<'a> {
                 let found = cases.iter().position(|(case, _)| *case == decided.bits);
                 let taken = found.map_or(0, |i| i as u32 + 1);
                 if let Some(value) = decided.term {
-                    item.path.push(Entry::Switch { block, value, taken });
+                    item.step(Entry::Switch { block, value, taken });
                 }
                 Some((taken, found.map_or(*default, |i| cases[i].1)))
             }

@@ -35,6 +35,7 @@ use self::trace::Run;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::Terms;
+use crate::solve::query::Shared;
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Instructions of one interpretation, of all work-items, unless the caller says otherwise.
@@ -109,6 +110,7 @@ pub struct Engine<'p> {
     inputs: Inputs,
     required: Option<[u64; 3]>,
     terms: Terms,
+    shared: Shared,
     variables: Variables,
     /// By mark: the blocks in which it stands.
     marks: BTreeMap<u32, BTreeSet<usize>>,
@@ -122,8 +124,8 @@ pub struct Engine<'p> {
     done: HashSet<u64>,
     /// How often work-items of a path were traced.
     traced: HashMap<u64, u32>,
-    /// Launches that are known.
-    launches: HashSet<u64>,
+    /// Launches that are known, and whether they come to their end.
+    launches: HashMap<u64, bool>,
     /// Ways out of blocks that some launch took.
     edges: BTreeSet<(u32, u32)>,
     failures: BTreeMap<u32, u32>,
@@ -141,6 +143,7 @@ impl<'p> Engine<'p> {
             inputs: Inputs::new(program, interface, bounds, ranges),
             required: interface.required_local,
             terms: Terms::default(),
+            shared: Shared::new(),
             variables: Variables::default(),
             marks: distance::marks(program),
             nodes: Vec::new(),
@@ -149,7 +152,7 @@ impl<'p> Engine<'p> {
             tried: HashMap::new(),
             done: HashSet::new(),
             traced: HashMap::new(),
-            launches: HashSet::new(),
+            launches: HashMap::new(),
             edges: BTreeSet::new(),
             failures: BTreeMap::new(),
             aim: (BTreeSet::new(), Vec::new()),
@@ -163,8 +166,8 @@ impl<'p> Engine<'p> {
     pub fn parent(&mut self, launch: &Launch) -> usize {
         let number = self.parents.len();
         self.parents.push(self.nodes.len());
-        self.launches.insert(hash_of(launch));
-        let run = self.interpret(launch, None);
+        self.launches.insert(hash_of(launch), true);
+        let run = self.interpret(launch, None, None);
         self.add(launch.clone(), number, Changes::default(), run);
         number
     }
@@ -207,17 +210,18 @@ impl<'p> Engine<'p> {
 
     /// The marks that a launch covers, as far as its interpretation tells.
     pub fn covered(&mut self, launch: &Launch) -> BTreeSet<u32> {
-        self.interpret(launch, None).marks
+        self.interpret(launch, None, None).marks
     }
 
     fn local(&self, launch: &Launch) -> [u64; 3] {
         launch.range.local_or_default(self.required, self.inputs.ranges.max_group)
     }
 
-    fn interpret(&mut self, launch: &Launch, end: Option<Instant>) -> Run {
+    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, end: Option<Instant>) -> Run {
         self.statistics.runs += 1;
         let local = self.local(launch);
-        let setup = Setup { program: self.program, inputs: &self.inputs, launch, local, steps: self.steps, end };
+        let (program, inputs, steps) = (self.program, &self.inputs, self.steps);
+        let setup = Setup { program, inputs, launch, local, steps, end, expected };
         machine::run(setup)
     }
 

@@ -13,23 +13,29 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::layout::Number;
 
-/// Numbers that are tried first for scalars: loops that they bound stay short.
+/// Numbers that are tried first: loops that they bound stay short, and places that they say are there.
 const SMALL: u64 = 64;
 
-/// What of the launch may change, from the least to the most.
+/// What of the launch may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
-    /// Scalars that the flipped condition is about stay small, and all that [`Freedom::Values`] says.
+    /// As [`Freedom::Values`], and integers that the flipped condition is about are small.
     Small,
-    /// The subject stays who it is, and all that [`Freedom::Values`] says.
-    Same,
     /// Buffers and the NDRange keep their sizes.
     Values,
+    /// As [`Freedom::Values`], and the subject stays who it is.
+    Same,
     /// Work-groups keep their size.
     Groups,
     Sizes,
     /// Accesses may go elsewhere.
     Everything,
+}
+
+impl Freedom {
+    /// In the order in which they are tried.
+    pub const ALL: [Freedom; 6] =
+        [Freedom::Small, Freedom::Values, Freedom::Same, Freedom::Groups, Freedom::Sizes, Freedom::Everything];
 }
 
 /// The variables of terms, found once.
@@ -97,12 +103,12 @@ impl Variables {
 /// What has to hold, sorted by what can do without.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
-    /// The flipped condition first.
-    conditions: Vec<Term>,
+    /// What has to hold in any case, the flipped condition first.
+    pub conditions: Vec<Term>,
     pins: Vec<Term>,
     /// Position, address, size.
     accesses: Vec<(usize, Term, u64)>,
-    /// Scalars of the flipped condition.
+    /// Scalars and cells of the flipped condition.
     flipped: Vec<Term>,
     /// All variables that are free.
     symbols: Vec<Term>,
@@ -201,9 +207,10 @@ impl Asked<'_> {
         question
     }
 
-    /// The conditions with so much freedom. `None` if that is no more than less freedom gives.
+    /// What has to hold besides [`Question::conditions`] with so much freedom. `None` if that is no more than less freedom
+    /// gives.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
-        let mut all = question.conditions.clone();
+        let mut all = Vec::new();
         if freedom != Freedom::Everything {
             all.extend(&question.pins);
         }
@@ -385,6 +392,9 @@ impl Question {
                 Node::Unknown(name, args) => {
                     if let Some((position, _)) = inputs::buffer_of(name) {
                         self.cells.push((position, term));
+                        if first {
+                            self.flipped.push(term);
+                        }
                     }
                     todo.extend(args.iter().map(|a| (*a, first)));
                 }
@@ -394,18 +404,23 @@ impl Question {
         }
     }
 
-    /// That the scalars of the flipped condition are small integers.
+    /// That what the flipped condition is about are small integers.
     fn small(&self, terms: &mut Terms, inputs: &Inputs) -> Vec<Term> {
         let mut all = Vec::new();
-        for symbol in &self.flipped {
-            let Some((position, offset)) = name(terms, *symbol).and_then(inputs::scalar_of) else { continue };
-            let leaf = inputs.args.get(position).and_then(|i| i.leaves.iter().find(|l| l.offset == offset));
-            if leaf.is_none_or(|l| l.scalar.is_float()) {
+        for term in &self.flipped {
+            let scalar = match terms.node(*term) {
+                Node::Symbol(name) => inputs::scalar_of(name).and_then(|(position, offset)| {
+                    inputs.args.get(position)?.leaves.iter().find(|l| l.offset == offset).map(|l| l.scalar)
+                }),
+                Node::Unknown(name, _) => inputs::buffer_of(name).and_then(|(p, _)| inputs.args.get(p)?.scalar),
+                _ => None,
+            };
+            let Sort::Bits(width @ 16..) = terms.sort(*term) else { continue };
+            if scalar.is_none_or(Scalar::is_float) {
                 continue;
             }
-            let Sort::Bits(width @ 16..) = terms.sort(*symbol) else { continue };
             let most = terms.constant(SMALL, Sort::Bits(width));
-            all.push(terms.compare(Operation::Ule, *symbol, most));
+            all.push(terms.compare(Operation::Ule, *term, most));
         }
         all
     }

@@ -7,13 +7,15 @@ use std::rc::Rc;
 use super::distance::{self, UNREACHABLE};
 use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
-use super::question::{Asked, Freedom, Question, Variables};
+use super::question::{Asked, Freedom, Variables};
 use super::trace::{Entry, Trace};
-use super::{Engine, Limits, Node, hash_of};
-use crate::solve::expression::Terms;
-use crate::solve::query::{self, Answer, Model};
+use super::{Engine, Limits, Node, Statistics, hash_of};
+use crate::solve::expression::{Term, Terms};
+use crate::solve::query::{self, Answer, Model, Session};
 use crate::suite::launch::ArgValue;
 
+/// The part of the solver's limit that a first try gets.
+const QUICK: u32 = 4;
 /// Classes of a launch that are traced at a time.
 const CLASSES: usize = 4;
 /// A path is traced no more often than this where work-items see what others did.
@@ -80,6 +82,32 @@ enum Come {
     /// Where it was solved for.
     Reached,
     Astray,
+}
+
+/// Questions that have conditions in common.
+struct Solver<'t> {
+    terms: &'t Terms,
+    session: Session<'t>,
+    conditions: &'t [Term],
+    limits: query::Limits,
+}
+
+impl Solver<'_> {
+    fn ask(&mut self, more: &[Term], statistics: &mut Statistics) -> Answer {
+        let quick = query::Limits { rlimit: self.limits.rlimit / QUICK, ..self.limits };
+        let mut answer = self.session.ask(more, &quick);
+        if matches!(answer, Answer::Unknown(_)) {
+            // Z3 has more means for a problem that it is given as a whole.
+            let all: Vec<Term> = self.conditions.iter().chain(more).copied().collect();
+            answer = query::solve(self.terms, &all, &self.limits);
+        }
+        match answer {
+            Answer::Sat(_) => statistics.satisfiable += 1,
+            Answer::Unsat => statistics.unsatisfiable += 1,
+            Answer::Unknown(_) => statistics.undecided += 1,
+        }
+        answer
+    }
 }
 
 impl Engine<'_> {
@@ -200,6 +228,7 @@ impl Engine<'_> {
                 local: node.local,
                 steps: limits.steps,
                 end: limits.end,
+                expected: None,
             };
             let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
             self.offer(number, &trace);
@@ -280,71 +309,46 @@ impl Engine<'_> {
         };
         let place = (candidate.item, candidate.entry);
         let question = asked.question(&mut self.terms, &mut self.variables, place, flipped);
-        let mut reached = false;
-        if let Some(model) = self.solve(candidate, &question, Freedom::Values, limits)? {
-            for freedom in [Freedom::Small, Freedom::Values, Freedom::Same] {
-                let found = match freedom {
-                    Freedom::Values => Some(model.clone()),
-                    _ => self.solve(candidate, &question, freedom, limits).flatten(),
-                };
-                let Some(model) = found else { continue };
-                match self.realise(candidate, &model, limits) {
-                    Come::Found(proposal) => return Some(proposal),
-                    Come::Reached => {
-                        reached = true;
-                        break;
-                    }
-                    Come::Astray => self.statistics.astray += 1,
-                }
-            }
+        let more = Freedom::ALL.map(|freedom| asked.conditions(&mut self.terms, &question, freedom));
+        // While the session reads them, interpretations of launches as they are need none.
+        let terms = std::mem::take(&mut self.terms);
+        let shared = self.shared.clone();
+        let mut solver = Solver {
+            terms: &terms,
+            session: Session::within(&terms, &shared),
+            conditions: &question.conditions,
+            limits: query::Limits { rlimit: limits.rlimit, end: limits.end },
+        };
+        question.conditions.iter().for_each(|c| solver.session.assert(*c));
+        let found = self.solve(candidate, &mut solver, &more, limits);
+        drop(solver);
+        self.terms = terms;
+        found
+    }
+
+    /// Asks with more and more freedom until a launch goes where it is to go.
+    fn solve(
+        &mut self,
+        candidate: &Candidate,
+        solver: &mut Solver<'_>,
+        more: &[Option<Vec<Term>>],
+        limits: &Limits,
+    ) -> Option<Proposal> {
+        if solver.ask(&[], &mut self.statistics) == Answer::Unsat {
+            return None;
         }
-        for freedom in [Freedom::Groups, Freedom::Sizes, Freedom::Everything] {
-            if reached || limits.is_over() {
+        for conditions in more.iter().flatten() {
+            if limits.is_over() {
                 return None;
             }
-            let Some(Some(model)) = self.solve(candidate, &question, freedom, limits) else { continue };
+            let Answer::Sat(model) = solver.ask(conditions, &mut self.statistics) else { continue };
             match self.realise(candidate, &model, limits) {
                 Come::Found(proposal) => return Some(proposal),
-                Come::Reached => reached = true,
+                Come::Reached => return None,
                 Come::Astray => self.statistics.astray += 1,
             }
         }
         None
-    }
-
-    /// A model with so much freedom; `None` if the question is none with that, `Some(None)` if there is no model.
-    #[expect(clippy::option_option, reason = "two ways to have none")]
-    fn solve(
-        &mut self,
-        candidate: &Candidate,
-        question: &Question,
-        freedom: Freedom,
-        limits: &Limits,
-    ) -> Option<Option<Model>> {
-        let node = &self.nodes[candidate.node];
-        let asked = Asked {
-            program: self.program,
-            inputs: &self.inputs,
-            launch: &node.launch,
-            local: node.local,
-            trace: &candidate.trace,
-        };
-        let conditions = asked.conditions(&mut self.terms, question, freedom)?;
-        let limits = query::Limits { rlimit: limits.rlimit, end: limits.end };
-        Some(match query::solve(&self.terms, &conditions, &limits) {
-            Answer::Sat(model) => {
-                self.statistics.satisfiable += 1;
-                Some(model)
-            }
-            Answer::Unsat => {
-                self.statistics.unsatisfiable += 1;
-                None
-            }
-            Answer::Unknown(_) => {
-                self.statistics.undecided += 1;
-                None
-            }
-        })
     }
 
     /// Makes the launch that a model says, and interprets it.
@@ -354,12 +358,26 @@ impl Engine<'_> {
             return Come::Astray;
         };
         let mut launch = changes.apply(&parent.launch);
-        if !self.launches.insert(hash_of(&launch)) {
+        let known = self.launches.get(&hash_of(&launch)).copied();
+        if known == Some(false) {
             return Come::Astray;
         }
-        let run = self.interpret(&launch, limits.end);
-        if run.faulty || run.exhausted {
-            return Come::Astray;
+        let expected = match candidate.target {
+            Target::Way(block, successor, _) => {
+                let ways = candidate.trace.ways.get(candidate.item);
+                ways.and_then(|w| w.get(candidate.entry)).map(|before| machine::way(*before, block, successor))
+            }
+            Target::Mark(_) => None,
+        };
+        let run = self.interpret(&launch, expected, limits.end);
+        let ends = !run.faulty && !run.exhausted;
+        self.launches.insert(hash_of(&launch), ends);
+        let is_there = match candidate.target {
+            Target::Way(..) => run.arrived,
+            Target::Mark(goal) => run.marks.contains(&goal),
+        };
+        if !ends || known.is_some() {
+            return if ends && is_there { Come::Reached } else { Come::Astray };
         }
         for (position, bytes) in run.reached.iter().enumerate() {
             if let Some(ArgValue::Buffer(buffer)) = launch.args.get(position)
@@ -370,12 +388,8 @@ impl Engine<'_> {
         }
         if !changes.sizes.is_empty() {
             launch = changes.apply(&launch);
-            self.launches.insert(hash_of(&launch));
+            self.launches.insert(hash_of(&launch), true);
         }
-        let is_there = match candidate.target {
-            Target::Way(block, successor, _) => run.edges.contains(&(block, successor)),
-            Target::Mark(goal) => run.marks.contains(&goal),
-        };
         let aims_at = match candidate.target {
             Target::Mark(goal) if run.marks.contains(&goal) && self.aim.0.contains(&goal) => Some(goal),
             _ => run.marks.intersection(&self.aim.0).next().copied(),

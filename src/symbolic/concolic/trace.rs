@@ -29,6 +29,8 @@ pub enum Entry {
 #[derive(Debug)]
 pub struct Trace {
     pub paths: Vec<Vec<Entry>>,
+    /// By step of each path: a number for the way that led there.
+    pub ways: Vec<Vec<u64>>,
     /// The one whose ids are symbols.
     pub subject: usize,
     pub group: [u64; 3],
@@ -59,6 +61,8 @@ pub struct Run {
     pub faulty: bool,
     /// Some work-item did not come to its end.
     pub exhausted: bool,
+    /// Some work-item went the way that was expected.
+    pub arrived: bool,
     /// Values that only a device has were guessed.
     pub inexact: bool,
     /// By argument: one past the last byte that was accessed.

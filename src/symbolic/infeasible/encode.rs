@@ -520,6 +520,8 @@ impl<'p> Encoder<'p> {
                 is_counted |= says.is_some_and(|holds| self.terms.as_constant(holds).is_some());
                 let state = self.states.get(&(*from, *to)).cloned().unwrap_or_default();
                 let total = match left.remove(&(*from, *to)) {
+                    Some(before) if self.terms.as_constant(active) == Some(0) => before,
+                    Some((before, _)) if self.terms.as_constant(before) == Some(0) => (active, state),
                     None => (active, state),
                     Some((before, cells)) => {
                         (self.terms.or(before, active), state.merged(&mut self.terms, active, &cells))

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::encode::{Encoded, Phi};
 use super::reasons::Background;
+use super::rough::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 
@@ -26,7 +27,9 @@ pub struct Invariant {
 /// Guesses for one variable.
 const MOST: usize = 60;
 /// Z3's work on one check.
-const CHECK: u32 = 600_000;
+const CHECK: u32 = 200_000;
+/// Of one guess alone.
+const ALONE: u32 = 50_000;
 /// Variables of a loop that are compared with each other.
 const PAIRS: usize = 6;
 
@@ -40,7 +43,12 @@ struct Guess {
 }
 
 /// The invariants of all loops.
-pub fn find(encoded: &mut Encoded<'_>, background: &[Background], limits: &Limits) -> Vec<Invariant> {
+pub fn find(
+    encoded: &mut Encoded<'_>,
+    background: &[Background],
+    rough: &mut Rough,
+    limits: &Limits,
+) -> Vec<Invariant> {
     let mut guesses = Vec::new();
     for number in 0..encoded.loops.len() {
         let mut maker = Maker { encoded, number };
@@ -49,7 +57,7 @@ pub fn find(encoded: &mut Encoded<'_>, background: &[Background], limits: &Limit
     }
     let known: Vec<Term> = background.iter().map(|b| b.holds).collect();
     let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
-    while drop_broken(encoded, &mut guesses, &known, &limits) {
+    while drop_broken(encoded, &mut guesses, &known, rough, &limits) {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
             // What was not checked against all that stayed is not proved.
             return Vec::new();
@@ -74,7 +82,13 @@ fn reached(encoded: &mut Encoded<'_>, guess: &Guess) -> Term {
 }
 
 /// Checks all guesses against those that are left; whether any was dropped.
-fn drop_broken(encoded: &mut Encoded<'_>, guesses: &mut Vec<Guess>, known: &[Term], limits: &Limits) -> bool {
+fn drop_broken(
+    encoded: &mut Encoded<'_>,
+    guesses: &mut Vec<Guess>,
+    known: &[Term],
+    rough: &mut Rough,
+    limits: &Limits,
+) -> bool {
     let before = guesses.len();
     for number in 0..encoded.loops.len() {
         for is_back in [false, true] {
@@ -83,7 +97,7 @@ fn drop_broken(encoded: &mut Encoded<'_>, guesses: &mut Vec<Guess>, known: &[Ter
                 if is_back { first.nexts.len() } else { first.starts.len() }
             };
             for edge in 0..count {
-                check(encoded, guesses, known, limits, (number, is_back, edge));
+                check(encoded, guesses, known, rough, limits, (number, is_back, edge));
             }
         }
     }
@@ -95,6 +109,7 @@ fn check(
     encoded: &mut Encoded<'_>,
     guesses: &mut Vec<Guess>,
     known: &[Term],
+    rough: &mut Rough,
     limits: &Limits,
     (number, is_back, edge): (usize, bool, usize),
 ) {
@@ -121,9 +136,11 @@ fn check(
             let name = format!("broken {i}");
             let bit = encoded.terms.symbol(name.clone(), Sort::Bits(1));
             conditions.push(encoded.terms.compare(Operation::Eq, bit, broken));
-            names.push((*i, name, broken));
+            names.push((*i, name, rough.of(&mut encoded.terms, broken)));
         }
         conditions.push(any);
+        // The guesses are about integers; what floats decide may go either way.
+        let conditions: Vec<Term> = conditions.into_iter().map(|c| rough.of(&mut encoded.terms, c)).collect();
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {
@@ -136,10 +153,11 @@ fn check(
             Answer::Unknown(_) => {
                 // One by one, those that are not proved go.
                 let rest = conditions.len() - names.len() - 1;
+                let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
                 let alone = |broken: Term| {
                     let mut conditions = conditions[..rest].to_vec();
                     conditions.push(broken);
-                    solve(&encoded.terms, &conditions, limits) != Answer::Unsat
+                    solve(&encoded.terms, &conditions, &little) != Answer::Unsat
                 };
                 let failed: BTreeSet<usize> =
                     names.iter().filter(|(_, _, broken)| alone(*broken)).map(|(i, _, _)| *i).collect();
@@ -184,7 +202,7 @@ impl Maker<'_, '_> {
         let (starts, nexts) = (edges(&|p| p.starts.clone()), edges(&|p| p.nexts.clone()));
         let terms = &mut self.encoded.terms;
         let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
-            edges.into_iter().map(|(active, by)| (active, terms.replaced(holds, &by))).collect()
+            edges.into_iter().map(|(active, mut by)| (active, terms.replaced(holds, &mut by))).collect()
         };
         let (starts, nexts) = (place(starts), place(nexts));
         Guess { number: self.number, holds, starts, nexts }

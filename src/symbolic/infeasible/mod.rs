@@ -21,6 +21,7 @@ mod launch;
 mod memory;
 mod nest;
 mod reasons;
+mod rough;
 mod values;
 
 use crate::kernel::interface::Interface;
@@ -63,24 +64,22 @@ pub fn prove(
         return marks.iter().map(|_| unknown("the kernel is too large")).collect();
     };
     let background = reasons::background(&mut encoded, program, interface, assumptions);
-    let mut fates: Vec<Option<Fate>> =
-        marks.iter().map(|m| reasons::fate(&encoded, *m, &background, &[], sources, limits).ok()).collect();
-    let is_open = |fate: &Option<Fate>| !matches!(fate, Some(Fate::Infeasible { .. }));
-    let mut kept = Vec::new();
-    if fates.iter().any(is_open) && !encoded.loops.is_empty() {
-        kept = invariants::find(&mut encoded, &background, limits);
+    let mut rough = rough::Rough::default();
+    reasons::roughen(&mut encoded, &mut rough);
+    let mut found = reasons::Found::new(&encoded.terms, &rough);
+    let first = |m: &u32| reasons::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
+    let mut fates: Vec<Result<Fate, Answer>> = marks.iter().map(first).collect();
+    if fates.iter().any(Result::is_err) && !encoded.loops.is_empty() {
+        let kept = invariants::find(&mut encoded, &background, &mut rough, limits);
+        for invariant in &kept {
+            rough.of(&mut encoded.terms, invariant.holds);
+        }
+        let mut found = reasons::Found::new(&encoded.terms, &rough);
+        for (mark, fate) in marks.iter().zip(&mut fates).filter(|(_, fate)| fate.is_err()) {
+            *fate = reasons::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
+        }
     }
-    let mut last: Vec<Fate> = Vec::new();
-    for (mark, fate) in marks.iter().zip(&mut fates) {
-        last.push(match fate.take() {
-            Some(proved @ Fate::Infeasible { .. }) => proved,
-            before => match reasons::fate(&encoded, *mark, &background, &kept, sources, limits) {
-                Ok(fate) => fate,
-                Err(answer) => before.unwrap_or_else(|| open(&answer, &encoded, limits)),
-            },
-        });
-    }
-    last
+    fates.into_iter().map(|fate| fate.unwrap_or_else(|answer| open(&answer, &encoded, limits))).collect()
 }
 
 fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> Fate {

@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use super::Assumption;
 use super::encode::{Encoded, Guard, Occurrence, Says};
 use super::invariants::Invariant;
+use super::rough::Rough;
 use super::values;
 use crate::instrument::marks::MARK;
 use crate::kernel::interface::Interface;
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::program::{End, Op, Program};
-use crate::solve::expression::{Node, Operation, Sort, Term};
-use crate::solve::query::{Answer, Limits, contradiction, solve};
+use crate::solve::concrete::Trial;
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
 /// What was found of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +75,15 @@ pub fn background(
     all
 }
 
+/// Makes terms without floats of all that marks depend on.
+pub fn roughen(encoded: &mut Encoded<'_>, rough: &mut Rough) {
+    let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
+    let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
+    for term in needed {
+        rough.of(&mut encoded.terms, term);
+    }
+}
+
 /// A condition on the way to a mark, and what it is.
 enum Literal<'a> {
     Path,
@@ -82,12 +93,69 @@ enum Literal<'a> {
     Holds,
 }
 
+/// Values that the solver found for marks: often they reach others, too, and the solver need not be asked.
+pub struct Found<'t> {
+    terms: &'t Terms,
+    rough: &'t Rough,
+    trials: Vec<Trial<'t>>,
+}
+
+impl<'t> Found<'t> {
+    pub fn new(terms: &'t Terms, rough: &'t Rough) -> Found<'t> {
+        Found { terms, rough, trials: Vec::new() }
+    }
+
+    /// Whether the literals contradict each other: those without floats, else with the floats of the mark's own branches. Gives
+    /// the literals that do.
+    fn contradicting<'a>(
+        &mut self,
+        literals: Vec<(Term, Literal<'a>)>,
+        limits: &Limits,
+    ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
+        let rough: Vec<Term> = literals.iter().map(|(t, _)| self.rough.known(*t)).collect();
+        let is_exact = literals.iter().zip(&rough).all(|((t, _), r)| t == r);
+        let first = self.solved(&rough, limits);
+        if first == Answer::Unsat {
+            return Ok(literals.into_iter().zip(rough).map(|((_, l), r)| (r, l)).collect());
+        }
+        if is_exact {
+            return Err(first);
+        }
+        let exact: Vec<(Term, Literal<'a>)> = literals
+            .into_iter()
+            .zip(rough)
+            .map(|((t, l), r)| if matches!(l, Literal::Guard(_) | Literal::Holds) { (t, l) } else { (r, l) })
+            .collect();
+        let terms: Vec<Term> = exact.iter().map(|(t, _)| *t).collect();
+        match self.solved(&terms, limits) {
+            Answer::Unsat => Ok(exact),
+            other => Err(other),
+        }
+    }
+
+    fn solved(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
+        if self.fulfils(conditions) {
+            return Answer::Sat(Model::default());
+        }
+        let answer = solve(self.terms, conditions, limits);
+        if let Answer::Sat(model) = &answer {
+            self.trials.push(Trial::of(self.terms, model.clone()));
+        }
+        answer
+    }
+
+    fn fulfils(&mut self, conditions: &[Term]) -> bool {
+        self.trials.iter_mut().rev().any(|trial| conditions.iter().all(|c| trial.value(*c) == 1))
+    }
+}
+
 /// `Err`: what the solver said instead of a contradiction.
 pub fn fate(
     encoded: &Encoded<'_>,
     mark: u32,
     background: &[Background],
     invariants: &[Invariant],
+    found: &mut Found<'_>,
     sources: &Sources,
     limits: &Limits,
 ) -> Result<Fate, Answer> {
@@ -108,13 +176,12 @@ pub fn fate(
         literals.extend(background.iter().map(|b| (b.holds, Literal::Background(b))));
         literals.extend(occurrence.guards.iter().map(|g| (g.holds, Literal::Guard(g))));
         literals.push((occurrence.holds, Literal::Holds));
-        let terms: Vec<Term> = literals.iter().map(|(t, _)| *t).collect();
-        match solve(&encoded.terms, &terms, limits) {
-            Answer::Unsat => {}
-            other => return Err(other),
+        let literals = found.contradicting(literals, limits)?;
+        // A copy of an iteration that there is not says nothing.
+        if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
+            continue;
         }
-        let core = contradiction(&encoded.terms, &terms, limits).unwrap_or_else(|| (0..terms.len()).collect());
-        let core: Vec<&(Term, Literal<'_>)> = core.iter().map(|i| &literals[*i]).collect();
+        let core = shortest(encoded, &literals, limits);
         leans_on(encoded, &core, background, &mut preconditions);
         let says = sentence(encoded, occurrence, &core, sources);
         // Of several copies, the first whose conditions say more than that its iteration is not there.
@@ -122,7 +189,33 @@ pub fn fate(
             reason = says;
         }
     }
+    if reason.is_empty() {
+        "no path leads there".clone_into(&mut reason);
+    }
     Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+/// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches
+/// and loops, and with all paths only at last.
+fn shortest<'l, 'a>(
+    encoded: &Encoded<'_>,
+    literals: &'l [(Term, Literal<'a>)],
+    limits: &Limits,
+) -> Vec<&'l (Term, Literal<'a>)> {
+    let rank = |literal: &Literal<'_>| match literal {
+        Literal::Guard(_) | Literal::Holds => 0,
+        Literal::Background(_) => 1,
+        Literal::Invariant(_) => 2,
+        Literal::Path => 3,
+    };
+    for most in 0..=3 {
+        let some: Vec<&(Term, Literal<'a>)> = literals.iter().filter(|(_, l)| rank(l) <= most).collect();
+        let terms: Vec<Term> = some.iter().map(|(t, _)| *t).collect();
+        if let Some(core) = contradiction(&encoded.terms, &terms, limits) {
+            return core.into_iter().map(|i| some[i]).collect();
+        }
+    }
+    literals.iter().collect()
 }
 
 fn absent(program: &Program, mark: u32) -> Fate {
@@ -245,7 +338,7 @@ fn lined(text: &str, location: Option<&DebugLocation>) -> String {
 
 fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
     let location = program.cfg.blocks[guard.block].condition_location.as_ref();
-    let clause = location.and_then(|l| clause(&sources.at(&l.file, l.line, l.column)?));
+    let clause = location.and_then(|l| clause_at(sources, l));
     let quoted = clause.map(|c| format!("`{c}`"));
     let text = match (&guard.says, quoted) {
         (Says::Is(true), Some(c)) => c,
@@ -289,7 +382,7 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
         End::Branch { condition, .. } if *condition == value => cfg.condition_location.as_ref(),
         _ => None,
     };
-    let text = own.and_then(|l| clause(&sources.at(&l.file, l.line, l.column)?)).map(|c| format!("`{c}`"));
+    let text = own.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
     let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
     match (text, is_negated) {
         (Some(text), false) => lined(&text, location),
@@ -297,6 +390,38 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
         (None, false) => lined("a condition", location),
         (None, true) => lined("a condition that fails", location),
     }
+}
+
+/// The expression around a place in the source: debug information points to its operator.
+fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
+    let lines = sources.lines(&at.file)?;
+    let line = lines.get((at.line as usize).checked_sub(1)?)?;
+    let place = (at.column as usize).saturating_sub(1);
+    clause(line.get(begin(line.get(..place)?)..)?)
+}
+
+/// Where the expression begins that text ends in.
+fn begin(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = bytes.len();
+    while at > 0 {
+        let before = bytes[at - 1];
+        match before {
+            b')' | b']' => depth += 1,
+            b'(' | b'[' if depth == 0 => break,
+            b'(' | b'[' => depth -= 1,
+            b';' | b'{' | b'}' | b',' | b'?' | b':' if depth == 0 => break,
+            b'&' | b'|' if depth == 0 && at > 1 && bytes[at - 2] == before => break,
+            // Assignments, but no comparisons.
+            b'=' if depth == 0 && at > 1 && !b"=!<>".contains(&bytes[at - 2]) && bytes.get(at) != Some(&b'=') => break,
+            _ => {}
+        }
+        at -= 1;
+    }
+    let rest = text[at..].trim_start();
+    let rest = rest.strip_prefix("return ").unwrap_or(rest);
+    text.len() - rest.len()
 }
 
 /// The expression that a piece of source begins with.
@@ -343,5 +468,16 @@ mod tests {
         assert_eq!(clause("i < n; i++) {").as_deref(), Some("i < n"));
         assert_eq!(clause("f(x,"), None);
         assert_eq!(clause(") x"), None);
+    }
+
+    #[test]
+    fn it_begins_behind_what_encloses_it() {
+        let of = |text: &str| text[begin(text)..].to_owned();
+        assert_eq!(of("    if (n % 4 "), "n % 4 ");
+        assert_eq!(of("for (int i = 0; i "), "i ");
+        assert_eq!(of("x = a[i] "), "a[i] ");
+        assert_eq!(of("if (f(a, b) && g(c) "), "g(c) ");
+        assert_eq!(of("  return n "), "n ");
+        assert_eq!(of("if (a == b "), "a == b ");
     }
 }

@@ -1,0 +1,212 @@
+//! Builtins on terms give what the device gives, bit by bit where OpenCL says which.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::program::{Definition, Op, Program, promoted, read};
+use kassay::solve::expression::{Sort, Term, Terms};
+use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::symbolic::transfer;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Of integers a, b, c of type T; U is its unsigned counterpart.
+const OF_INTEGERS: &[&str] = &[
+    "min(a, b)",
+    "max(a, b)",
+    "abs(a)",
+    "abs_diff(a, b)",
+    "add_sat(a, b)",
+    "sub_sat(a, b)",
+    "hadd(a, b)",
+    "rhadd(a, b)",
+    "mul_hi(a, b)",
+    "mad_hi(a, b, c)",
+    "rotate(a, b)",
+    "popcount(a)",
+    "clz(a)",
+    "bitselect(a, b, c)",
+    "select(a, b, (U)c)",
+    "convert_char_sat(a)",
+    "convert_ushort_sat(a)",
+    "convert_uint_sat(a)",
+    "convert_long_sat(a)",
+    "convert_uchar(a)",
+    "as_uint(convert_float(a))",
+    "(T)(a << b)",
+    "(T)(a >> b)",
+    "a / (T)(b | 1)",
+    "a % (T)(b | 1)",
+    "any((T2)(a, b))",
+    "select((T2)(a, b), (T2)(b, c), (T2)(c, a) > (T2)(a, b)).y",
+    "max((T4)(a, b, c, a), b).z",
+];
+
+/// Of floats.
+const OF_FLOATS: &[&str] = &[
+    "as_uint(fabs(a))",
+    "as_uint(floor(a))",
+    "as_uint(ceil(a))",
+    "as_uint(trunc(a))",
+    "as_uint(rint(a))",
+    "as_uint(round(a))",
+    "as_uint(copysign(a, b))",
+    "as_uint(sign(a))",
+    "as_uint(step(a, b))",
+    "as_uint(fdim(a, b))",
+    "as_uint(fma(a, b, c))",
+    "as_uint(a + b)",
+    "as_uint(a - b)",
+    "as_uint(a * b)",
+    "as_uint(-a)",
+    "isequal(a, b)",
+    "isnotequal(a, b)",
+    "isless(a, b)",
+    "isgreaterequal(a, b)",
+    "islessgreater(a, b)",
+    "isordered(a, b)",
+    "isunordered(a, b)",
+    "isnan(a)",
+    "isinf(a)",
+    "isfinite(a)",
+    "isnormal(a)",
+    "signbit(a)",
+    "isless((float2)(a, b), (float2)(b, a)).y",
+    "all(isless((float2)(a, b), (float2)(b, c)))",
+    "convert_int_sat(a)",
+    "convert_uint_sat(a)",
+    "convert_uchar_sat_rte(a)",
+    "convert_short_sat_rtp(a)",
+    "convert_char_sat_rtn(a)",
+    "a == b",
+    "a != b",
+    "a <= b",
+    "as_uint(bitselect(a, b, c))",
+    "as_uint(fmax(a, 1.5f))",
+    "as_uint(fmin(a, 1.5f))",
+    "as_ulong(convert_double(a))",
+    "as_ushort2(a).y",
+];
+
+fn source(ty: &str, unsigned: &str, expressions: &[&str]) -> String {
+    let stores: String =
+        expressions.iter().enumerate().map(|(i, e)| format!("    out[{i}] = (ulong)({e});\n")).collect();
+    format!(
+        "#define T {ty}\n#define T2 {ty}2\n#define T4 {ty}4\n#define U {unsigned}\n\
+         __kernel void k(__global ulong *out, T a, T b, T c) {{\n{stores}}}\n"
+    )
+}
+
+/// What the program stores, by offset, if its arguments behind the first have these bits.
+fn interpreted(program: &Program, arguments: &[u64]) -> Vec<(u64, Option<u64>)> {
+    let mut terms = Terms::default();
+    let mut values: Vec<Option<Vec<Term>>> = vec![None; program.values.len()];
+    for (i, definition) in program.values.iter().enumerate() {
+        values[i] = match definition {
+            Definition::Param(0) => Some(vec![terms.constant(0, Sort::Bits(64))]),
+            Definition::Param(p) => {
+                let sort = transfer::sort(program.shapes[i].kind);
+                Some(vec![terms.constant(arguments[*p as usize - 1], sort)])
+            }
+            Definition::Constant(_) => transfer::constant(&mut terms, program, i as u32),
+            _ => None,
+        };
+    }
+    let mut stored = Vec::new();
+    assert_eq!(program.blocks.len(), 1, "the expressions are without branches");
+    for instruction in &program.blocks[0].instructions {
+        let operands: Option<Vec<Vec<Term>>> =
+            instruction.operands.iter().map(|o| values[*o as usize].clone()).collect();
+        if let Op::Store = instruction.op {
+            let at = values[instruction.operands[1] as usize].as_ref().unwrap()[0];
+            let bits = values[instruction.operands[0] as usize].as_ref().and_then(|lanes| terms.as_constant(lanes[0]));
+            stored.push((terms.as_constant(at).unwrap(), bits));
+            continue;
+        }
+        values[instruction.result as usize] =
+            operands.and_then(|operands| transfer::apply(&mut terms, program, instruction, &operands));
+    }
+    stored
+}
+
+fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
+    if ty == "float" {
+        let x: f32 = match random.random_range(0..7) {
+            0 => [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN][random.random_range(0..7)],
+            1 => random.random_range(-4i16..4).into(),
+            2 => f32::from(random.random_range(-9i16..9)) + 0.5,
+            3 => f32::from_bits(random.random()),
+            4 => random.random_range(-3e9..3e9),
+            _ => random.random_range(-300.0..300.0),
+        };
+        // Subnormal numbers are the device's own affair.
+        return if x.is_subnormal() { 0 } else { x.to_bits().into() };
+    }
+    match random.random_range(0..5) {
+        0 => random.random_range(0..5),
+        1 => u64::MAX - random.random_range(0..5),
+        2 => [0x7f, 0x80, 0x7fff, 0x8000, 0x7fff_ffff, 0x8000_0000, i64::MAX as u64, i64::MIN as u64]
+            [random.random_range(0..8)],
+        _ => random.random(),
+    }
+}
+
+#[test]
+fn builtins_on_terms_are_those_of_the_device() {
+    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
+    let worker = WorkerOptions { exe, ..WorkerOptions::default() };
+    let mut executor = OpenClExecutor::start(DeviceRequest::Any, worker).unwrap();
+    let run = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let types = [
+        ("int", "uint", 4),
+        ("uint", "uint", 4),
+        ("char", "uchar", 1),
+        ("uchar", "uchar", 1),
+        ("short", "ushort", 2),
+        ("long", "ulong", 8),
+        ("ulong", "ulong", 8),
+        ("float", "uint", 4),
+    ];
+    for (ty, unsigned, size) in types {
+        let expressions = if ty == "float" { OF_FLOATS } else { OF_INTEGERS };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.cl");
+        std::fs::write(&path, source(ty, unsigned, expressions)).unwrap();
+        let loaded = compile::load(&path, &KernelOptions::default(), false).unwrap();
+        let context = Context::create();
+        let file = File::parse(&context, &loaded).unwrap();
+        let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
+        let promoted = promoted::promote(&assay.module, "k", &assay.machine).unwrap();
+        let program = read::read(&promoted, "k").unwrap();
+        let code = executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
+        for _ in 0..16 {
+            let arguments: Vec<u64> = (0..3).map(|_| interesting(&mut random, ty)).collect();
+            let kept: Vec<u64> =
+                arguments.iter().map(|a| if size == 8 { *a } else { a & ((1 << (8 * size)) - 1) }).collect();
+            let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; 8 * expressions.len()]))];
+            args.extend(kept.iter().map(|a| ArgValue::Value(a.to_le_bytes()[..size].to_vec())));
+            let range = NdRange { dims: 1, global: [1; 3], local: Some([1; 3]), offset: [0; 3] };
+            let seen = executor.run(code, &Launch::new(range, args), &run).unwrap().unwrap();
+            let (_, bytes) = seen.outputs.iter().find(|(p, _)| *p == 0).unwrap();
+            for (at, bits) in interpreted(&program, &kept) {
+                let expression = expressions[at as usize / 8];
+                let device = u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap());
+                let bits = bits.unwrap_or_else(|| panic!("{ty}: `{expression}` is not known"));
+                let both_nan = expression.starts_with("as_uint(")
+                    && f32::from_bits(bits as u32).is_nan()
+                    && f32::from_bits(device as u32).is_nan();
+                assert!(
+                    bits == device || both_nan,
+                    "{ty}: `{expression}` of {kept:x?}: {device:#x} on the device, {bits:#x} on terms"
+                );
+            }
+        }
+    }
+}

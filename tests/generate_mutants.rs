@@ -72,7 +72,8 @@ fn scores_rise_and_a_rerun_says_the_same() -> Done {
     for name in ["vector_add", "saxpy_tail", "helper_thrice"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
-        let (result, mutation) = generate(&testdata(name), &out, &["--max-execs", "300", "--budget", "600"])?;
+        let (result, mutation) =
+            generate(&testdata(name), &out, &["--max-execs", "300", "--budget", "600", "--no-smt"])?;
         let mutation = mutation.ok_or("no mutation result")?;
         valid(&result, "generate.schema.json")?;
         valid(&mutation, "mutate.schema.json")?;
@@ -127,6 +128,24 @@ fn equal_seeds_give_equal_suites() -> Done {
         Ok((std::fs::read_to_string(out.join("suite.toml"))?, fates(&mutation.ok_or("none")?)))
     };
     assert_eq!(text("first")?, text("second")?);
+    Ok(())
+}
+
+#[test]
+fn what_chance_does_not_meet_is_solved_for() -> Done {
+    // `>=` for `>` needs two arguments that are related by no constant of the code.
+    let source = "kernel void k(global int *out, int a, int b) {\n  int t = (b | 5) * 7919 ^ 0x5bd1e995;\n  \
+                  out[get_global_id(0)] = a > t ? 1 : 2;\n}\n";
+    let (_folder, kernel, out) = kernel(source)?;
+    let more = ["--operators", "ROR", "--max-execs", "600", "--budget", "600"];
+    let solved = |goal: &&Value| goal["mutant"].as_str().is_some_and(|id| id.ends_with(":>="));
+    let (result, _) = generate(&kernel, &out, &[&more[..], &["--no-smt"]].concat())?;
+    let goal = goals(&result).find(solved).ok_or("no such mutant")?;
+    assert_eq!(goal["status"], "unknown", "{goal}");
+    assert!(goal["reason"].as_str().is_some_and(|r| r.contains("--no-smt")), "{goal}");
+    let (result, _) = generate(&kernel, &out, &more)?;
+    let goal = goals(&result).find(solved).ok_or("no such mutant")?;
+    assert_eq!((&goal["status"], &goal["by"]), (&"covered".into(), &"smt".into()), "{goal}");
     Ok(())
 }
 
@@ -194,7 +213,7 @@ fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
         let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "sim", "--quiet"];
         [&fixed, more].concat().into_iter().map(str::to_owned).collect::<Vec<String>>()
     };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600"])).spawn()?;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt"])).spawn()?;
     let journal = out.join("generate.json.journal.jsonl");
     let killers = || std::fs::read_to_string(&journal).unwrap_or_default().matches("{\"killer\":").count();
     let begun = Instant::now();
@@ -204,16 +223,20 @@ fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
     child.kill()?;
     child.wait()?;
     assert!(killers() > 0, "it ended before it was killed");
-    let done = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--resume"])).output()?;
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(!journal.exists());
     let result = read(&out.join("generate.json"))?;
     let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
     assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
     // Another configuration is refused, the same one has nothing left to do.
-    let other = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--operators", "AOR", "--resume"])).output()?;
+    let other = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .args(args(&["--operators", "AOR", "--no-smt", "--resume"]))
+        .output()?;
     assert_eq!(other.status.code(), Some(2));
-    let same = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--resume"])).output()?;
+    let same =
+        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
     assert!(same.status.success());
     Ok(())
 }

@@ -190,7 +190,14 @@ impl Hunt<'_> {
                 self.parents.push(kept.launch.clone());
             }
             self.seen = search.kept().len();
+            let tried = self.engine.statistics().attempts;
             let Some(proposal) = self.engine.next(&wanted, &limits) else {
+                // It gave up for now, but has more to try.
+                let more = self.engine.statistics().attempts - tried >= attempts;
+                if more && search.over().is_none() {
+                    fruitless += patience.div_ceil(3);
+                    continue;
+                }
                 return Ok(if search.over().is_some() { Gave::OutOfTime } else { Gave::NoPaths });
             };
             self.proposals += 1;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::arena::{Arena, Rules};
 use super::goals::{self, Searched, View};
-use super::hunt::{Caught, Hunt, Hunted, PATIENCE};
+use super::hunt::{Caught, Hunt, Hunted};
 use super::proposer::{Marked, Nobody, Proposer, Solver};
 use crate::coverage::build::Assay;
 use crate::coverage::summary::{self, TestTally};
@@ -153,7 +153,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
 fn ended(ended: Ended, options: &Options) -> String {
     let search = match ended {
         Ended::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
-        ended => branches::searched(ended, options.limits.attempts.saturating_mul(PATIENCE)),
+        ended => branches::searched(ended, options.limits.attempts),
     };
     match (ended, options.solve) {
         (_, false) => format!("{search}; not solved for: --no-smt was given"),

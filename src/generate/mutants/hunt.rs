@@ -21,10 +21,6 @@ use crate::suite::launch::Launch;
 /// So many changes on end are made of an input before another is taken.
 const DEPTH: u32 = 4;
 
-/// Attempts without a gain, as a multiple of those that the search for branches makes: what has to happen is rarer, and most
-/// children cost no dry run.
-pub const PATIENCE: u64 = 4;
-
 /// An input that kills.
 #[derive(Debug, Clone)]
 pub struct Caught {
@@ -198,7 +194,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
         let (mut fruitless, mut turn) = (0, 0usize);
         // The input that the next change starts from, and how many changes on from a parent it is.
         let mut walk: Option<(Genes, u32)> = None;
-        while fruitless < self.limits.attempts.saturating_mul(PATIENCE) {
+        while fruitless < self.limits.attempts {
             if let Some(ended) = self.over() {
                 return Ok(ended);
             }

@@ -365,7 +365,7 @@ mod tests {
         let bits = terms.symbol("x", Sort::Bits(32));
         let x = terms.apply(Operation::FromBits, vec![bits], float);
         let square = terms.apply(Operation::FMul, vec![x, x], float);
-        let mut constant = |terms: &mut Terms, x: f32| terms.constant(x.to_bits().into(), float);
+        let constant = |terms: &mut Terms, x: f32| terms.constant(x.to_bits().into(), float);
         let (low, high) = (constant(&mut terms, 1234.5), constant(&mut terms, 1234.6));
         let conditions = [terms.compare(Operation::FLt, low, square), terms.compare(Operation::FLt, square, high)];
         assert!(has_floats(&terms, &conditions));

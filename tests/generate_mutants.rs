@@ -48,8 +48,11 @@ fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
     Ok((folder, kernel, out))
 }
 
+/// By mutant: what the result says of it.
+type Fates = BTreeMap<String, (Value, Value)>;
+
 /// By id: status and the tests that kill it.
-fn fates(mutation: &Value) -> BTreeMap<String, (Value, Value)> {
+fn fates(mutation: &Value) -> Fates {
     let rows = mutation["mutants"].as_array().into_iter().flatten();
     rows.map(|m| (m["id"].as_str().unwrap_or_default().to_owned(), (m["status"].clone(), m["killed_by"].clone())))
         .collect()
@@ -122,7 +125,7 @@ fn equal_seeds_give_equal_suites() -> Done {
     let source = "kernel void k(global const int *a, global int *out, int n, int limit) {\n  int i = get_global_id(0);\n  \
                   if (i < n) out[i] = a[i] > limit ? a[i] * 2 : limit;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
-    let text = |name: &str| -> Done<(String, BTreeMap<String, (Value, Value)>)> {
+    let text = |name: &str| -> Done<(String, Fates)> {
         let out = out.with_file_name(name);
         let (_, mutation) = generate(&kernel, &out, &["--seed", "5", "--max-execs", "200", "--budget", "600"])?;
         Ok((std::fs::read_to_string(out.join("suite.toml"))?, fates(&mutation.ok_or("none")?)))

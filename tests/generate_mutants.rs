@@ -136,9 +136,9 @@ fn equal_seeds_give_equal_suites() -> Done {
 
 #[test]
 fn what_chance_does_not_meet_is_solved_for() -> Done {
-    // `>=` for `>` needs two arguments that are related by no constant of the code.
-    let source = "kernel void k(global int *out, int a, int b) {\n  int t = (b | 5) * 7919 ^ 0x5bd1e995;\n  \
-                  out[get_global_id(0)] = a > t ? 1 : 2;\n}\n";
+    // `>=` for `>` needs a product modulo 2^32 that equals another.
+    let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
+                  out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
     let more = ["--operators", "ROR", "--max-execs", "600", "--budget", "600"];
     let solved = |goal: &&Value| goal["mutant"].as_str().is_some_and(|id| id.ends_with(":>="));
@@ -187,7 +187,8 @@ fn the_budget_is_kept() -> Done {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();
     let (result, mutation) = generate(&testdata("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
-    assert!(begun.elapsed().as_secs_f64() < 7.0, "{:?}", begun.elapsed());
+    // Builds are not interrupted, and other tests run beside this one.
+    assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
     assert!(mutation.is_some());
     for goal in goals(&result).filter(|g| g["status"] == "unknown") {
         assert!(goal["reason"].is_string(), "{goal}");

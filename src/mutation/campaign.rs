@@ -28,6 +28,7 @@ use super::forge::Forge;
 use super::mutant::{Mutant, SourceRange};
 use super::operators::{OPERATORS, Subject, launch};
 use super::orders;
+use super::runner;
 use super::selection::Selection;
 use super::trial::Trial;
 use super::verdict::Fate;
@@ -152,7 +153,8 @@ pub fn run(
     let tests = outcomes(&engine);
     let expense = engine.expense.clone();
     let mut notes = Vec::new();
-    if tests.iter().all(|t| t.status != "used") {
+    let untried = tests.iter().any(|t| t.reason.as_deref() == Some(runner::UNTRIED));
+    if !untried && tests.iter().all(|t| t.status != "used") {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
     let mut done = MutateResult {

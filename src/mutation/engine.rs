@@ -147,6 +147,10 @@ impl<'a, 'c> Engine<'a, 'c> {
     /// `Internal` if the guarded original cannot be built; of the environment.
     pub fn try_original(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
         self.for_pairs = pairs;
+        if self.running.is_over() {
+            self.dropped.fill(Some(runner::UNTRIED.to_owned()));
+            return Ok(());
+        }
         let woven: Vec<usize> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
@@ -175,7 +179,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let mut trials = Vec::new();
         for (i, test) in self.tests.iter().enumerate() {
             if self.running.is_over() {
-                self.dropped[i] = Some("the time was up before it was run".to_owned());
+                self.dropped[i] = Some(runner::UNTRIED.to_owned());
                 continue;
             }
             let program = whole.programs[0];
@@ -249,6 +253,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         let mut found = vec![everywhere; wanted.len()];
         let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
         for part in woven.chunks(MOST) {
+            if self.running.is_over() {
+                part.iter().for_each(|i| found[*i].reached.fill(false));
+                continue;
+            }
             let begun = Instant::now();
             let edits: Vec<(u32, &Edit, bool)> = part
                 .iter()
@@ -309,8 +317,13 @@ impl<'a, 'c> Engine<'a, 'c> {
                 Edit::Launch(change) => Some(*change),
                 _ => None,
             });
-            let case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
+            let mut case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
             if !runs.iter().any(|r| *r) {
+                if self.dropped.iter().flatten().any(|why| why == runner::UNTRIED) {
+                    case.fate.leave(runner::LATE);
+                    fates[index] = case.fate;
+                    continue;
+                }
                 decided(index, &case.fate)?;
                 continue;
             }

@@ -20,6 +20,9 @@ const SWEEP: usize = 512;
 /// The same where the time is limited.
 const SHORT_SWEEP: usize = 32;
 
+/// Why tests are left that were not tried.
+pub const UNTRIED: &str = "the time was up before it was run";
+
 /// Why cases are left that were not run to their end.
 pub const LATE: &str = "the time was up before it was run on all tests";
 

@@ -117,7 +117,9 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     let limits = trials.search_limits(generated.summary.executions);
     let mut hunted = None;
     let mut refused = Vec::new();
-    if let (false, Some(test)) = (open.is_empty(), tests.first()) {
+    // Modules for the search take about as long as those of the run before.
+    let has_time = Instant::now() + trials.cost < limits.end;
+    if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
         let rules = Rules { factor: FACTOR, threads, end: limits.end };
         let marked = if job.options.solve { Some(Marked::new(job.assay, &open)?) } else { None };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::KernelModel;
 use crate::error::{Error, Result};
+use crate::program::Op;
 use crate::suite::launch::NdRange;
 
 /// A launch's sizes, with a word for them.
@@ -82,6 +83,24 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
         is_new
     });
     all
+}
+
+/// Other numbers of dimensions than the kernel's ids need, if it asks how many there are.
+pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
+    let asks = |op: &Op| matches!(op, Op::Call(_, base) if base == "get_work_dim");
+    if !model.program.instructions().any(|(_, i)| asks(&i.op)) {
+        return Vec::new();
+    }
+    let names = ["one dimension", "two dimensions", "three dimensions"];
+    let others = (1..=3u32).zip(names).filter(|(dims, _)| *dims != model.dims);
+    let of = |(dims, name): (u32, &'static str)| {
+        let within = |sizes: [u64; 3]| std::array::from_fn(|d| if d < dims as usize { sizes[d] } else { 1 });
+        let local = model.groups.required.unwrap_or_else(|| within(fitted(model, SMALL[dims as usize - 1], false)));
+        let mut geometry = of_groups(model, local, within(GROUPS[dims as usize - 1]), name);
+        geometry.range.dims = dims;
+        geometry
+    };
+    others.map(of).filter(|g| g.local[g.range.dims as usize..].iter().all(|n| *n == 1)).collect()
 }
 
 /// The sizes that the caller fixes, with the kernel's work-group size where they leave it open.

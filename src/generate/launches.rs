@@ -66,13 +66,14 @@ pub(super) fn planned<'w>(
     request: &Request,
     over: impl Fn() -> bool + 'w,
 ) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
-    let geometries = match &request.range {
-        Some(range) => vec![geometry::fixed(workshop.model, range)?],
-        None => geometry::choices(workshop.model),
+    let (geometries, others) = match &request.range {
+        Some(range) => (vec![geometry::fixed(workshop.model, range)?], Vec::new()),
+        None => (geometry::choices(workshop.model), geometry::other_dims(workshop.model)),
     };
+    let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
     let seed = request.seed;
     let mut repairs = true;
-    let mut turns = (0u64..).zip(turns(&geometries));
+    let mut turns = (0u64..).zip(turns(&geometries).chain(others));
     Ok(std::iter::from_fn(move || {
         if over() {
             return None;

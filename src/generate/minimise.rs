@@ -70,7 +70,9 @@ fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
     let mut sizes = vec![halved, [1; 3]];
     sizes.dedup();
     let with = |groups: [u64; 3]| {
-        let geometry = geometry::of_groups(search.subject.workshop.model, genes.geometry.local, groups, "smaller");
+        let model = search.subject.workshop.model;
+        let mut geometry = geometry::of_groups(model, genes.geometry.local, groups, "smaller");
+        geometry.range.dims = genes.geometry.range.dims;
         let mut geometry = geometry;
         geometry.range.offset = genes.geometry.range.offset;
         Genes { geometry, ..genes.clone() }

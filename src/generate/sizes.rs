@@ -11,7 +11,8 @@ impl Mutator<'_> {
     /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, or an offset.
     pub(super) fn range(&mut self, genes: &mut Genes) {
         let model = self.model();
-        let d = self.below(model.dims.into()) as usize;
+        let dims = genes.geometry.range.dims;
+        let d = self.below(dims.into()) as usize;
         let rules = &model.groups;
         let mut local = genes.geometry.local;
         let before = genes.geometry.range.group_counts();
@@ -42,6 +43,7 @@ impl Mutator<'_> {
         if (0..3).map(|d| groups[d] * local[d]).product::<u64>() <= most {
             genes.geometry = geometry::of_groups(model, local, groups, "fuzzed");
             genes.geometry.range.offset = offset;
+            genes.geometry.range.dims = dims;
         }
     }
 

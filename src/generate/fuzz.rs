@@ -80,7 +80,7 @@ fn child(search: &mut Search<'_>, parents: &[Genes], turn: usize, mutator: &mut 
     if search.kept().iter().all(|k| k.genes.is_none()) {
         return mutator.child(parents.get(turn % parents.len().max(1))?);
     }
-    if turn % 2 == 0
+    if turn.is_multiple_of(2)
         && let Some((champion, tries)) = search.near.next_champion()
     {
         return match mutator.below(8) {

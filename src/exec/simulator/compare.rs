@@ -82,10 +82,10 @@ fn rank(kind: u32, bits: u64) -> i128 {
     i128::from(((bits << unused).cast_signed()) >> unused)
 }
 
-/// The hook of comparisons: their operands, by number.
+/// The hook.
 ///
 /// # Safety
-/// `item` is the item that runs.
+/// `item` is the running one.
 pub unsafe extern "C" fn compare(item: *mut Item, number: u32, kind: u32, a: u64, b: u64) {
     // SAFETY: code calls this with its own item; nobody else looks at the lane's list while the item runs.
     unsafe {

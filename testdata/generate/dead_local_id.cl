@@ -6,7 +6,7 @@ kernel void dead_local_id(global int *out) {
         r = 1;
     if (get_group_id(0) == get_num_groups(0)) // -> true infeasible
         r |= 2;
-    if (get_group_id(0) > get_global_size(0)) // -> true infeasible
+    if (get_group_id(0) > get_global_size(0)) // -> true infeasible/unknown
         r |= 4;
     if (get_local_size(0) == 0) // -> true infeasible
         r |= 8;

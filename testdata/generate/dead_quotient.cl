@@ -8,7 +8,7 @@ kernel void dead_quotient(global const uint *x, global int *out, uint d) {
     if (v / 16 * 16 > v) // -> true infeasible
         r |= 2;
     if (d > 0) {
-        if (v % d >= d) // -> true infeasible
+        if (v % d >= d) // -> true infeasible/unknown
             r |= 4;
         if (v / d == 4294967295u && v != d) // -> true covered
             r |= 8;

@@ -444,7 +444,7 @@ impl Maker<'_, '_> {
     }
 
     fn of_two(&mut self, one: &(Term, Vec<Term>, Vec<Term>), other: &(Term, Vec<Term>, Vec<Term>)) -> Vec<Term> {
-        use Operation::{Eq, Sle, Sub, Ule};
+        use Operation::{Add, Eq, Sle, Sub, Ule};
         let (a, b) = (one.0, other.0);
         let sort = self.encoded.terms.sort(a);
         let is_int = matches!(sort, Sort::Bits(2..));
@@ -460,9 +460,12 @@ impl Maker<'_, '_> {
             && self.is_known_before(*x)
             && self.is_known_before(*y)
         {
-            let (now, first) =
-                (self.encoded.terms.apply(Sub, vec![a, b], sort), self.encoded.terms.apply(Sub, vec![*x, *y], sort));
-            found.push(self.compare(Eq, now, first));
+            for operation in [Add, Sub] {
+                let terms = &mut self.encoded.terms;
+                let (now, first) =
+                    (terms.apply(operation, vec![a, b], sort), terms.apply(operation, vec![*x, *y], sort));
+                found.push(self.compare(Eq, now, first));
+            }
         }
         found
     }

@@ -73,7 +73,6 @@ fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
         let model = search.subject.workshop.model;
         let mut geometry = geometry::of_groups(model, genes.geometry.local, groups, "smaller");
         geometry.range.dims = genes.geometry.range.dims;
-        let mut geometry = geometry;
         geometry.range.offset = genes.geometry.range.offset;
         Genes { geometry, ..genes.clone() }
     };

@@ -29,11 +29,23 @@ pub(super) const PATH: u32 = 1_000_000;
 pub(super) const FRUITLESS: u32 = 60;
 /// Conditions flipped for one proposal.
 pub(super) const ATTEMPTS: u64 = 400;
-/// The same for outcomes that are no goals.
-const FRUITLESS_BESIDES: u32 = 2;
-const ATTEMPTS_BESIDES: u64 = 10;
 /// Instructions of one interpreted launch.
 pub(super) const STEPS: u64 = 500_000;
+/// How much is tried for goals, and for outcomes that are none: as much as is found at once.
+const GOALS: Effort = Effort { fruitless: FRUITLESS, attempts: ATTEMPTS, steps: STEPS, rlimit: PATH };
+const BESIDES: Effort = Effort { fruitless: 1, attempts: 6, steps: 30_000, rlimit: 100_000 };
+
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Proposals in a row that bring nothing.
+    fruitless: u32,
+    /// Conditions flipped for one proposal.
+    attempts: u64,
+    /// Instructions of one interpreted launch.
+    steps: u64,
+    /// Z3's resource limit.
+    rlimit: u32,
+}
 
 /// What solving came to.
 #[derive(Debug, Clone, Default)]
@@ -100,10 +112,10 @@ pub fn solve(
     let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes));
     let mut hunt =
         Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
-    let ended = hunt.run(search, FRUITLESS, ATTEMPTS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
+    let ended = hunt.run(search, GOALS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
     solved.ended = Some(ended);
     if matches!(ended, Gave::Done | Gave::Fruitless | Gave::NoPaths) {
-        hunt.run(search, FRUITLESS_BESIDES, ATTEMPTS_BESIDES, &|o| !goals.contains(o))?;
+        hunt.run(search, BESIDES, &|o| !goals.contains(o))?;
     }
     solved.proposals = hunt.proposals;
     solved.took = begun.elapsed().as_secs_f64();
@@ -161,18 +173,13 @@ struct Hunt<'p> {
 }
 
 impl Hunt<'_> {
-    /// `attempts`: conditions flipped for one proposal.
-    fn run(
-        &mut self,
-        search: &mut Search<'_>,
-        patience: u32,
-        attempts: u64,
-        is_wanted: &dyn Fn(&u32) -> bool,
-    ) -> Result<Gave> {
+    fn run(&mut self, search: &mut Search<'_>, effort: Effort, is_wanted: &dyn Fn(&u32) -> bool) -> Result<Gave> {
+        let Effort { fruitless: patience, attempts, steps, rlimit } = effort;
         if search.kept().is_empty() {
             return Ok(Gave::NoParent);
         }
-        let limits = concolic::Limits { rlimit: PATH, end: Some(search.limits.end), steps: STEPS, attempts };
+        let limits = concolic::Limits { rlimit, end: Some(search.limits.end), steps, attempts };
+        self.engine.limit(&limits);
         let mut fruitless = 0;
         loop {
             let wanted: BTreeSet<u32> = uncovered(search).into_iter().filter(is_wanted).collect();

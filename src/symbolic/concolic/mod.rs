@@ -136,6 +136,7 @@ pub struct Engine<'p> {
     aim: (BTreeSet<u32>, Vec<u32>),
     statistics: Statistics,
     steps: u64,
+    end: Option<Instant>,
 }
 
 impl<'p> Engine<'p> {
@@ -161,7 +162,14 @@ impl<'p> Engine<'p> {
             aim: (BTreeSet::new(), Vec::new()),
             statistics: Statistics::default(),
             steps: STEPS,
+            end: None,
         }
+    }
+
+    /// How far interpretations go from now on.
+    pub fn limit(&mut self, limits: &Limits) {
+        self.steps = limits.steps;
+        self.end = limits.end;
     }
 
     /// Adds a launch that ran, and gives its number. Marks that it covers are no aim by themselves: the caller says what is
@@ -170,7 +178,7 @@ impl<'p> Engine<'p> {
         let number = self.parents.len();
         self.parents.push(self.nodes.len());
         self.launches.insert(hash_of(launch), true);
-        let run = self.interpret(launch, None, None);
+        let run = self.interpret(launch, None, self.end);
         self.add(launch.clone(), number, Changes::default(), run);
         number
     }

@@ -93,7 +93,7 @@ enum Come {
 
 impl Engine<'_> {
     pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
-        self.steps = limits.steps;
+        self.limit(limits);
         if self.aim.0 != *wanted || self.aim.1.is_empty() {
             let blocks = wanted.iter().filter_map(|mark| self.marks.get(mark)).flatten().copied();
             self.aim = (wanted.clone(), distance::distances(self.program, blocks));

@@ -24,6 +24,8 @@ mod reasons;
 mod rough;
 mod values;
 
+use std::time::Instant;
+
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
 use crate::program::Program;
@@ -61,7 +63,9 @@ pub fn prove(
         return marks.iter().map(|_| unknown("its control flow is no nest of loops")).collect();
     };
     let Some(mut encoded) = encode::encode(program, &nest, limits) else {
-        return marks.iter().map(|_| unknown("the kernel is too large")).collect();
+        let is_late = limits.end.is_some_and(|end| Instant::now() >= end);
+        let why = if is_late { "no time was left" } else { "the kernel is too large" };
+        return marks.iter().map(|_| unknown(why)).collect();
     };
     let background = reasons::background(&mut encoded, program, interface, assumptions);
     let mut rough = rough::Rough::default();

@@ -134,7 +134,7 @@ fn common(base: &str, args: &[f64]) -> Option<f64> {
         ("clamp", [x, low, high]) => x.max(*low).min(*high),
         ("step", [edge, x]) => f64::from(u8::from(x >= edge)),
         ("smoothstep", [low, high, x]) => {
-            let t = ((x - low) / (high - low)).max(0.0).min(1.0);
+            let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
             t * t * (3.0 - 2.0 * t)
         }
         _ => return None,

@@ -94,7 +94,8 @@ fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statisti
         open.retain(|mark| !covered.contains(mark));
         engine.outcome(&proposal, Some(&launch));
     }
-    (kernel, open, engine.statistics())
+    let statistics = engine.statistics();
+    (kernel, open, statistics)
 }
 
 #[test]

@@ -1,27 +1,18 @@
 //! Each hard case from a launch of zeros, within few proposals.
 
-use kassay::symbolic::concolic::Ranges;
+use kassay::suite::launch::{ArgValue, Launch};
+use kassay::suite::layout::Number;
+use kassay::symbolic::concolic::{Bound, Ranges};
 
-use super::support::{Found, Kernel, kernel, search, zeros};
+use super::support::{kernel, search, zeros};
 
-/// Covers all outcomes of a kernel, from zeros.
-fn all(source: &str, most: usize) -> (Kernel, Found) {
+/// Covers all outcomes of a kernel, from zeros, by no more proposals.
+fn covers_all(source: &str, most: usize) {
     let kernel = kernel(source);
     let seed = zeros(&kernel.interface, 16, 4, 64);
     let begun = std::time::Instant::now();
     let found = search(&kernel, &seed, &[], Ranges::default(), most);
-    eprintln!(
-        "{} proposals, {:?}, {:?}, open {:?}",
-        found.proposals.len(),
-        begun.elapsed(),
-        found.statistics,
-        kernel.names(&found.open)
-    );
-    (kernel, found)
-}
-
-fn covers_all(source: &str, most: usize) {
-    let (kernel, found) = all(source, most);
+    eprintln!("{} proposals, {:?}, {:?}", found.proposals.len(), begun.elapsed(), found.statistics);
     assert!(found.open.is_empty(), "{:?}, {:?}", kernel.names(&found.open), found.statistics);
 }
 
@@ -223,4 +214,61 @@ fn a_loop_of_seventeen_turns() {
         }",
         8,
     );
+}
+
+fn int(launch: &Launch, position: usize) -> i32 {
+    match &launch.args[position] {
+        ArgValue::Value(bytes) => i32::from_le_bytes(bytes[..4].try_into().unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bounds_are_kept() {
+    let kernel = kernel(
+        "kernel void k(global int *out, global const int *x, int n, int m) {
+            if (n > 10) out[0] = 1;
+            if (n < -20) out[1] = 1;
+            if (m == 5) out[2] = 1;
+            if (x[get_global_id(0)] > 90) out[3] = 1;
+            if (get_global_size(0) > 100) out[4] = 1;
+        }",
+    );
+    let seed = zeros(&kernel.interface, 16, 4, 64);
+    let numbers = |position, least, greatest| Bound {
+        position,
+        fixed: false,
+        least: Some(Number::Integer(least)),
+        greatest: Some(Number::Integer(greatest)),
+    };
+    let fixed = Bound { position: 3, fixed: true, least: None, greatest: None };
+    let bounds = [numbers(1, 0, 91), numbers(2, -15, 12), fixed];
+    let ranges = Ranges { max_items: 64, ..Ranges::default() };
+    let found = search(&kernel, &seed, &bounds, ranges, 20);
+    let left: Vec<u32> = kernel.names(&found.open).iter().map(|(line, _)| *line).collect();
+    assert_eq!(left, [3, 4, 6], "{:?}", kernel.names(&found.open));
+    for launch in &found.launches {
+        assert!((-15..=12).contains(&int(launch, 2)));
+        assert_eq!(int(launch, 3), 0);
+        assert_eq!(launch.range, seed.range);
+    }
+    assert!(found.launches.iter().any(|l| matches!(&l.args[1], ArgValue::Buffer(b) if b.contains(&91))));
+    let freely = search(&kernel, &seed, &[], Ranges::default(), 20);
+    assert!(freely.open.is_empty(), "{:?}", kernel.names(&freely.open));
+}
+
+#[test]
+fn equal_searches_give_equal_proposals() {
+    let kernel = kernel(
+        "kernel void k(global const int *next, global int *out, float f) {
+            int at = 0;
+            for (int turns = 0; turns < 5 && next[at] > at; turns++) at = next[at];
+            if (at > 20 && f * f > 2.0f && f < 1.5f) out[get_global_id(0)] = at;
+        }",
+    );
+    let seed = zeros(&kernel.interface, 16, 4, 64);
+    let once = search(&kernel, &seed, &[], Ranges::default(), 20);
+    let again = search(&kernel, &seed, &[], Ranges::default(), 20);
+    assert!(once.open.is_empty(), "{:?}", kernel.names(&once.open));
+    assert_eq!(once.proposals, again.proposals);
 }

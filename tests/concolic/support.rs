@@ -1,6 +1,6 @@
 //! Kernels with marks, launches of zeros, and searches that run what they find.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,70 +82,37 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
 /// What a search came to.
 pub struct Found {
     pub open: BTreeSet<u32>,
+    /// The proposals with the launches that they come to.
     pub proposals: Vec<Proposal>,
+    pub launches: Vec<Launch>,
     pub statistics: Statistics,
 }
 
+/// Searches from one launch; every proposal has to cover what it aims at when it is interpreted.
 pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> Found {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, bounds, ranges);
-    let mut parents = vec![seed.clone()];
     assert_eq!(engine.parent(seed), 0);
-    let mut covered: BTreeMap<u32, Launch> = BTreeMap::new();
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
-    let note = |launch: &Launch, engine: &mut Engine<'_>, open: &mut BTreeSet<u32>, covered: &mut BTreeMap<_, _>| {
-        let mut fresh = 0;
-        for mark in engine.covered(launch) {
-            if open.remove(&mark) {
-                covered.insert(mark, launch.clone());
-                fresh += 1;
-            }
-        }
-        fresh
-    };
-    note(seed, &mut engine, &mut open, &mut covered);
+    let covered = engine.covered(seed);
+    open.retain(|mark| !covered.contains(mark));
     let limits = Limits { end: Some(Instant::now() + Duration::from_secs(120)), ..Limits::default() };
-    let mut proposals = Vec::new();
-    while !open.is_empty() && proposals.len() < most {
-        let Some(proposal) = engine.next(&open, &limits) else { break };
-        let launch = proposal.apply(&parents[proposal.parent]);
-        assert!(open.contains(&proposal.aims_at));
-        let gained = note(&launch, &mut engine, &mut open, &mut covered);
-        assert!(gained > 0, "{proposal:?} covers nothing new");
-        assert!(covered.contains_key(&proposal.aims_at));
-        let before = parents.len();
+    let mut found = Found { open, launches: Vec::new(), proposals: Vec::new(), statistics: engine.statistics() };
+    while !found.open.is_empty() && found.proposals.len() < most {
+        let Some(proposal) = engine.next(&found.open, &limits) else { break };
+        let launch = proposal.apply(seed);
+        let covered = engine.covered(&launch);
+        assert!(found.open.contains(&proposal.aims_at) && covered.contains(&proposal.aims_at), "{proposal:?}");
+        found.open.retain(|mark| !covered.contains(mark));
         engine.outcome(&proposal, Some(&launch));
-        if engine.parent(&launch) == before {
-            parents.push(launch);
-        }
-        proposals.push(proposal);
+        found.launches.push(launch);
+        found.proposals.push(proposal);
     }
-    Found { open, proposals, statistics: engine.statistics() }
+    found.statistics = engine.statistics();
+    found
 }
 
 impl Kernel {
     pub fn names(&self, marks: &BTreeSet<u32>) -> Vec<&(u32, String)> {
         marks.iter().map(|m| &self.outcomes[*m as usize]).collect()
-    }
-}
-
-#[test]
-fn timing() {
-    use kassay::solve::expression::{Operation, Sort, Terms};
-    use kassay::solve::query;
-    for _ in 0..5 {
-        let begun = Instant::now();
-        let mut terms = Terms::default();
-        let x = terms.symbol("x", Sort::Bits(32));
-        let c = terms.constant(5, Sort::Bits(32));
-        let same = terms.compare(Operation::Eq, x, c);
-        query::solve(&terms, &[same], &query::Limits { rlimit: 1000000, end: None });
-        eprintln!("fresh {:?}", begun.elapsed());
-        let begun = Instant::now();
-        query::solve(
-            &terms,
-            &[same],
-            &query::Limits { rlimit: 1000000, end: Some(Instant::now() + Duration::from_secs(10)) },
-        );
-        eprintln!("with time {:?}", begun.elapsed());
     }
 }

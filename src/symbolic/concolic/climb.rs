@@ -12,6 +12,10 @@ use crate::solve::query::Model;
 const WORK: u64 = 4_000_000;
 /// Evaluations of one search.
 const EVALUATIONS: u64 = 6_000;
+/// Floats to begin again from.
+const PLAIN: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
+/// How much of float arithmetic a solver is asked about: see [`effort`].
+pub const SOLVABLE: u32 = 60;
 /// Conditions are taken apart no deeper.
 const DEEPEST: u32 = 48;
 
@@ -64,9 +68,22 @@ struct Climb<'t> {
     left: u64,
 }
 
-/// Whether terms compute with floats.
-pub fn has_floats(terms: &Terms, conditions: &[Term]) -> bool {
-    reachable(terms, conditions).into_iter().any(|t| matches!(terms.sort(t), Sort::Float(_)))
+/// How hard floats make conditions for a solver, which takes operations apart into bits; 0 without any.
+pub fn effort(terms: &Terms, conditions: &[Term]) -> u32 {
+    use Operation::*;
+    let of = |term: Term| {
+        let Sort::Float(width) = terms.sort(term) else { return 0 };
+        let Node::Apply(operation, _) = terms.node(term) else { return 1 };
+        let size = width / 16;
+        match operation {
+            FAdd | FSub | UIToF | SIToF | FToF | FRound(_) => size,
+            FMul => 2 * size,
+            FDiv | FFma => 5 * size,
+            FSqrt | FRem => 10 * size,
+            _ => 1,
+        }
+    };
+    reachable(terms, conditions).into_iter().map(of).sum()
 }
 
 fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
@@ -181,16 +198,28 @@ impl Climb<'_> {
                 }
             }
             if best >= before {
-                // Stuck: a step to the side, another one each time.
-                let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
-                let (variable, (width, is_float)) = *all.get(shift % all.len().max(1))?;
-                let by = 1i64 << (7 * shift % 23).min(width as usize - 1);
-                self.set(variable, moved(self.get(variable), width, is_float, by));
+                self.leap(shift)?;
                 best = self.cost();
                 shift += 1;
             }
         }
         (best == 0.0).then(|| self.found())
+    }
+
+    /// Away from where no step helps, another way each time: to plain floats everywhere, then by single steps to the side.
+    fn leap(&mut self, turn: usize) -> Option<()> {
+        let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
+        let floats = all.iter().filter(|(_, (_, is_float))| *is_float);
+        if let Some(plain) = PLAIN.get(turn).filter(|_| floats.clone().count() > 0) {
+            for (variable, (width, _)) in floats {
+                self.set(*variable, floats::bits(*plain, *width));
+            }
+            return Some(());
+        }
+        let (variable, (width, is_float)) = *all.get(turn % all.len().max(1))?;
+        let by = 1i64 << (7 * turn % 23).min(width as usize - 1);
+        self.set(variable, moved(self.get(variable), width, is_float, by));
+        Some(())
     }
 
     fn get(&self, variable: Variable) -> u64 {
@@ -326,7 +355,9 @@ impl Climb<'_> {
                 if (0..2).any(|i| floats::number(value(i), width).is_nan()) {
                     return 1.0;
                 }
-                near((i128::from(ordered(value(0), width)) - i128::from(ordered(value(1), width))).unsigned_abs() as f64)
+                let between = (floats::number(value(0), width) - floats::number(value(1), width)).abs();
+                let places = i128::from(ordered(value(0), width)) - i128::from(ordered(value(1), width));
+                float_near(between, places.unsigned_abs() as f64)
             }
             _ => 1.0,
         }
@@ -354,6 +385,17 @@ fn near(difference: f64) -> f64 {
     (2.0 + difference).log2() / 66.0
 }
 
+/// The same for floats: by their difference, which tells the smallest steps apart, or, where that is large, by how many floats are
+/// between them.
+fn float_near(difference: f64, places: f64) -> f64 {
+    const LARGE: f64 = 1e6;
+    if difference < LARGE {
+        (difference / (1.0 + difference)).max(f64::MIN_POSITIVE) / 2.0
+    } else {
+        0.5 + near(places) / 2.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,7 +410,7 @@ mod tests {
         let constant = |terms: &mut Terms, x: f32| terms.constant(x.to_bits().into(), float);
         let (low, high) = (constant(&mut terms, 1234.5), constant(&mut terms, 1234.6));
         let conditions = [terms.compare(Operation::FLt, low, square), terms.compare(Operation::FLt, square, high)];
-        assert!(has_floats(&terms, &conditions));
+        assert!((1..SOLVABLE).contains(&effort(&terms, &conditions)));
         let found = climb(&terms, &conditions, &|_, _| 0).expect("values");
         let x = f32::from_bits(found.symbols["x"] as u32);
         assert!(x * x > 1234.5 && x * x < 1234.6, "{x}");

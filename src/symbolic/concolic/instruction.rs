@@ -236,10 +236,7 @@ impl Machine<'_> {
                 let args: Vec<Vec<u64>> = (0..instruction.operands.len()).map(lanes).collect();
                 return self.builtin(instruction, &args, shape);
             }
-            _ => {
-                self.run.inexact = true;
-                Value::of(Vec::new(), shape)
-            }
+            _ => Value::of(Vec::new(), shape),
         };
         self.run.faulty |= faulty;
         result
@@ -265,10 +262,7 @@ impl Machine<'_> {
         }
         match super::mathematics::builtin(program, instruction, args, shape) {
             Some(bits) => Value::of_bits(bits, shape),
-            None => {
-                self.run.inexact |= !matches!(shape.kind, Kind::Void);
-                Value::of(Vec::new(), shape)
-            }
+            None => Value::of(Vec::new(), shape),
         }
     }
 }

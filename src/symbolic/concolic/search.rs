@@ -307,7 +307,8 @@ impl Engine<'_> {
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
         let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped);
         (self.terms, self.variables) = (terms, variables);
-        let is_hard = candidate.effort == 0 && climb::has_floats(&self.terms, &question.conditions);
+        let effort = climb::effort(&self.terms, &question.conditions);
+        let is_hard = effort > climb::SOLVABLE || effort > 0 && candidate.effort == 0;
         for freedom in [None].into_iter().chain(Freedom::ALL.map(Some)) {
             let conditions = match freedom {
                 None => Some(question.conditions.clone()),
@@ -319,17 +320,14 @@ impl Engine<'_> {
                 }
             };
             let Some(conditions) = conditions else { continue };
-            // Floats are hard for the solver, and mostly not for a search.
+            // Floats are hard for the solver, and mostly not for a search: that comes first.
             let climbs = candidate.effort == 0 && freedom == Some(Freedom::Values);
-            if freedom.is_none() && is_hard {
-                continue;
-            }
             let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
-            if found.is_none() {
+            if !is_hard {
                 match (self.ask(&conditions, candidate.effort, limits), freedom) {
                     (Answer::Unsat, None) => return None,
                     (Answer::Sat(model), Some(_)) => found = Some(Values::of(&model)),
-                    (Answer::Unknown(_), _) if climbs && !is_hard => found = self.climb(candidate, &conditions),
+                    (Answer::Unknown(_), _) if climbs => found = self.climb(candidate, &conditions),
                     _ => {}
                 }
             }
@@ -343,6 +341,8 @@ impl Engine<'_> {
                 return None;
             }
         }
+        // It comes back to the solver, if that can be asked.
+        self.statistics.undecided += u64::from(is_hard && effort <= climb::SOLVABLE);
         None
     }
 

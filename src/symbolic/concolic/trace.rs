@@ -63,8 +63,6 @@ pub struct Run {
     pub exhausted: bool,
     /// Some work-item went the way that was expected.
     pub arrived: bool,
-    /// Values that only a device has were guessed.
-    pub inexact: bool,
     /// By argument: one past the last byte that was accessed.
     pub reached: Vec<u64>,
 }

@@ -102,7 +102,7 @@ fn constants_of_the_code_are_found() -> Done {
     // Seeds alone do not know the constant.
     let (_folder, kernel, out) =
         self::kernel("kernel void k(global int *out, int a) { out[0] = a * a == 1522756 ? 1 : 2; }")?;
-    let result = generate(&kernel, &out, &["--no-fuzz"])?;
+    let result = generate(&kernel, &out, &["--no-fuzz", "--no-smt"])?;
     let unknown: Vec<_> = goals(&result).into_iter().filter(|(_, status, _)| status == "unknown").collect();
     assert_eq!(unknown.len(), 1, "{result}");
     assert_eq!(result["summary"]["unknown"], 1);
@@ -197,7 +197,8 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
     refused(&[at(&folder.path().join("none.cl")), "-o", at(&out)], &["none.cl"])?;
     refused(&[at(&kernel), "-o", at(&out), "--device", "opencl"], &["runs on the simulator"])?;
     refused(&[at(&kernel), "-o", at(&out), "--budget", "0"], &["between 0"])?;
-    refused(&[at(&kernel), "-o", at(&out), "--goal", "mutants"], &["mutants"])
+    refused(&[at(&kernel), "-o", at(&out), "--goal", "lines"], &["lines"])?;
+    refused(&[at(&kernel), "-o", at(&out), "--operators", "NONE"], &["NONE"])
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! From a suite that covers a kernel's branches to one that kills its mutants.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ use crate::mutation::campaign::{self, Matter, Request};
 use crate::mutation::engine::Strategy;
 use crate::mutation::{Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
-use crate::result::mutate::{MutateResult, Status};
+use crate::result::mutate::{self as rows, MutateResult, Status, TestOutcome};
+use crate::result::mutate_summary;
 use crate::suite::launch::Launch;
 use crate::suite::resolve::{Suite, Test};
 
@@ -108,7 +110,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     let tests = trials.tests()?;
     trials.classify(&tests, &log)?;
     let classified = Instant::now();
-    let first = trials.run(&tests, trials.at(TRIED))?;
+    let first = trials.run(&tests, trials.at(TRIED), None)?;
     let tried = Instant::now();
     let mut scores = Scores { branch_suite: first.summary.score, suite: first.summary.score };
 
@@ -225,6 +227,31 @@ fn killers(entries: &[Entry]) -> Result<Vec<(Caught, Tried)>> {
     killers.map(caught).collect()
 }
 
+/// Gives what is pending the fate that it had before: what was detected still is, and the rest counts as not detected.
+fn carry(result: &mut MutateResult, before: &MutateResult) {
+    let fates: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
+    let mut carried = 0;
+    for row in result.mutants.iter_mut().filter(|row| row.status == Status::Pending) {
+        let Some(known) = fates.get(row.id.as_str()).filter(|known| known.status != Status::Pending) else { continue };
+        carried += 1;
+        let why = row.reason.take();
+        *row = (*known).clone();
+        row.reason = row.reason.take().or(why);
+    }
+    if carried == 0 {
+        return;
+    }
+    for test in &mut result.tests {
+        if let Some(known) = before.tests.iter().find(|t| t.name == test.name && test.status == TestOutcome::DROPPED) {
+            test.clone_from(known);
+        }
+    }
+    result.notes.push(format!(
+        "the time was up before {carried} mutants were run on all tests: their fates are those on the suite without its last tests"
+    ));
+    mutate_summary::finish(result, &campaign::class_of);
+}
+
 /// Numbers and coverage of the suite as it is now.
 fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     let count = |status| generated.goals.iter().filter(|g| g.status == status).count() as u64;
@@ -316,8 +343,9 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         Ok(())
     }
 
-    /// As `kassay mutate` would on the suite in the folder.
-    fn run(&mut self, tests: &[Test], end: Instant) -> Result<MutateResult> {
+    /// As `kassay mutate` would on the suite in the folder. `before`: on the suite without its last tests; what the time leaves
+    /// undecided has its fate from there.
+    fn run(&mut self, tests: &[Test], end: Instant, before: Option<&MutateResult>) -> Result<MutateResult> {
         let begun = Instant::now();
         let lanes = (self.lanes)()?;
         let most = lanes.first().map_or(1, |lane| lane.device().max_work_group_size);
@@ -326,10 +354,18 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             let range = &mut test.launch.range;
             range.local = Some(range.local_or_default(self.job.assay.interface.required_local, most));
         }
-        let known = self.known.iter().map(|(entry, _)| entry.clone()).collect();
+        let mut known: Vec<campaign::Entry> = self.known.iter().map(|(entry, _)| entry.clone()).collect();
+        // What more tests cannot change is not run again where there is no time for it.
+        if let Some(before) = before.filter(|_| begun + self.cost > end) {
+            let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
+            known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
+        }
         let mut result = campaign::run(&self.matter(&tests), &self.request(end), lanes, None, known)?;
         if let Some((_, took)) = &self.known {
             result.timing.equivalence_s += took.as_secs_f64();
+        }
+        if let Some(before) = before {
+            carry(&mut result, before);
         }
         self.cost = begun.elapsed();
         Ok(result)
@@ -366,7 +402,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         }
         while generated.tests.len() > own {
             branches::write_suite(self.job.folder, self.job.kernel, self.job.assay, &generated.tests)?;
-            let result = self.run(&self.tests()?, limits.end)?;
+            let result = self.run(&self.tests()?, limits.end, Some(&before))?;
             let is_useless = |k: &Kept| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
             let useless: Vec<String> =
                 generated.tests[own..].iter().filter(|k| is_useless(k)).map(|k| k.name.clone()).collect();

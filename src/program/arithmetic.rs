@@ -96,7 +96,7 @@ pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) 
 pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
     use LLVMOpcode::*;
     let (before, after) = (width(from), width(to));
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "conversions round")]
+    #[expect(clippy::cast_precision_loss, reason = "conversions round")]
     match opcode {
         LLVMTrunc => masked(bits, after),
         LLVMSExt => masked(signed(bits, before).cast_unsigned(), after),

@@ -48,14 +48,17 @@ pub struct Occurrence {
     pub loops: usize,
 }
 
+/// A way into a loop's header: whether it is taken, and the lanes that it brings.
+pub type Way = (Term, Vec<Term>);
+
 /// What a header's `phi` takes.
 pub struct Phi {
     pub value: ValueId,
     pub symbols: Vec<Term>,
-    /// By way into the header from outside: whether it is taken, and the lanes.
-    pub starts: Vec<(Term, Vec<Term>)>,
-    /// By way back.
-    pub nexts: Vec<(Term, Vec<Term>)>,
+    /// From outside.
+    pub starts: Vec<Way>,
+    /// Back edges.
+    pub nexts: Vec<Way>,
 }
 
 /// A loop whose iterations are any.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use super::encode::{Encoded, Phi};
+use super::encode::{Encoded, Phi, Way};
 use super::reasons::Background;
 use super::rough::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
@@ -121,10 +121,8 @@ fn check(
         let before = if is_back { encoded.loops[number].inner_end } else { number };
         let mut conditions = known.to_vec();
         conditions.push(active);
-        for i in 0..guesses.len() {
-            if guesses[i].number < before {
-                conditions.push(reached(encoded, &guesses[i]));
-            }
+        for guess in guesses.iter().filter(|g| g.number < before) {
+            conditions.push(reached(encoded, guess));
         }
         // Which break: a bit for each.
         let mut any = encoded.terms.truth(false);
@@ -187,19 +185,19 @@ impl Maker<'_, '_> {
     /// A guess with the header's symbols replaced by what each edge brings.
     fn placed(&mut self, holds: Term) -> Guess {
         let l = &self.encoded.loops[self.number];
-        let edges = |pick: &dyn Fn(&Phi) -> Vec<(Term, Vec<Term>)>| -> Vec<(Term, HashMap<Term, Term>)> {
+        let edges = |pick: fn(&Phi) -> &[Way]| {
             let mut all: Vec<(Term, HashMap<Term, Term>)> = Vec::new();
             for phi in &l.phis {
-                for (i, (active, lanes)) in pick(phi).into_iter().enumerate() {
+                for (i, (active, lanes)) in pick(phi).iter().enumerate() {
                     if all.len() <= i {
-                        all.push((active, HashMap::new()));
+                        all.push((*active, HashMap::new()));
                     }
-                    all[i].1.extend(phi.symbols.iter().copied().zip(lanes));
+                    all[i].1.extend(phi.symbols.iter().copied().zip(lanes.iter().copied()));
                 }
             }
             all
         };
-        let (starts, nexts) = (edges(&|p| p.starts.clone()), edges(&|p| p.nexts.clone()));
+        let (starts, nexts) = (edges(|p| &p.starts), edges(|p| &p.nexts));
         let terms = &mut self.encoded.terms;
         let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
             edges.into_iter().map(|(active, mut by)| (active, terms.replaced(holds, &mut by))).collect()

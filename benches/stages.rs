@@ -153,7 +153,7 @@ fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
     let woven = parsed.clone();
     let plan = stages.time("plan and weave probes", || {
         let plan = CoveragePlan::new(&sites, Slots::Groups);
-        plan.weave(&woven, &sites).map(|()| plan)
+        plan.weave(&woven, &sites, Target::SpirV).map(|()| plan)
     })?;
     stages.time("prepare, plain", || spirv::prepare(&parsed, &entry, &machine))?;
     stages.time("prepare, with probes", || spirv::prepare(&woven, &entry, &machine))?;

@@ -165,14 +165,14 @@ fn verdicts_findings_and_lines_are_those_of_the_comments() -> Done {
 }
 
 #[test]
-fn at_least_a_third_of_the_kernels_is_clean() -> Done {
+fn at_least_half_of_the_kernels_is_clean() -> Done {
     let all = folders()?;
     let mut clean = 0;
     for folder in &all {
         let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
         clean += usize::from(expectation(&folder.join(format!("{name}.cl")))?.verdict == "clean");
     }
-    assert!(clean >= 30 && clean * 3 >= all.len(), "{clean} of {} are clean", all.len());
+    assert!(clean >= 30 && clean * 2 >= all.len(), "{clean} of {} are clean", all.len());
     Ok(())
 }
 

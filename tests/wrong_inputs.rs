@@ -357,6 +357,11 @@ fn reports_are_made_of_results_alone() -> Done {
     report("run.json", "x.pdf")?.refused(2, &["x.pdf does not say which format", "mend: ", "`.lcov`"])?;
     report("run.json", "x.html")?.refused(2, &["`.html` files are not built yet", "mend: "])?;
     assert!(!bench.path("x.lcov").exists());
+    bench.refuses(
+        2,
+        &["check", "run.json"],
+        &["run.json is a result of kassay, but a suite is wanted here", "mend: "],
+    )?;
     Ok(())
 }
 
@@ -383,8 +388,21 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
             assert_eq!(said.code, Some(0), "{schedule}: {}{}", said.out, said.err);
         }
         let mend = &["the test `test 1` has a schedule", "mend: run it on the simulator with --device sim"];
-        bench.refuses(2, &["run", "order.toml", "--device", "opencl"], mend)?;
+        bench.refuses(2, &["cover", "order.toml", "--device", "opencl"], mend)?;
+        if !schedule.contains("map") {
+            bench.refuses(2, &["run", "order.toml", "--device", "opencl"], mend)?;
+        }
     }
+    // Orders of work-groups alone are kept on devices too: what is launched first does the work of the last group.
+    bench.put(
+        "first.cl",
+        "kernel void first(global int *out) {\n    out[get_global_id(0)] = get_group_id(0) * 10 + get_local_id(0);\n}\n",
+    )?;
+    let mapped = "kernel = \"first.cl\"\n[[test]]\nglobal = [6]\nlocal = [2]\nschedule = { map = [2, 0, 1] }\n\
+                  args = { out = { fill = 0, len = 6, expect = [0, 1, 10, 11, 20, 21] } }\n";
+    bench.put("first.toml", mapped)?;
+    let said = bench.run(&["run", "first.toml", "--device", "opencl"])?;
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
     bench.put("order.toml", test("", 3, ""))?;
     for (command, status) in [("run", "failed"), ("cover", "faulted")] {
         let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
@@ -393,4 +411,45 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
         assert!(said.out.contains(status) && said.out.contains(found), "{}", said.out);
     }
     Ok(())
+}
+
+/// A launch that the simulator refuses ends neither `check` nor `schedule`; what is refused says where and what helps.
+#[test]
+fn what_the_simulator_does_not_take_is_told() -> Done {
+    let bench = Bench::new()?;
+    let test = |name: &str, items: u32| {
+        let args = format!(
+            "args = {{ in = {{ fill = 1, len = {items} }}, out = {{ fill = 0, len = {items} }}, n = {items} }}"
+        );
+        format!("[[test]]\nname = \"{name}\"\nglobal = [{items}]\nlocal = [{items}]\n{args}\n")
+    };
+    std::fs::create_dir(bench.path("deep"))?;
+    let suite = format!("kernel = \"../k.cl\"\n{}{}", test("huge", 16384), test("small", 4));
+    bench.put("deep/suite.toml", suite)?;
+    let said = bench.run(&["check", "deep/suite.toml", "--no-amplify"])?;
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    for part in
+        ["k (k.cl) on kassay simulator ", "verdict: clean", "the input \"huge\" was not run: a work-group of 16384"]
+    {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    let said = bench.run(&["schedule", "deep/suite.toml", "--device", "sim"])?;
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    let reason = "was refused by the simulator: a work-group of 16384";
+    assert_eq!(said.out.matches(reason).count(), 1, "{}", said.out);
+    assert!(said.out.contains("stable  small"), "{}", said.out);
+
+    bench.put("g.cl", "kernel void g(global int *out) {\n    int *p = out;\n    *to_global(p) = 3;\n}\n")?;
+    let parts = &["g.cl:3:16: the simulator has no `to_global`", "mend: ", "--device opencl"];
+    bench.refuses(4, &["check", "g.cl", "--cl-std", "CL2.0"], parts)?;
+    let queue = "kernel void q(global int *out) {\n    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4), ^{\n        \
+                 out[get_global_id(0)] = 1;\n    });\n}\n";
+    bench.put("q.cl", queue)?;
+    bench.refuses(
+        4,
+        &["check", "q.cl", "--entry", "q", "--cl-std", "CL2.0"],
+        &["q.cl:2:", "no `enqueue_kernel`", "mend: "],
+    )?;
+    bench.put("p.cl", "kernel void p(read_only pipe int in, global int *out) {\n    read_pipe(in, out);\n}\n")?;
+    bench.refuses(2, &["check", "p.cl", "--cl-std", "CL2.0"], &["the argument `in` of `p` is of type `pipe int`"])
 }

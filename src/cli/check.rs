@@ -155,7 +155,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         inputs: checked.inputs,
         barriers: checked.barriers,
         amplification,
-        notes: Vec::new(),
+        notes: checked.refused,
     };
     let sources = build::sources_of(&opened.path);
     let view = CheckView { verbose: args.output.verbose };

@@ -8,7 +8,7 @@ use clap::Args;
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
-use super::session::{self, Session};
+use super::session::{self, Keeps, Session};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MeasureOptions, Programs};
 use crate::coverage::{build, summary};
@@ -103,7 +103,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, true)?;
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Nothing)?;
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }

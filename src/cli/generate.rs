@@ -10,16 +10,22 @@ use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, sho
 use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
-use crate::exec::DeviceRequest;
-use crate::generate::campaign::{self, Generated, Kernel, Lane, Options};
-use crate::generate::fuzz::Limits;
+use crate::exec::{DeviceRequest, Lanes, WorkerOptions};
+use crate::generate::campaign::{self, Generated, Kernel, Lane, Log, Options};
+use crate::generate::folder;
 use crate::generate::interface_file::{self, Wishes};
+use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
+use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
+use crate::generate::search::Limits;
 use crate::kernel::compile;
+use crate::kernel::source::Sources;
+use crate::mutation::Selection;
 use crate::report::text;
-use crate::result::generate::GenerateResult;
-use crate::result::store;
+use crate::result::generate::{GenerateResult, Scores};
+use crate::result::journal::{Header, Journal, path_for};
+use crate::result::store::{self, AnyResult};
 use crate::suite::write;
 
 /// Generate a suite that covers a kernel
@@ -30,17 +36,23 @@ pub struct GenerateArgs {
     /// The folder for suite.toml, its data, interface.toml and generate.json; it is made if it is not there
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
-    /// What to aim at: outcomes of branches
+    /// What to aim at
     #[arg(long, value_enum, default_value_t)]
     pub goal: GoalFlag,
+    /// Goal mutants: operators, as of kassay mutate
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub operators: String,
+    /// Goal mutants: draw so many instead of all
+    #[arg(long, value_name = "N")]
+    pub sample: Option<u64>,
     /// Seconds that it may take in all
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = budget)]
     pub budget: f64,
     /// Launches that may be made; with it equal seeds give equal suites, whatever the machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_execs: Option<u64>,
-    /// Stop after so many attempts in a row that gained nothing
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after so many attempts in a row that gained nothing; after a quarter of them once all goals are covered
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub attempts: u64,
     /// Do not solve for what fuzzing leaves uncovered
     #[arg(long)]
@@ -51,6 +63,9 @@ pub struct GenerateArgs {
     /// What standard output gets
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Go on from the journal of a search that was ended
+    #[arg(long)]
+    pub resume: bool,
     /// Print nothing on success
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -65,8 +80,11 @@ pub struct GenerateArgs {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum GoalFlag {
+    /// Outcomes of branches
     #[default]
     Branch,
+    /// Mutants that tests for the branches leave alive
+    Mutants,
 }
 
 fn budget(text: &str) -> std::result::Result<f64, String> {
@@ -93,14 +111,34 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let seed = args.execution.seed.unwrap_or(0);
     let mut model = roles::infer(&assay)?;
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
-    let wishes = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
+    folder::check(&args.folder)?;
+    let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
+    let output = args.folder.join("generate.json");
+    let configuration = journal::configuration(&assay, &interface_text, &deciding(args, seed));
+    let deliver = |result: &GenerateResult| deliver(args, result, &sources);
+    if args.resume
+        && let Some(result) = complete(&output, &configuration)?
+    {
+        deliver(&result)?;
+        return Ok(0);
+    }
+    let path = path_for(&output);
+    let header = Header::new("generate", &assay.entry, &configuration);
+    let (journal, known) = match args.resume {
+        true => Journal::resume::<Entry>(&path, &header)?,
+        false => (Journal::create(&path, &header)?, Vec::new()),
+    };
     let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
-    let limits = Limits {
+    let all = Limits {
         end: begun + Duration::from_secs_f64(args.budget),
         max_execs: args.max_execs,
         attempts: if args.no_fuzz { 0 } else { args.attempts },
         launch: session::limit(&args.execution),
+    };
+    let limits = match args.goal {
+        GoalFlag::Branch => all.clone(),
+        GoalFlag::Mutants => mutants::branch_limits(&all),
     };
     let source = shown(&args.kernel_file);
     let bar = session::counter("launches", args.quiet);
@@ -108,26 +146,115 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, solve: !args.no_smt, begun };
-    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, &source)?;
+    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone() };
+    let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
+    let log = Log { journal: Some(&journal), known };
+    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
-    campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
-    let result = result(&assay, generated, seed, source, begun);
-    store::write(&result, &args.folder.join("generate.json"))?;
+    let (generated, scores) = match args.goal {
+        GoalFlag::Branch => {
+            campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
+            (generated, None)
+        }
+        GoalFlag::Mutants => {
+            let job = Job {
+                assay: &assay,
+                ast: loaded.ast.as_ref(),
+                sources: &sources,
+                model: &model,
+                wishes: &wishes,
+                options: &Options { limits: all, ..options_of },
+                selection: Selection::parse(&args.operators)?,
+                sample: args.sample,
+                jobs: args.execution.jobs,
+                folder: &args.folder,
+                kernel,
+            };
+            let log = Log { journal: Some(&journal), known: known_of_mutants };
+            kill_mutants(args, &job, generated, &mut lane, log)?
+        }
+    };
+    let result = GenerateResult { scores, ..result(&assay, generated, configuration, seed, source, begun) };
+    store::write(&result, &output)?;
+    journal.remove()?;
+    deliver(&result)?;
+    Ok(0)
+}
+
+fn deliver(args: &GenerateArgs, result: &GenerateResult, sources: &Sources) -> Result<()> {
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let suite = args.folder.join("suite.toml");
-    output.deliver(&result, |style| {
+    output.deliver(result, |style| {
         let view = text::GenerateView { verbose: args.verbose, suite: shown(&suite) };
-        text::generate(&result, &view, &|file| sources.text(file), style)
-    })?;
-    Ok(0)
+        text::generate(result, &view, &|file| sources.text(file), style)
+    })
+}
+
+/// The options that goals and tests follow from, but for those that the code shows.
+fn deciding(args: &GenerateArgs, seed: u64) -> String {
+    let GenerateArgs { goal, attempts, no_smt, no_fuzz, operators, sample, .. } = args;
+    let more = match goal {
+        GoalFlag::Branch => String::new(),
+        GoalFlag::Mutants => format!(" {operators} {sample:?} {}", args.execution.device),
+    };
+    format!("{goal:?} {seed} {attempts} {no_smt} {no_fuzz} {}{more}", args.execution.timeout)
+}
+
+/// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if a journal says
+/// that there is, or nothing is there.
+///
+/// # Errors
+/// `Caller` if the result of another run is there, which a run that is only to go on must not replace.
+fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>> {
+    if path_for(output).exists() {
+        return Ok(None);
+    }
+    // Whatever else is there is replaced, as without --resume.
+    let Ok(AnyResult::Generate(result)) = store::read(output) else { return Ok(None) };
+    if result.configuration == configuration {
+        return Ok(Some(*result));
+    }
+    Err(Error::caller(format!(
+        "{} is the result of another run: its configuration is `{}`, this run's is `{configuration}`",
+        output.display(),
+        result.configuration
+    ))
+    .mend("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
+}
+
+/// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.
+fn kill_mutants(
+    args: &GenerateArgs,
+    job: &Job<'_, '_>,
+    branch: Generated,
+    runs: &mut Lane<'_>,
+    log: Log<'_>,
+) -> Result<(Generated, Option<Scores>)> {
+    let bar = session::counter("inputs", args.quiet);
+    let mut progress = |executions: u64, killed: usize, all: usize| {
+        bar.set_position(executions);
+        bar.set_message(format!("{killed} of {all} mutants killed that were left"));
+    };
+    let mut lanes = || {
+        let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
+        session::ready(starting, &[], session::Keeps::Nothing)
+    };
+    let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
+    let done = mutants::generate(job, branch, around)?;
+    bar.finish_and_clear();
+    if let Some(mutation) = &done.mutation {
+        store::write(mutation, &args.folder.join("mutate.json"))?;
+    }
+    Ok((done.generated, Some(done.scores)))
 }
 
 /// What can be told before the work begins.
 fn check(args: &GenerateArgs) -> Result<()> {
-    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+    Selection::parse(&args.operators)?;
+    if args.goal == GoalFlag::Branch && !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator)
+    {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
         return Err(Error::caller(what).mend("leave --device out"));
     }
@@ -143,20 +270,34 @@ fn check(args: &GenerateArgs) -> Result<()> {
     Ok(())
 }
 
-/// The interface file: read if it is there, else written.
-fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<Wishes> {
+/// The interface file, with its text and that of what it names: read if it is there, else written.
+fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<(Wishes, String)> {
     let path = folder.join("interface.toml");
     if path.exists() {
-        return interface_file::read(&path, &assay.interface, model.dims, seed);
+        let wishes = interface_file::read(&path, &assay.interface, model.dims, seed)?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
+        // Files that it names are a part of it.
+        let values: Vec<_> = wishes.args.iter().filter_map(|a| a.value.as_ref()).collect();
+        let text = if values.is_empty() { text } else { format!("{text}{values:?}") };
+        return Ok((wishes, text));
     }
-    store::write_text(&interface_file::text(model), &path)?;
+    let text = interface_file::text(model);
+    store::write_text(&text, &path)?;
     if !quiet {
         note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
     }
-    Ok(Wishes::none(&assay.interface))
+    Ok((Wishes::none(&assay.interface), text))
 }
 
-fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, begun: Instant) -> GenerateResult {
+fn result(
+    assay: &Assay<'_>,
+    generated: Generated,
+    configuration: String,
+    seed: u64,
+    source: String,
+    begun: Instant,
+) -> GenerateResult {
     let tests = generated.rows();
     GenerateResult {
         schema: GenerateResult::SCHEMA.into(),
@@ -165,11 +306,13 @@ fn result(assay: &Assay<'_>, generated: Generated, seed: u64, source: String, be
         source,
         device: Some(session::device(&crate::exec::simulator::device())),
         seed,
+        configuration,
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: generated.coverage,
         goals: generated.goals,
         tests,
         summary: generated.summary,
+        scores: None,
         notes: generated.notes,
     }
 }

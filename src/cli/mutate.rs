@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
-use super::session::{self, Prepared};
+use super::session::{self, Keeps, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
 use crate::mutation::campaign::{self, Entry, Matter, Request};
@@ -175,7 +175,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }
-    let lanes = session::ready(starting, &tests)?;
+    let lanes = session::ready(starting, &tests, Keeps::Nothing)?;
     session::decide_local(&mut tests, &assay, &lanes);
     let sources = build::sources_of(&kernel);
     let matter = Matter {
@@ -203,6 +203,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         timeout: session::limit(&execution),
         prune: !args.no_prune,
         batch: args.batch == BatchFlag::Auto,
+        end: None,
     };
     let deliver = |result: &MutateResult| {
         let view = text::MutateView { summary_only: args.summary };

@@ -7,14 +7,16 @@ use clap::Args;
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
-use super::session::{self, Session};
+use super::session::{self, Keeps, Session};
 use crate::coverage::measure;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, RunOptions};
+use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
+use crate::instrument::layout::GuardLayout;
 use crate::report::text;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
+use crate::sync::mapped;
 
 /// Run a suite's tests and compare outputs with what they expect
 #[derive(Debug, Args)]
@@ -32,6 +34,13 @@ pub struct RunArgs {
     pub output: OutputFlags,
 }
 
+/// An executor with the kernel loaded, and on a device where tests have orders of work-groups, with one that keeps to them.
+struct Lane {
+    executor: Box<dyn Executor>,
+    plain: ProgramId,
+    mapped: Option<(ProgramId, GuardLayout)>,
+}
+
 pub fn run(args: &RunArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
@@ -41,17 +50,26 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     }
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel, .. } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, false)?;
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, false, Keeps::Maps)?;
     if args.output.verbose {
         eprint!("{}", loaded.warnings);
     }
-    let mut lanes = executors;
-    for (executor, program) in &mut lanes {
-        executor.finish_load(*program)?;
+    let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
+    let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
+    let code = is_wanted.then(|| mapped::build(&assay)).transpose()?;
+    let mut lanes = Vec::new();
+    for (mut executor, plain) in executors {
+        executor.finish_load(plain)?;
+        let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
+        lanes.push(Lane { executor, plain, mapped });
     }
     let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
-    let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |(executor, program), t| {
-        let result = executor.run(*program, &t.launch, &options)?;
+    let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, t| {
+        let executor = &mut *lane.executor;
+        let result = match lane.mapped.filter(|_| is_mapped(t)) {
+            Some((program, layout)) => mapped::run(executor, program, layout, &t.launch, &options)?,
+            None => executor.run(lane.plain, &t.launch, &options)?,
+        };
         let observation = match &result {
             Ok(observation) => Some(observation),
             Err(Fault::Checked { observation, .. }) => Some(&**observation),
@@ -79,7 +97,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         version: env!("CARGO_PKG_VERSION").into(),
         kernel: assay.entry.clone(),
         source: shown(&kernel),
-        device: Some(session::device(lanes[0].0.device())),
+        device: Some(session::device(lanes[0].executor.device())),
         seed,
         elapsed_s: begun.elapsed().as_secs_f64(),
         tests: results,

@@ -15,9 +15,10 @@ use crate::exec::{DeviceInfo, Lanes, Simulator, Target};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
-use crate::result::schedule::{ScheduleResult, Test};
+use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
+use crate::suite::schedule::Schedule;
 use crate::sync::families::{Plan, Planned};
 use crate::sync::scheduling::{self, Lane, ScheduleOptions};
 use crate::sync::{families, mapped};
@@ -86,7 +87,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         range.local = Some(range.local_or_default(assay.interface.required_local, device.max_work_group_size));
     }
     let exact = lanes.iter().all(Lane::is_exact);
-    if let Some(test) = tests.iter().find(|t| !exact && !only_maps(t)) {
+    if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
         return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
             .mend("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
@@ -96,7 +97,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     };
     let kept = |job: &Job<'_>| {
         let all = job.recorded.iter().flatten();
-        all.map(|(_, planned)| &planned.schedule).all(|s| s.item_order.is_empty() && s.preemptions.is_empty())
+        all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
     };
     if !exact && !jobs.iter().all(kept) {
         return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
@@ -169,11 +170,6 @@ fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Resu
     Ok((lanes, crate::exec::simulator::device()))
 }
 
-fn only_maps(test: &resolve::Test) -> bool {
-    let schedule = &test.launch.schedule;
-    schedule.item_order.is_empty() && schedule.preemptions.is_empty()
-}
-
 fn plan(
     lane: &mut Lane,
     test: &resolve::Test,
@@ -238,6 +234,13 @@ fn notes(tests: &[Test], exact: bool) -> Vec<String> {
              changes the order of work-items",
             tests.len()
         ));
+    }
+    if !exact && single < tests.len() && tests.iter().all(|t| t.verdict == Verdict::Stable) {
+        notes.push(
+            "only work-groups changed places; --device sim also orders and interrupts work-items, and kassay check tells whether \
+             accesses race"
+                .to_owned(),
+        );
     }
     if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
         notes.push("kassay check tells which accesses race".to_owned());

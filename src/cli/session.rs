@@ -15,6 +15,7 @@ use crate::exec::{DeviceInfo, Executor, Lanes, ProgramId, Started, Target, Worke
 use crate::kernel::compile::{self, Loaded};
 use crate::result;
 use crate::suite::resolve::{Suite, Test};
+use crate::suite::schedule::Schedule;
 
 /// A suite and its kernel, ready to run.
 pub struct Session<'c> {
@@ -96,13 +97,14 @@ impl<'c> Session<'c> {
         kernel: &KernelFlags,
         execution: &ExecutionFlags,
         with_ast: bool,
+        keeps: Keeps,
     ) -> Result<Session<'c>> {
         let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
             Prepared::open(context, path, kernel, execution, Level::Raw, Some(with_ast))?;
         // This forks, so it is done while there is one thread; and meanwhile workers start.
         let expected = starting.target();
         let mut plain = assay.plain(expected)?;
-        let mut executors = ready(starting, &tests)?;
+        let mut executors = ready(starting, &tests, keeps)?;
         let target = executors[0].target();
         if target != expected {
             plain = assay.plain(target)?;
@@ -114,16 +116,28 @@ impl<'c> Session<'c> {
     }
 }
 
+/// Which schedules of tests a command keeps on devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    Nothing,
+    /// Orders of work-groups.
+    Maps,
+}
+
 /// The executors, of which there is at least one.
 ///
 /// # Errors
 /// As of the device; `Caller` if it cannot keep a test's schedule.
-pub fn ready(starting: Lanes, tests: &[Test]) -> Result<Vec<Box<dyn Executor>>> {
+pub fn ready(starting: Lanes, tests: &[Test], keeps: Keeps) -> Result<Vec<Box<dyn Executor>>> {
     let Started { executors, note: why } = starting.ready()?;
     if let Some(why) = why {
         note(&why);
     }
-    let scheduled = tests.iter().find(|t| !t.launch.schedule.is_natural());
+    let (is_kept, out): (fn(&Schedule) -> bool, _) = match keeps {
+        Keeps::Nothing => (Schedule::is_natural, "its `schedule`"),
+        Keeps::Maps => (Schedule::is_map, "`item_order` and `preemptions`"),
+    };
+    let scheduled = tests.iter().find(|t| !is_kept(&t.launch.schedule));
     match (executors.first(), scheduled) {
         (None, _) => Err(Error::internal("no executor was started")),
         (Some(first), Some(test)) if first.target() != Target::Host => Err(Error::caller(format!(
@@ -131,7 +145,7 @@ pub fn ready(starting: Lanes, tests: &[Test]) -> Result<Vec<Box<dyn Executor>>> 
             test.name,
             first.device().name
         ))
-        .mend("run it on the simulator with --device sim, or leave its `schedule` out")),
+        .mend(format!("run it on the simulator with --device sim, or leave {out} out"))),
         _ => Ok(executors),
     }
 }

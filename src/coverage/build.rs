@@ -11,8 +11,9 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
+use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, HostOptions};
+use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -156,8 +157,23 @@ impl<'c> Assay<'c> {
     pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites)?;
+        plan.weave(&module, &self.sites, target)?;
         Ok((self.code(module, target)?, plan))
+    }
+
+    /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
+    ///
+    /// # Errors
+    /// As [`Assay::instrumented`].
+    pub fn observed(&self, slots: Slots) -> Result<(Code, CoveragePlan, u32)> {
+        let module = self.module.clone();
+        let comparisons = Comparisons::find(&module);
+        let plan = CoveragePlan::new(&self.sites, slots);
+        plan.weave(&module, &self.sites, Target::Host)?;
+        comparisons.weave(&module)?;
+        let options = HostOptions { effort: Effort::Quick, ..self.host };
+        let code = host::code(module, &self.entry, &self.interface, &options)?;
+        Ok((code, plan, comparisons.count()))
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
@@ -166,7 +182,7 @@ impl<'c> Assay<'c> {
     /// As [`Assay::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -197,7 +213,7 @@ impl<'c> Assay<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites)?;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }
@@ -212,6 +228,16 @@ impl<'c> Assay<'c> {
         // SAFETY: `Module` cannot shorten the lifetime of its context by itself, because it may be given an execution
         // engine, which kassay has none of; the context outlives this borrow.
         unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
+    }
+
+    /// The text of the canonical form without debug information and without where it came from: what the code does.
+    pub fn code_text(&self) -> String {
+        let code = self.module.clone();
+        // SAFETY: the module is alive and our own copy.
+        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
+        let text = code.print_to_string().to_string();
+        let of_file = |line: &&str| line.starts_with("; ModuleID") || line.starts_with("source_filename");
+        text.lines().filter(|line| !of_file(line)).collect()
     }
 
     /// The text of the canonical form.

@@ -126,9 +126,7 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
             let stderr = stderr.trim();
             ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
         }
-        Fault::Rejected { error, explanation } => {
-            ("rejected", format!("was refused by the driver: {error}: {explanation}"))
-        }
+        Fault::Rejected { error, explanation } => ("rejected", format!("was refused: {error}: {explanation}")),
         Fault::Checked { what, .. } => (FAULTED, did(what)),
     }
 }

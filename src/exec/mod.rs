@@ -45,7 +45,7 @@ pub struct RunOptions {
 }
 
 /// What a completed launch did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
     /// By argument position: what every writable buffer and image held afterwards.
     pub outputs: Vec<(u32, Vec<u8>)>,
@@ -104,7 +104,7 @@ pub struct Variation {
     pub words: Vec<(u32, u32)>,
 }
 
-/// How a launch holds several runs (ARCHITECTURE.md, invariant 6). The program must be woven for it.
+/// How a launch holds several runs: slots, as ARCHITECTURE.md says of the probe buffer. The program must be woven for it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Batch {
     /// At most so many runs per launch; slots without a run keep the words of the probe's beginning.

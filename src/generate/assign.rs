@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::fill::mix;
 use super::geometry::Geometry;
 use super::model::{KernelModel, Role, ScalarModel};
@@ -11,10 +13,37 @@ use crate::kernel::interface::{ArgKind, Scalar};
 use crate::suite::layout;
 
 /// A scalar's value.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
 pub enum Number {
     Integer(i128),
     Float(f64),
+}
+
+/// A number as journals have it: floats by their bits, because JSON lacks infinities.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Stored {
+    Integer(i128),
+    FloatBits(u64),
+}
+
+impl From<Number> for Stored {
+    fn from(number: Number) -> Stored {
+        match number {
+            Number::Integer(n) => Stored::Integer(n),
+            Number::Float(x) => Stored::FloatBits(x.to_bits()),
+        }
+    }
+}
+
+impl From<Stored> for Number {
+    fn from(stored: Stored) -> Number {
+        match stored {
+            Stored::Integer(n) => Number::Integer(n),
+            Stored::FloatBits(bits) => Number::Float(f64::from_bits(bits)),
+        }
+    }
 }
 
 /// By argument and offset in it.

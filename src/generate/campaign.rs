@@ -1,36 +1,53 @@
 //! All of generation for one kernel, to a suite and a result.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::fitting::Workshop;
-use super::fuzz::{self, Ended, Fuzzed, Kept, Limits, Progress, Runs, Subject};
+use super::fitting::{Cost, Workshop};
+use super::folder;
+use super::fuzz::{self, Share};
+use super::growth;
 use super::interface_file::Wishes;
+use super::journal::{Entry, TestEntry};
 use super::launches::Request;
 use super::model::KernelModel;
+use super::search::{
+    self, Ended, First, Found, Kept, Known, Limits, Progress, Ran, Runs, Search, Shown, Subject, Tried,
+};
+use super::solving::{self, Gave, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::Assay;
+use crate::coverage::build::{self, Assay};
 use crate::coverage::summary::{self, TestTally};
-use crate::coverage::tally::{self, Probe, SiteTally};
+use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
-use crate::exec::{Code, ProgramId, Simulator, Target};
+use crate::exec::{Code, HostCode, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
-use crate::suite::launch::Launch;
+use crate::result::journal::Journal;
+use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, Writing, WritingTest};
+use crate::symbolic::infeasible::Fate;
 
-/// Loop iterations of one work-item: more than any kernel needs on small launches, little enough to end within a second.
-const FUEL: u64 = 1 << 20;
+/// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
+/// at least and at most.
+const FUEL: u64 = 1 << 22;
+const LEAST_FUEL: u64 = 1 << 12;
+const MOST_FUEL: u64 = 1 << 20;
 
 /// The kernel with probes on the simulator.
 pub struct Lane<'a> {
     simulator: Simulator,
     program: ProgramId,
+    code: Arc<HostCode>,
     plan: CoveragePlan,
+    comparisons: u32,
     sites: &'a Sites,
 }
 
@@ -38,34 +55,51 @@ impl<'a> Lane<'a> {
     /// # Errors
     /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory.
     pub fn new(assay: &'a Assay<'_>, threads: usize) -> Result<Lane<'a>> {
-        let (code, plan) = assay.instrumented(Slots::Groups, Target::Host)?;
+        let (code, plan, comparisons) = assay.observed(Slots::Groups)?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        Ok(Lane { simulator, program, plan, sites: &assay.sites })
+        Ok(Lane { simulator, program, code, plan, comparisons, sites: &assay.sites })
     }
 }
 
 impl Runs for Lane<'_> {
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<SiteTally>>> {
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran> {
         let range = &launch.range;
         let groups = range.groups();
-        let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(None) };
-        let options = SimulationOptions { probe_words: Some(words), fuel: Some(FUEL), ..SimulationOptions::default() };
+        let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(Ran::Useless) };
+        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
-            Err(Error::Caller(_)) => return Ok(None),
+            Err(Error::Caller(_)) => return Ok(Ran::Useless),
             Err(e) => return Err(e),
         };
         if !simulation.completed || !simulation.faults.is_empty() || !simulation.divergences.is_empty() {
-            return Ok(None);
+            let reached = growth::reached(&self.code.table, &simulation.faults);
+            return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
         }
         let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
-        Ok(Some(tally::tally(self.sites, &self.plan, probe)))
+        let tally = tally::tally(self.sites, &self.plan, probe);
+        Ok(Ran::Shown(Shown { tally, compared: simulation.compared }))
     }
+}
+
+/// How long a launch may take, in loop iterations; it halts where it goes wrong, for then it is of no use.
+pub(super) fn patience(range: &NdRange) -> SimulationOptions {
+    let fuel = (FUEL / range.items().max(1)).clamp(LEAST_FUEL, MOST_FUEL);
+    SimulationOptions { fuel: Some(fuel), halts: true, ..SimulationOptions::default() }
+}
+
+/// What launches may cost: small ones find as much as large ones, and more of them are made. Those that the user asks for may be large.
+pub(super) fn cost(wishes: &Wishes, options: &Options) -> Cost {
+    let cost = Cost { end: Some(options.limits.end), ..Cost::default() };
+    if wishes.range.is_some() {
+        return cost;
+    }
+    Cost { instructions: 1 << 19, bytes: wishes.max_items.saturating_mul(1 << 10).clamp(1 << 20, cost.bytes), ..cost }
 }
 
 /// What to do.
@@ -77,6 +111,8 @@ pub struct Options {
     pub solve: bool,
     /// When everything began; the times of goals count from it.
     pub begun: Instant,
+    /// The kernel's file, for sites without a place.
+    pub source: String,
 }
 
 /// What came of it.
@@ -104,10 +140,18 @@ impl Generated {
     }
 }
 
-/// Searches for launches that cover the kernel's outcomes. `source`: the kernel's file, for sites without a place.
+/// What a search goes on from, and writes down.
+#[derive(Default)]
+pub struct Log<'a> {
+    pub journal: Option<&'a Journal>,
+    /// What the journal holds of an earlier search.
+    pub known: Vec<Entry>,
+}
+
+/// Searches for launches that cover the kernel's outcomes.
 ///
 /// # Errors
-/// As of [`fuzz::fuzz`].
+/// As of [`Runs::run`] and of the first launches; `Environment` if the journal cannot be written.
 pub fn generate(
     assay: &Assay<'_>,
     model: &KernelModel,
@@ -115,34 +159,57 @@ pub fn generate(
     options: &Options,
     runs: &mut dyn Runs,
     progress: &mut Progress<'_>,
-    source: &str,
+    log: Log<'_>,
 ) -> Result<Generated> {
     let begun = Instant::now();
-    let workshop = Workshop::new(model);
-    let outcomes = fuzz::outcomes(&assay.sites);
+    let workshop = Workshop::new(model, cost(wishes, options));
+    let outcomes = search::outcomes(&assay.sites);
+    let is_goal: Vec<bool> = outcomes.iter().map(|(s, _)| GOALS.contains(&assay.sites.sites[*s].kind)).collect();
     let request = Request { range: wishes.range.clone(), seed: options.seed };
-    let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes };
-    let fuzzed = fuzz::fuzz(&subject, &request, &options.limits, runs, progress)?;
-    let fuzz_s = begun.elapsed().as_secs_f64();
+    let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes, goals: &is_goal };
     let before = begun.saturating_duration_since(options.begun);
-    let goals = goals(&assay.sites, &outcomes, &fuzzed, before, options, source);
+    let view = View { sites: &assay.sites, outcomes: &outcomes, before, source: &options.source };
+    let mut record = |kept: &Kept, gained: &[usize], tried: &Tried| match log.journal {
+        Some(journal) => write_down(journal, &view, kept, gained, tried, options.begun),
+        None => Ok(()),
+    };
+    let mut search = Search::new(subject, &options.limits, runs, progress, &mut record);
+    search.resume(known(&log.known, before)?)?;
+    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&options.limits, begun, options.solve))?;
+    let solved = match options.solve {
+        true => {
+            let mut decided = |outcome: usize, fate: &Fate| match (
+                log.journal,
+                view.proved(outcome, fate, options.begun.elapsed()),
+            ) {
+                (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
+                _ => Ok(()),
+            };
+            let sources = build::sources_of(Path::new(&options.source));
+            solving::solve(&mut search, assay, &GOALS, proofs(&log.known, &view), &mut decided, &sources)?
+        }
+        false => Solved::default(),
+    };
+    let found = search.finish()?;
+    let goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options });
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
-        tests: fuzzed.tests.len() as u64,
+        tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
+        equivalent: 0,
         unknown: count(GoalStatus::Unknown),
-        executions: fuzzed.executions,
-        faulted: fuzzed.faulted,
-        fuzz_s,
-        smt_s: 0.0,
+        executions: found.tried.executions,
+        faulted: found.tried.faulted,
+        fuzz_s: begun.elapsed().as_secs_f64() - solved.took,
+        smt_s: solved.took,
     };
     let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
-    let tallies: Vec<TestTally> = fuzzed.tests.iter().map(tally).collect();
+    let tallies: Vec<TestTally> = found.tests.iter().map(tally).collect();
     let coverage = summary::coverage(&assay.sites, &tallies, false);
     let mut notes = assay.sites.notes();
-    if fuzzed.tests.is_empty() {
-        notes.push(match fuzzed.executions {
+    if found.tests.is_empty() {
+        notes.push(match found.tried.executions {
             0 => "no launch was made, so the suite has no test".to_owned(),
             n => format!(
                 "none of {n} launches came to its end without doing what no kernel may, so the suite has no test; kassay check \
@@ -150,64 +217,183 @@ pub fn generate(
             ),
         });
     }
-    Ok(Generated { tests: fuzzed.tests, coverage, goals, summary, notes })
+    Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
 }
 
-/// The outcomes of branches, in order of their places.
-fn goals(
-    sites: &Sites,
-    outcomes: &[(usize, usize)],
-    fuzzed: &Fuzzed,
+/// Kinds of sites whose outcomes are goals.
+const GOALS: [SiteKind; 1] = [SiteKind::Branch];
+
+/// What goals are read from.
+struct View<'a> {
+    sites: &'a Sites,
+    /// Those of [`search::outcomes`].
+    outcomes: &'a [(usize, usize)],
+    /// From when everything began to when the search did.
     before: Duration,
-    options: &Options,
-    source: &str,
-) -> Vec<Goal> {
-    let bound = format!(
-        "{} launches of up to {} work-items, {} of which faulted",
-        fuzzed.executions, fuzzed.largest, fuzzed.faulted
-    );
-    let unknown_after = options.begun.elapsed();
-    let mut goals = Vec::new();
-    for (index, (s, o)) in outcomes.iter().enumerate() {
-        let site = &sites.sites[*s];
-        if site.kind != SiteKind::Branch {
-            continue;
+    /// The kernel's file, for sites without a place.
+    source: &'a str,
+}
+
+impl View<'_> {
+    /// The goal of an outcome of [`View::outcomes`], if its site is of one of these kinds; `first`: how it was covered.
+    fn goal(&self, outcome: usize, first: Option<First>, kinds: &[SiteKind]) -> Option<Goal> {
+        let (s, o) = self.outcomes[outcome];
+        let site = &self.sites.sites[s];
+        if !kinds.contains(&site.kind) {
+            return None;
         }
         let location = match &site.location {
             Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
-            None => Location { file: source.to_owned(), line: 0, column: 0 },
+            None => Location { file: self.source.to_owned(), line: 0, column: 0 },
         };
-        let first = fuzzed.first[index];
-        let time = first.map_or(unknown_after, |f| before + f.after);
-        goals.push(Goal {
+        Some(Goal {
             site: Some(site.id.clone()),
-            outcome: Some(site.outcomes[*o].label.clone()),
+            outcome: Some(site.outcomes[o].label.clone()),
             mutant: None,
             kind: site.kind.name().to_owned(),
             location,
             status: if first.is_some() { GoalStatus::Covered } else { GoalStatus::Unknown },
             by: first.map(|f| f.by),
-            reason: first.is_none().then(|| reason(fuzzed.ended, options)),
-            bound: first.is_none().then(|| bound.clone()),
+            reason: None,
+            bound: None,
             preconditions: Vec::new(),
-            time_s: time.as_secs_f64(),
-        });
+            time_s: first.map_or(0.0, |f| (self.before + f.after).as_secs_f64()),
+        })
     }
+}
+
+impl View<'_> {
+    /// The goal of an outcome that a proof says is impossible.
+    fn proved(&self, outcome: usize, fate: &Fate, after: Duration) -> Option<Goal> {
+        let Fate::Infeasible { reason, preconditions } = fate else { return None };
+        Some(Goal {
+            status: GoalStatus::Infeasible,
+            by: Some(By::Smt),
+            reason: Some(reason.clone()),
+            preconditions: preconditions.clone(),
+            time_s: after.as_secs_f64(),
+            ..self.goal(outcome, None, &GOALS)?
+        })
+    }
+}
+
+/// Writes a kept input into the journal, and the goals that it decides.
+fn write_down(
+    journal: &Journal,
+    view: &View<'_>,
+    kept: &Kept,
+    gained: &[usize],
+    tried: &Tried,
+    begun: Instant,
+) -> Result<()> {
+    let time = begun.elapsed();
+    journal.append(&Entry::Test(Box::new(TestEntry::new(kept, *tried, time.as_secs_f64()))))?;
+    let first = First { by: kept.by, after: time.saturating_sub(view.before) };
+    for goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
+        journal.append(&Entry::Goal(Box::new(goal)))?;
+    }
+    Ok(())
+}
+
+/// The inputs that a journal holds.
+fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
+    let tests = entries.iter().filter_map(|e| match e {
+        Entry::Test(test) => Some(test.as_ref()),
+        _ => None,
+    });
+    let known = |test: &TestEntry| {
+        let after = Duration::try_from_secs_f64(test.time_s).unwrap_or_default().saturating_sub(before);
+        Ok(Known {
+            name: test.name.clone(),
+            first: First { by: test.by, after },
+            genes: test.genes.clone(),
+            launch: test.launch()?,
+            preconditions: test.preconditions.clone(),
+            tried: test.tried,
+        })
+    };
+    tests.map(known).collect()
+}
+
+/// The proofs that a journal holds, by watched outcome.
+fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<Fate>> {
+    let mut proved: HashMap<(&str, &str), &Goal> = HashMap::new();
+    for entry in entries {
+        if let Entry::Goal(goal) = entry
+            && goal.status == GoalStatus::Infeasible
+            && let (Some(site), Some(outcome)) = (&goal.site, &goal.outcome)
+        {
+            proved.insert((site, outcome), goal);
+        }
+    }
+    let fate = |(s, o): &(usize, usize)| {
+        let site = &view.sites.sites[*s];
+        let goal = proved.get(&(site.id.as_str(), site.outcomes[*o].label.as_str()))?;
+        let reason = goal.reason.clone().unwrap_or_default();
+        Some(Fate::Infeasible { reason, preconditions: goal.preconditions.clone() })
+    };
+    view.outcomes.iter().map(fate).collect()
+}
+
+/// How the searches ended.
+struct Ends<'a> {
+    fuzzing: Ended,
+    options: &'a Options,
+}
+
+/// The goals, in order of their places.
+fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>) -> Vec<Goal> {
+    let Tried { executions, faulted, largest } = found.tried;
+    let after = ends.options.begun.elapsed();
+    let all = found.first.iter().enumerate().filter_map(|(outcome, first)| {
+        let goal = view.goal(outcome, *first, &GOALS)?;
+        if first.is_some() {
+            return Some(goal);
+        }
+        let fate = solved.fates.get(outcome).and_then(Option::as_ref);
+        if let Some(proved) = fate.and_then(|fate| view.proved(outcome, fate, after)) {
+            return Some(proved);
+        }
+        let mut bound = format!("{executions} launches of up to {largest} work-items, {faulted} of which faulted");
+        if let Some(Fate::Unknown { bound: Some(limit), .. }) = fate {
+            let _ = write!(bound, "; {limit}");
+        }
+        let reason = Some(reason(ends, solved, fate));
+        Some(Goal { reason, bound: Some(bound), time_s: after.as_secs_f64(), ..goal })
+    });
+    let mut goals: Vec<Goal> = all.collect();
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     goals
 }
 
-fn reason(ended: Ended, options: &Options) -> String {
-    let attempts = options.limits.attempts;
-    let search = match ended {
+/// Why fuzzing ended, in words.
+pub(super) fn searched(ended: Ended, attempts: u64) -> String {
+    match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
         Ended::Covered | Ended::Fruitless => format!("{attempts} attempts in a row gained nothing"),
         Ended::OutOfTime => "the time was up".to_owned(),
         Ended::OutOfExecutions => "the launches allowed were made".to_owned(),
         Ended::Nothing => "the interface file leaves nothing to change".to_owned(),
+    }
+}
+
+/// Why an outcome is unknown: how the searches ended, and why there is no proof.
+fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&Fate>) -> String {
+    let mut reason = searched(ends.fuzzing, ends.options.limits.attempts);
+    let solving = match solved.ended {
+        None => "not solved for: --no-smt was given",
+        Some(Gave::NoPaths) => "no path that was seen leads there by another choice of inputs",
+        Some(Gave::NoParent) => "not solved for, as no launch came to its end",
+        Some(Gave::Fruitless) => "what the solver proposed did not cover it",
+        Some(Gave::OutOfTime) => "the time was up while solving",
+        Some(Gave::OutOfExecutions) => "the launches allowed were made while solving",
+        Some(Gave::Done) => "solving ended",
     };
-    let why = if options.solve { "solving is not built yet" } else { "--no-smt was given" };
-    format!("{search}; not solved for: {why}")
+    let _ = write!(reason, "; {solving}");
+    if let Some(Fate::Unknown { reason: why, .. }) = fate {
+        let _ = write!(reason, "; not proved impossible: {why}");
+    }
+    reason
 }
 
 /// How the suite's kernel is compiled.
@@ -219,14 +405,15 @@ pub struct Kernel<'a> {
     pub options: &'a [String],
 }
 
-/// Writes `folder/suite.toml` and its data.
+/// Writes `folder/suite.toml` and its data, in place of what an earlier `kassay generate` wrote there.
 ///
 /// # Errors
-/// As of [`write::write`].
+/// As of [`folder::write`].
 pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
-        _ => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
+        By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
+        By::Smt => format!("covers {} outcomes; found by solving", k.covers.iter().filter(|c| **c).count()),
     };
     let suite = Writing {
         kernel: write::relative(folder, kernel.path),
@@ -244,6 +431,5 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
             })
             .collect(),
     };
-    write::write(folder, &suite, &assay.interface)?;
-    Ok(())
+    folder::write(folder, &suite, &assay.interface)
 }

@@ -1,4 +1,5 @@
-//! How large a scalar has to be for what is compared with it, or laid out by it, and how large it may be for arrays of fixed size.
+//! How large a scalar has to be for what is compared with it, laid out by it or counted down from it, and how large it may be for
+//! arrays of fixed size.
 
 use super::model::{Cap, Demand};
 use super::reading::Reading;
@@ -115,5 +116,40 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             }
         }
     }
+    // a[(n - 1 - k) * w + x], with nothing that keeps k below n
+    for access in reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
+        for (coefficient, rest) in counted_down(&access.offset, scalar) {
+            let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
+            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !is_counter(reading.program, *v));
+            let is_kept = |f: &super::facts::Fact| f.than.has(scalar) && down.iter().any(|a| f.less.has(*a));
+            if !down.is_empty() && down.iter().all(is_number) && !reading.facts[access.block].iter().any(is_kept) {
+                let extent = Poly::constant(-1).sub(&rest);
+                push(Demand { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
+            }
+        }
+    }
     all
+}
+
+/// Rows, or elements, that an offset counts from the scalar downwards, as multiples of it and what is added. They lie in the buffer
+/// if that is not negative.
+fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
+    let without = |product: &[Atom], factor: Atom| {
+        let at = product.iter().position(|a| *a == factor)?;
+        Some([&product[..at], &product[at + 1..]].concat())
+    };
+    let mut factors: Vec<Atom> = offset.0.keys().filter(|p| p.contains(&scalar)).flatten().copied().collect();
+    factors.sort_unstable();
+    factors.dedup();
+    let rows = factors.into_iter().map(|f| {
+        let row = offset.0.iter().filter_map(|(p, n)| Some((without(p, f)?, *n)));
+        Poly(row.collect())
+    });
+    let elements = offset.0.keys().all(|p| p.len() < 2).then(|| offset.clone());
+    let found = rows.chain(elements).filter_map(|counted| {
+        let (coefficient, _) = counted.linear_in(scalar).filter(|(n, _)| *n > 0)?;
+        // An access within a row may begin anywhere in it: bytes are of no account.
+        counted.exactly(coefficient).unwrap_or(counted).linear_in(scalar)
+    });
+    found.collect()
 }

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::Fill;
-use super::fitting::{Plan, Workshop};
+use super::fitting::{Cost, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
 use super::launches::{GeneratedLaunch, Request};
 use super::model::{KernelModel, Role};
@@ -97,8 +97,12 @@ pub fn evolve(
     search: &Search,
     fitness: &mut Fitness<'_>,
 ) -> Result<Vec<Scored>> {
-    let mut evolution =
-        Evolution { workshop: Workshop::new(model), request, random: ChaCha8Rng::seed_from_u64(request.seed), born: 0 };
+    let mut evolution = Evolution {
+        workshop: Workshop::new(model, Cost::default()),
+        request,
+        random: ChaCha8Rng::seed_from_u64(request.seed),
+        born: 0,
+    };
     let mut population = Vec::new();
     for i in 0..search.population {
         let genes = evolution.initial(i as u64)?;
@@ -255,7 +259,7 @@ impl Evolution<'_, '_> {
             scalars: genes.scalars.clone(),
             fill: Fill::Random,
             seed: genes.seed,
-            small_images: false,
+            images: Sides::Launch,
         };
         let outcome = self.workshop.try_out(&plan);
         let launch = self.workshop.launch(&plan, &outcome)?;

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::interface::{Scalar, Type};
 use crate::suite::layout::{self, Leaf};
 
 /// A way of filling a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fill {
     /// Numbers of many sizes, those that the code compares with among them.
     Random,

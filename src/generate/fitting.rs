@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Scalars};
 use super::dry_run::{self, Given, Report, Setup};
@@ -15,10 +18,38 @@ use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
 use crate::program::{Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
-/// Instructions of one dry run.
-const BUDGET: u64 = 2_000_000;
 /// No buffer of kassay's own is larger, in bytes.
 const LARGEST: u64 = 1 << 26;
+
+/// What making a launch may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    /// Instructions of one dry run.
+    pub instructions: u64,
+    /// Of one buffer; launches that need a larger one are [too large](Outcome::too_large).
+    pub bytes: u64,
+    /// When dry runs are cut short.
+    pub end: Option<Instant>,
+}
+
+impl Default for Cost {
+    fn default() -> Cost {
+        Cost { instructions: 2_000_000, bytes: LARGEST, end: None }
+    }
+}
+
+/// How large images are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sides {
+    /// As the launch has work-items, or larger where more is accessed.
+    #[default]
+    Launch,
+    /// A little smaller, if the kernel asks for their size and so can do with less.
+    Small,
+    /// Just so; under the same condition.
+    Given([u64; 3]),
+}
 
 /// A launch to be made.
 #[derive(Debug, Clone)]
@@ -28,8 +59,7 @@ pub struct Plan<'g> {
     /// For buffers that hold data.
     pub fill: Fill,
     pub seed: u64,
-    /// Images smaller than the launch, if the kernel asks for their size.
-    pub small_images: bool,
+    pub images: Sides,
 }
 
 /// What a plan comes to.
@@ -37,14 +67,16 @@ pub struct Outcome {
     pub report: Report,
     /// Bytes, by position, of buffers and local memory.
     sizes: Vec<u64>,
-    small_images: bool,
+    images: Sides,
+    /// A buffer would have to be larger than [`Cost::bytes`]; here it is not, so that accesses go beyond it.
+    pub too_large: bool,
     /// What is assumed of sizes.
     pub notes: Vec<String>,
     pub guesses: Vec<Guess>,
 }
 
 impl Outcome {
-    /// Gives a buffer or local memory another size, in bytes.
+    /// Gives a buffer or local memory another size, in bytes, at most [`LARGEST`].
     pub fn resize(&mut self, position: usize, bytes: u64) {
         self.sizes[position] = bytes.clamp(1, LARGEST);
     }
@@ -55,12 +87,13 @@ pub struct Workshop<'m> {
     pub model: &'m KernelModel,
     pub reading: Reading<'m>,
     dictionary: Arc<[i128]>,
+    cost: Cost,
     /// Whether the kernel asks images for their size.
     asks_sizes: bool,
 }
 
 impl<'m> Workshop<'m> {
-    pub fn new(model: &'m KernelModel) -> Workshop<'m> {
+    pub fn new(model: &'m KernelModel, cost: Cost) -> Workshop<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
         let mut asks_sizes = false;
@@ -78,7 +111,12 @@ impl<'m> Workshop<'m> {
         }
         dictionary.sort_unstable();
         dictionary.dedup();
-        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), asks_sizes }
+        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), cost, asks_sizes }
+    }
+
+    /// Whether the kernel asks images for their size.
+    pub fn asks_sizes(&self) -> bool {
+        self.asks_sizes
     }
 
     /// Integers that the kernel compares with, and their neighbours, ascending.
@@ -138,12 +176,16 @@ impl<'m> Workshop<'m> {
         self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Sides of an image: as the launch has work-items; `small`: fewer, for kernels that ask and so can do with less.
-    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, small: bool, reached: Option<&[u64; 3]>) -> [u64; 3] {
+    /// Sides of an image; `reached`: what is accessed of it.
+    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, images: Sides, reached: Option<&[u64; 3]>) -> [u64; 3] {
         let global = plan.geometry.range.global;
-        let of = |d: usize| if small && global[d] > 3 { global[d] - 3 } else { global[d].max(2) };
+        let of = |d: usize| match images {
+            Sides::Small if global[d] > 3 => global[d] - 3,
+            Sides::Given(sides) => sides[d].max(1),
+            _ => global[d].max(2),
+        };
         let mut sides: [u64; 3] = std::array::from_fn(of);
-        if let (Some(reached), false) = (reached, small) {
+        if let (Some(reached), false) = (reached, images != Sides::Launch) {
             sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
         }
         match kind {
@@ -155,12 +197,12 @@ impl<'m> Workshop<'m> {
 
     /// Runs a plan dry and finds the sizes.
     pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
-        if self.asks_sizes && plan.small_images {
-            let outcome = self.attempt(plan, true);
+        if self.asks_sizes && plan.images != Sides::Launch {
+            let outcome = self.attempt(plan, plan.images);
             let fits =
                 |(position, reached): (&u32, &[u64; 3])| match &self.model.interface.args[*position as usize].kind {
                     ArgKind::Image(kind) => {
-                        let sides = self.sides(*kind, plan, true, None);
+                        let sides = self.sides(*kind, plan, plan.images, None);
                         (0..3).all(|d| reached[d] <= sides[d])
                     }
                     _ => true,
@@ -169,10 +211,10 @@ impl<'m> Workshop<'m> {
                 return outcome;
             }
         }
-        self.attempt(plan, false)
+        self.attempt(plan, Sides::Launch)
     }
 
-    fn attempt(&self, plan: &Plan<'_>, small_images: bool) -> Outcome {
+    fn attempt(&self, plan: &Plan<'_>, images: Sides) -> Outcome {
         let interface = &self.model.interface;
         let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
@@ -186,22 +228,31 @@ impl<'m> Workshop<'m> {
                 ArgKind::Value(_) => Given::Value(&values[p]),
                 ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
                 ArgKind::Local { .. } => Given::Local,
-                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, small_images, None)),
+                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, images, None)),
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
-        let setup = Setup { range: &plan.geometry.range, local: plan.geometry.local, args: &given, budget: BUDGET };
+        let setup = Setup {
+            range: &plan.geometry.range,
+            local: plan.geometry.local,
+            args: &given,
+            budget: self.cost.instructions,
+            end: self.cost.end,
+        };
         let report = dry_run::run(&self.model.program, &setup);
-        let (mut sizes, mut notes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (p, arg) in interface.args.iter().enumerate() {
             let (size, note) = self.size(p, arg, plan, &report);
+            too_large |= size > self.cost.bytes;
+            let element = Self::element(arg).size().max(1);
+            let size = size.min(self.cost.bytes / element * element);
             sizes.push(size);
             notes.extend(note);
             let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
             notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
             guesses.push(guess);
         }
-        Outcome { report, sizes, small_images, notes, guesses }
+        Outcome { report, sizes, images, too_large, notes, guesses }
     }
 
     /// If nothing but the dry run says how large an argument has to be.
@@ -230,27 +281,27 @@ impl<'m> Workshop<'m> {
         }
         let size = match self.length(position, plan) {
             Some(elements) => {
-                let declared = elements * element;
+                let declared = elements.saturating_mul(element);
                 let region = Region::Argument(arg.position);
                 let unchecked = |id: &u32| !model.checked.contains(id);
                 let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
                 let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
                 let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
                 // Offsets have one more than the parts that they part.
-                if model.contents != Contents::Data && report.args[position].high == declared + element {
-                    most = declared + element;
+                if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
+                    most = declared.saturating_add(element);
                     note = Some(format!("{} has one element more than checks say", arg.said()));
                 }
                 declared.max(most)
             }
             None => high,
         };
-        let mut size = size.div_ceil(element).max(1) * element;
+        let mut size = size.div_ceil(element).max(1).saturating_mul(element);
         if model.lengths.is_empty() && self.follows_data(arg.position) {
             // Another order of work-items may go farther.
-            size += (size / 4 / element + 16) * element;
+            size = size.saturating_add((size / 4 / element + 16) * element);
         }
-        (size.min(LARGEST / element.max(1) * element), note)
+        (size, note)
     }
 
     /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
@@ -301,7 +352,7 @@ impl<'m> Workshop<'m> {
 
     fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, outcome: &Outcome) -> ArgValue {
         let reached = outcome.report.texels.get(&arg.position);
-        let [width, height, depth] = self.sides(kind, plan, outcome.small_images, reached);
+        let [width, height, depth] = self.sides(kind, plan, outcome.images, reached);
         let shape = match kind {
             ImageKind::D1 => ImageShape::D1 { width },
             ImageKind::D1Buffer => ImageShape::D1Buffer { width },

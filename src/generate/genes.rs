@@ -1,21 +1,26 @@
-//! What an input is made of, so that it can be changed a little and made again with sizes that fit; and from that to a launch.
+//! What an input is made of, so that it can be changed a little and made again with sizes that fit.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
-use super::fitting::{Plan, Workshop};
+use super::fitting::{Plan, Sides, Workshop};
 use super::geometry::Geometry;
 use super::interface_file::{Wishes, as_f64};
 use super::launches::Planned;
 use super::model::KernelModel;
-use crate::error::Result;
-use crate::kernel::interface::{ArgKind, Scalar, Type};
-use crate::suite::launch::{ArgValue, ImageFormat, Launch};
+use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
 use crate::suite::layout::{self, Leaf};
 
+/// Edits that an input carries; older ones go.
+const MOST_EDITS: usize = 64;
+
 /// A change of a buffer's or an image's contents.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Edit {
     /// All of it anew.
     Contents { position: usize, fill: Fill, seed: u64 },
@@ -27,6 +32,8 @@ pub enum Edit {
     Element { position: usize, index: u64, leaf: usize, number: Number },
     /// One element becomes what another is.
     Copy { position: usize, from: u64, to: u64 },
+    /// Another sampler.
+    Sampler { position: usize, addressing: Addressing, filter: Filter, normalized: bool },
 }
 
 impl Edit {
@@ -36,27 +43,46 @@ impl Edit {
             | Edit::Among { position, .. }
             | Edit::Every { position, .. }
             | Edit::Element { position, .. }
-            | Edit::Copy { position, .. } => *position,
+            | Edit::Copy { position, .. }
+            | Edit::Sampler { position, .. } => *position,
         }
     }
 }
 
 /// An input, before sizes are fitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Genes {
     pub geometry: Geometry,
+    #[serde(with = "pairs")]
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub small_images: bool,
+    pub images: Sides,
     /// In order.
     pub edits: Vec<Edit>,
+}
+
+/// Scalars as a list, in order: JSON has no keys of two numbers.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Number, Scalars};
+
+    pub fn serialize<S: Serializer>(scalars: &Scalars, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all: Vec<(&(u32, u64), &Number)> = scalars.iter().collect();
+        all.sort_by_key(|(key, _)| **key);
+        serializer.collect_seq(all)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scalars, D::Error> {
+        Ok(Vec::<((u32, u64), Number)>::deserialize(deserializer)?.into_iter().collect())
+    }
 }
 
 impl Genes {
     /// Of one of the first launches, with the values that the user gives.
     pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genes {
-        let Planned { geometry, mut scalars, fill, seed, small_images, .. } = planned;
+        let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
             let wish = &wishes.args[scalar.arg as usize];
             let key = (scalar.arg, scalar.offset);
@@ -73,7 +99,44 @@ impl Genes {
                 *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
             }
         }
-        Genes { geometry, scalars, fill, seed, small_images, edits: Vec::new() }
+        Genes { geometry, scalars, fill, seed, images, edits: Vec::new() }
+    }
+
+    /// Adds an edit, and drops those that it makes needless.
+    pub fn add(&mut self, edit: Edit) {
+        let position = edit.position();
+        self.edits.retain(|e| match (&edit, e) {
+            (Edit::Contents { .. } | Edit::Among { .. } | Edit::Sampler { .. }, other) => other.position() != position,
+            (
+                Edit::Element { index, leaf, .. },
+                Edit::Element { position: other, index: known, leaf: known_leaf, .. },
+            ) => (*other, known, known_leaf) != (position, index, leaf),
+            _ => true,
+        });
+        if self.edits.len() >= MOST_EDITS {
+            self.edits.remove(0);
+        }
+        self.edits.push(edit);
+    }
+
+    /// All but the edits.
+    pub fn plan(&self) -> Plan<'_> {
+        Plan {
+            geometry: &self.geometry,
+            scalars: self.scalars.clone(),
+            fill: self.fill,
+            seed: self.seed,
+            images: self.images,
+        }
+    }
+
+    /// Whether the other differs in edits at most.
+    pub fn same_plan(&self, other: &Genes) -> bool {
+        self.geometry == other.geometry
+            && self.scalars == other.scalars
+            && self.fill == other.fill
+            && self.seed == other.seed
+            && self.images == other.images
     }
 }
 
@@ -99,6 +162,21 @@ pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize)
     }
 }
 
+/// The scalars that a buffer's elements consist of, or an image's texels: which channels those have only the launch tells; four of 32
+/// bits.
+pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
+    match &arg.kind {
+        ArgKind::Image(_) => vec![Scalar::F32; 4],
+        _ => layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
+    }
+}
+
+/// Whether an image is such as kassay makes: four channels of 32 bits. The user's own may have others.
+pub fn is_own(format: &ImageFormat) -> bool {
+    format.channel_order == "RGBA"
+        && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
+}
+
 /// The scalars of a texel of an image of kassay's own: four channels.
 pub fn texel(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
@@ -109,63 +187,20 @@ pub fn texel(format: &ImageFormat) -> Type {
     Type::Vector(scalar, 4)
 }
 
-/// The launch that genes come to, with what is assumed of it.
-///
-/// # Errors
-/// As of [`Workshop::launch`].
-pub fn express(workshop: &Workshop<'_>, wishes: &Wishes, genes: &Genes) -> Result<(Launch, Vec<String>)> {
-    let plan = Plan {
-        geometry: &genes.geometry,
-        scalars: genes.scalars.clone(),
-        fill: genes.fill,
-        seed: genes.seed,
-        small_images: genes.small_images,
-    };
-    let mut outcome = workshop.try_out(&plan);
-    for (position, (wish, arg)) in wishes.args.iter().zip(&workshop.model.interface.args).enumerate() {
-        if let Some(size) = wish.size {
-            outcome.resize(position, size.saturating_mul(Workshop::element(arg).size()));
-        }
-    }
-    let mut launch = workshop.launch(&plan, &outcome)?;
-    for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
-        if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
-            *value = given.clone();
-        }
-        if wish.least.is_some() || wish.greatest.is_some() {
-            change(workshop, position, value, |bytes, ty| bound(bytes, ty, wishes, position));
-        }
-    }
-    for edit in &genes.edits {
-        let position = edit.position();
-        if let Some(value) = launch.args.get_mut(position) {
-            change(workshop, position, value, |bytes, ty| apply(edit, bytes, ty, workshop, wishes));
-        }
-    }
-    let mut preconditions = workshop.model.preconditions.clone();
-    preconditions.extend(outcome.notes);
-    Ok((launch, preconditions))
-}
-
 /// Changes the contents of a buffer or image; nothing where an argument has none.
-fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
+pub fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
     let arg = &workshop.model.interface.args[position];
     match value {
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
             with(Arc::make_mut(bytes), &Workshop::element(arg));
         }
-        ArgValue::Image { format, texels, .. } if format.channel_order == "RGBA" => {
-            let ty = texel(format);
-            // The user's own images may have smaller channels.
-            if ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str()) {
-                with(Arc::make_mut(texels), &ty);
-            }
-        }
+        ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
         _ => {}
     }
 }
 
-fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
+/// Brings every number of a buffer or image within the user's bounds.
+pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
     let leaves = layout::leaves(ty);
     for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
         for leaf in &leaves {
@@ -191,7 +226,8 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     at[..out.len()].copy_from_slice(&out);
 }
 
-fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
+/// Makes the edit.
+pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;
     if count == 0 {
@@ -233,5 +269,6 @@ fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wish
             let from = place(*from);
             bytes.copy_within(from..from + size, place(*to));
         }
+        Edit::Sampler { .. } => {}
     }
 }

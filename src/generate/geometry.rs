@@ -1,15 +1,20 @@
 //! Sizes of launches and work-groups that suit a kernel.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use super::model::KernelModel;
 use crate::error::{Error, Result};
+use crate::program::Op;
 use crate::suite::launch::NdRange;
 
 /// A launch's sizes, with a word for them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
     pub range: NdRange,
     pub local: [u64; 3],
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
 }
 
 /// Work-items of a group that the kernel leaves open, by number of dimensions.
@@ -51,7 +56,11 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
 /// So many groups of that size.
 pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
     let global = std::array::from_fn(|d| local[d] * groups[d]);
-    Geometry { range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] }, local, name }
+    Geometry {
+        range: NdRange { dims: model.dims, global, local: Some(local), offset: [0; 3] },
+        local,
+        name: name.into(),
+    }
 }
 
 /// The sizes to try: one group, several, larger ones, and the smallest there is.
@@ -74,6 +83,24 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
         is_new
     });
     all
+}
+
+/// Other numbers of dimensions than the kernel's ids need, if it asks how many there are.
+pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
+    let asks = |op: &Op| matches!(op, Op::Call(_, base) if base == "get_work_dim");
+    if !model.program.instructions().any(|(_, i)| asks(&i.op)) {
+        return Vec::new();
+    }
+    let names = ["one dimension", "two dimensions", "three dimensions"];
+    let others = (1..=3u32).zip(names).filter(|(dims, _)| *dims != model.dims);
+    let of = |(dims, name): (u32, &'static str)| {
+        let within = |sizes: [u64; 3]| std::array::from_fn(|d| if d < dims as usize { sizes[d] } else { 1 });
+        let local = model.groups.required.unwrap_or_else(|| within(fitted(model, SMALL[dims as usize - 1], false)));
+        let mut geometry = of_groups(model, local, within(GROUPS[dims as usize - 1]), name);
+        geometry.range.dims = dims;
+        geometry
+    };
+    others.map(of).filter(|g| g.local[g.range.dims as usize..].iter().all(|n| *n == 1)).collect()
 }
 
 /// The sizes that the caller fixes, with the kernel's work-group size where they leave it open.
@@ -102,5 +129,5 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
         };
         std::array::from_fn(fits)
     });
-    Ok(Geometry { range: NdRange { local: Some(local), ..range.clone() }, local, name: "as given" })
+    Ok(Geometry { range: NdRange { local: Some(local), ..range.clone() }, local, name: "as given".into() })
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::fill::Filling;
+use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
+use crate::lower::host::table::{HostTable, Storage};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// No buffer grows beyond that many bytes: what goes farther is out of bounds.
@@ -33,6 +35,17 @@ impl Guess {
         let reach = if self.is_exact { "as many as its accesses reach" } else { "no fewer than its accesses reach" };
         format!("{} has {elements}, {reach}", self.label)
     }
+}
+
+/// Ends of accesses behind the ends of arguments, in bytes, by position.
+pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
+    let beyond = faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds && f.texel.is_none());
+    let end = |f: &SimulatorFault| {
+        let Storage::Argument(position) = table.objects.get(f.object? as usize)?.storage else { return None };
+        let bytes = table.accesses.get(f.site as usize).map_or(1, |a| u64::from(a.bytes));
+        Some((position, u64::try_from(f.offset).ok()?.checked_add(bytes)?))
+    };
+    beyond.filter_map(end).collect()
 }
 
 /// Makes arguments of guessed length as large as an execution asks for, and says so among the preconditions; `reached`: position, and

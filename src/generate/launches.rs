@@ -2,7 +2,7 @@
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::{Fill, mix};
-use super::fitting::{Outcome, Plan, Workshop};
+use super::fitting::{Cost, Outcome, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
 use super::growth::Guess;
 use super::model::{KernelModel, Role};
@@ -32,8 +32,6 @@ pub struct GeneratedLaunch {
 
 /// Dry runs in which other scalars are tried, for one launch.
 const REPAIRS: usize = 24;
-/// Launches in all; flags have that many turns to take their values.
-const LAUNCHES: usize = 8;
 
 /// A launch as it is to be made.
 #[derive(Debug, Clone)]
@@ -42,7 +40,7 @@ pub(super) struct Planned {
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub small_images: bool,
+    pub images: Sides,
     /// Of what kind it is; several may be of one.
     pub name: String,
 }
@@ -54,40 +52,47 @@ impl Planned {
             scalars: self.scalars.clone(),
             fill: self.fill,
             seed: self.seed,
-            small_images: self.small_images,
+            images: self.images,
         }
     }
 }
 
-/// The launches of [`launches`], not yet made; some may turn out alike. No more once `over` says so.
+/// The launches of [`launches`], not yet made, each tried out when it is asked for; some may turn out alike. No more once `over` says so.
 ///
 /// # Errors
 /// `Caller` if the sizes asked for do not fit the kernel.
-pub(super) fn planned(workshop: &Workshop<'_>, request: &Request, over: &dyn Fn() -> bool) -> Result<Vec<Planned>> {
-    let geometries = match &request.range {
-        Some(range) => vec![geometry::fixed(workshop.model, range)?],
-        None => geometry::choices(workshop.model),
+pub(super) fn planned<'w>(
+    workshop: &'w Workshop<'_>,
+    request: &Request,
+    over: impl Fn() -> bool + 'w,
+) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
+    let (geometries, others) = match &request.range {
+        Some(range) => (vec![geometry::fixed(workshop.model, range)?], Vec::new()),
+        None => (geometry::choices(workshop.model), geometry::other_dims(workshop.model)),
     };
+    let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
+    let seed = request.seed;
     let mut repairs = true;
-    let mut all = Vec::new();
-    for (variant, (geometry, style, fill)) in (0u64..).zip(turns(&geometries)) {
+    let mut turns = (0u64..).zip(turns(&geometries).chain(others));
+    Ok(std::iter::from_fn(move || {
         if over() {
-            break;
+            return None;
         }
-        let seed = mix(request.seed, variant);
-        let scalars = assign::scalars(workshop.model, &workshop.reading, geometry, style, variant, seed);
-        let mut plan = Plan { geometry, scalars, fill, seed, small_images: style == Style::Uneven };
-        let outcome = workshop.try_out(&plan);
-        if repairs && trouble(&outcome) > 0 {
-            let before = trouble(&outcome);
-            let repaired = repair(workshop, plan, outcome, over);
+        let (variant, (geometry, style, fill)) = turns.next()?;
+        let seed = mix(seed, variant);
+        let scalars = assign::scalars(workshop.model, &workshop.reading, &geometry, style, variant, seed);
+        let name = name(&geometry, style, fill);
+        let images = if style == Style::Uneven { Sides::Small } else { Sides::Launch };
+        let mut planned = Planned { geometry, scalars, fill, seed, images, name };
+        let mut outcome = workshop.try_out(&planned.plan());
+        let before = trouble(&outcome);
+        if repairs && before > 0 {
+            let repaired = repair(workshop, planned.plan(), outcome, &over);
             repairs = trouble(&repaired.1) < before;
-            plan = repaired.0;
+            (planned.scalars, outcome) = (repaired.0, repaired.1);
         }
-        let (geometry, small_images, name) = (geometry.clone(), plan.small_images, name(geometry, style, fill));
-        all.push(Planned { geometry, scalars: plan.scalars, fill, seed, small_images, name });
-    }
-    Ok(all)
+        Some((planned, outcome))
+    }))
 }
 
 /// Several launches in different geometry and with different values.
@@ -95,12 +100,10 @@ pub(super) fn planned(workshop: &Workshop<'_>, request: &Request, over: &dyn Fn(
 /// # Errors
 /// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
-    let workshop = Workshop::new(model);
+    let workshop = Workshop::new(model, Cost::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    for planned in planned(&workshop, request, &|| false)? {
-        let plan = planned.plan();
-        let outcome = workshop.try_out(&plan);
-        let launch = workshop.launch(&plan, &outcome)?;
+    for (planned, outcome) in planned(&workshop, request, || false)? {
+        let launch = workshop.launch(&planned.plan(), &outcome)?;
         if all.iter().any(|g| g.launch == launch) {
             continue;
         }
@@ -113,8 +116,8 @@ pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedL
 }
 
 /// Sizes, styles and contents, each launch another.
-fn turns(geometries: &[Geometry]) -> Vec<(&Geometry, Style, Fill)> {
-    let pick = |i: usize| &geometries[i.min(geometries.len() - 1)];
+fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
+    let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
     let turns = [
         (pick(1), Style::Even, Fill::Random),
         (pick(0), Style::Even, Fill::Random),
@@ -125,7 +128,7 @@ fn turns(geometries: &[Geometry]) -> Vec<(&Geometry, Style, Fill)> {
         (pick(1), Style::Least, Fill::Random),
         (pick(3), Style::Least, Fill::Zero),
     ];
-    turns.into_iter().take(LAUNCHES).collect()
+    turns.into_iter()
 }
 
 fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
@@ -163,12 +166,7 @@ fn trouble(outcome: &Outcome) -> u64 {
 }
 
 /// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
-fn repair<'g>(
-    workshop: &Workshop<'_>,
-    plan: Plan<'g>,
-    outcome: Outcome,
-    over: &dyn Fn() -> bool,
-) -> (Plan<'g>, Outcome) {
+fn repair(workshop: &Workshop<'_>, plan: Plan<'_>, outcome: Outcome, over: &dyn Fn() -> bool) -> (Scalars, Outcome) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
@@ -183,7 +181,7 @@ fn repair<'g>(
         let key = (scalar.arg, scalar.offset);
         for candidate in candidates {
             if trouble(&best.1) == 0 || tries >= REPAIRS || over() {
-                return best;
+                return (best.0.scalars, best.1);
             }
             if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {
                 continue;
@@ -197,5 +195,5 @@ fn repair<'g>(
             }
         }
     }
-    best
+    (best.0.scalars, best.1)
 }

@@ -1,20 +1,21 @@
 //! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
 
-use super::fuzz::{Kept, Search};
 use super::genes::Genes;
 use super::geometry;
+use super::search::{Kept, Search};
 use crate::error::Result;
 
 /// Keeps as few inputs as cover everything, and makes their launches smaller where they still cover what they are kept for.
 pub fn minimise(search: &mut Search<'_>, found: Vec<Kept>) -> Result<Vec<Kept>> {
     let mut kept = fewest(found);
     for i in 0..kept.len() {
-        for smaller in smaller(search, &kept[i].genes) {
+        let made_of = kept[i].genes.clone();
+        for smaller in made_of.iter().flat_map(|genes| smaller(search, genes)).collect::<Vec<_>>() {
             if search.over().is_some() {
                 return Ok(kept);
             }
             let needed = needed(&kept, i);
-            let Some(mut made) = search.attempt(smaller, kept[i].by)? else { continue };
+            let Some(mut made) = search.attempt(smaller, None, kept[i].by)? else { continue };
             if needed.iter().all(|o| made.covers[*o]) {
                 made.name.clone_from(&kept[i].name);
                 kept[i] = made;
@@ -59,7 +60,7 @@ fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
 /// With half of the groups in the largest dimension, and with one group only, as far as the user leaves sizes open.
 fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
     let groups = genes.geometry.range.group_counts();
-    if search.wishes.range.is_some() || groups == [1; 3] {
+    if search.subject.wishes.range.is_some() || groups == [1; 3] {
         return Vec::new();
     }
     let mut halved = groups;
@@ -69,7 +70,11 @@ fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
     let mut sizes = vec![halved, [1; 3]];
     sizes.dedup();
     let with = |groups: [u64; 3]| {
-        let geometry = geometry::of_groups(search.workshop.model, genes.geometry.local, groups, "smaller");
+        let model = search.subject.workshop.model;
+        let mut geometry = geometry::of_groups(model, genes.geometry.local, groups, "smaller");
+        geometry.range.dims = genes.geometry.range.dims;
+        let mut geometry = geometry;
+        geometry.range.offset = genes.geometry.range.offset;
         Genes { geometry, ..genes.clone() }
     };
     sizes.into_iter().map(with).collect()

@@ -8,8 +8,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use super::assign::Number;
 use super::fill::Fill;
 use super::fitting::Workshop;
-use super::genes::{Edit, Genes, bounded};
-use super::geometry;
+use super::genes::{Edit, Genes, bounded, leaves_of};
 use super::interface_file::Wishes;
 use super::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar, Type};
@@ -17,26 +16,28 @@ use crate::program::{Definition, End, Kind, Op, Program, signed};
 use crate::suite::layout;
 
 /// Lengths beyond this would only make launches slow.
-const LONGEST: i128 = 1 << 12;
-/// Edits that an input carries; older ones go.
-const MOST_EDITS: usize = 16;
+pub(super) const LONGEST: i128 = 1 << 12;
 /// Elements that an edit of one element picks from: the first ones, because launches are small.
 const NEAR: u64 = 64;
 
 /// What can be changed.
 #[derive(Debug, Clone, Copy)]
-enum Target {
+pub(super) enum Target {
     /// Of [`KernelModel::scalars`].
     Scalar(usize),
     /// The buffer or image at this position.
     Contents(usize),
     Range,
+    /// Sizes of images.
+    Images,
+    /// The sampler at this position.
+    Sampler(usize),
 }
 
 pub struct Mutator<'m> {
-    workshop: &'m Workshop<'m>,
-    wishes: &'m Wishes,
-    targets: Vec<Vec<Target>>,
+    pub(super) workshop: &'m Workshop<'m>,
+    pub(super) wishes: &'m Wishes,
+    pub(super) targets: Vec<Vec<Target>>,
     integers: Vec<i128>,
     floats: Vec<f64>,
     random: ChaCha8Rng,
@@ -49,7 +50,7 @@ impl<'m> Mutator<'m> {
         Mutator {
             workshop,
             wishes,
-            targets: targets(workshop.model, wishes),
+            targets: targets(workshop, wishes),
             integers: integers.into_iter().collect(),
             floats,
             random: ChaCha8Rng::seed_from_u64(seed),
@@ -61,15 +62,15 @@ impl<'m> Mutator<'m> {
         self.targets.len()
     }
 
-    fn model(&self) -> &'m KernelModel {
+    pub(super) fn model(&self) -> &'m KernelModel {
         self.workshop.model
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         self.random.next_u64() % n.max(1)
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let i = self.below(from.len() as u64) as usize;
         from.get(i).copied()
     }
@@ -84,6 +85,8 @@ impl<'m> Mutator<'m> {
             Target::Scalar(i) => self.scalar(i, &mut child),
             Target::Contents(position) => self.contents(position, &mut child),
             Target::Range => self.range(&mut child),
+            Target::Images => self.images(&mut child),
+            Target::Sampler(position) => self.sampler(position, &mut child),
         }
         Some(child)
     }
@@ -109,6 +112,14 @@ impl<'m> Mutator<'m> {
             }
         }
         genes.scalars.insert(key, number);
+        // Vectors are often compared as a whole.
+        if let ArgKind::Value(Type::Vector(..)) = &model.interface.args[scalar.arg as usize].kind
+            && self.below(2) == 0
+        {
+            for lane in model.scalars.iter().filter(|s| s.arg == scalar.arg) {
+                genes.scalars.insert((lane.arg, lane.offset), number);
+            }
+        }
     }
 
     /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
@@ -191,12 +202,7 @@ impl<'m> Mutator<'m> {
     }
 
     fn contents(&mut self, position: usize, genes: &mut Genes) {
-        let arg = &self.model().interface.args[position];
-        let scalars: Vec<Scalar> = match &arg.kind {
-            // Which channels an image has only its launch tells; four of 32 bits.
-            ArgKind::Image(_) => vec![Scalar::F32; 4],
-            _ => layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
-        };
+        let scalars = leaves_of(&self.model().interface.args[position]);
         let leaf = self.below(scalars.len() as u64) as usize;
         let Some(scalar) = scalars.get(leaf).copied() else { return };
         let is_data = self.model().args[position].contents == Contents::Data;
@@ -230,54 +236,13 @@ impl<'m> Mutator<'m> {
             5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
             _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
         };
-        if matches!(edit, Edit::Contents { .. } | Edit::Among { .. }) {
-            // What it overwrites is of no use.
-            let other = |e: &Edit| e.position() != position;
-            genes.edits.retain(other);
-        }
-        if genes.edits.len() >= MOST_EDITS {
-            genes.edits.remove(0);
-        }
-        genes.edits.push(edit);
-    }
-
-    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, or an offset.
-    fn range(&mut self, genes: &mut Genes) {
-        let model = self.model();
-        let d = self.below(model.dims.into()) as usize;
-        let rules = &model.groups;
-        let mut local = genes.geometry.local;
-        let before = genes.geometry.range.group_counts();
-        let mut groups = before;
-        match self.below(4) {
-            0 => groups[d] = before[d] + 1,
-            1 => groups[d] = (before[d] - 1).max(1),
-            _ if rules.required.is_some() || rules.exactly[d].is_some() => groups[d] = 1 + self.below(6),
-            2 => {
-                let sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-                local[d] = self.pick(&sizes).unwrap_or(8);
-            }
-            _ if rules.power_of_two => local[d] = (local[d] / 2).max(1),
-            _ => local[d] = (local[d] + self.below(3)).saturating_sub(1).max(1),
-        }
-        local[d] = local[d].min(rules.at_most[d].unwrap_or(256));
-        while local.iter().product::<u64>() > 256 && rules.required.is_none() {
-            let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };
-            local[largest] /= 2;
-        }
-        let most = self.wishes.max_items;
-        while (0..3).map(|d| groups[d] * local[d]).product::<u64>() > most && groups != [1; 3] {
-            let Some(largest) = (0..3).max_by_key(|d| groups[*d]) else { break };
-            groups[largest] = (groups[largest] / 2).max(1);
-        }
-        if (0..3).map(|d| groups[d] * local[d]).product::<u64>() <= most {
-            genes.geometry = geometry::of_groups(model, local, groups, "fuzzed");
-        }
+        genes.add(edit);
     }
 }
 
 /// What may be changed, by argument.
-fn targets(model: &KernelModel, wishes: &Wishes) -> Vec<Vec<Target>> {
+fn targets(workshop: &Workshop<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
+    let model: &KernelModel = workshop.model;
     let mut all = Vec::new();
     for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
         if !wishes.args[position].fuzz || known.role == Role::Unused {
@@ -296,10 +261,15 @@ fn targets(model: &KernelModel, wishes: &Wishes) -> Vec<Vec<Target>> {
                 }
             }
             ArgKind::Image(_) if known.role != Role::Output => all.push(vec![Target::Contents(position)]),
+            ArgKind::Sampler => all.push(vec![Target::Sampler(position)]),
             _ => {}
         }
     }
     all.retain(|parts| !parts.is_empty());
+    let has_image = model.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_)));
+    if has_image && workshop.asks_sizes() {
+        all.push(vec![Target::Images]);
+    }
     if wishes.range.is_none() {
         all.push(vec![Target::Range]);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llvm_sys::LLVMOpcode;
 
-use super::model::{ArgModel, Contents, KernelModel, Role, ScalarModel};
+use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
 use super::reading::{Access, Reading, Way};
 use super::symbolic::{Atom, Id};
 use super::{contents_of, demands, groups, lengths};
@@ -330,6 +330,13 @@ fn preconditions(
             _ => continue,
         };
         all.push(format!("{} {what}", scalar.name));
+    }
+    for scalar in scalars {
+        let is_given = |d: &&Demand| d.extent.atoms().all(|a| matches!(a, Atom::Arg(..)));
+        for demand in scalar.demands.iter().filter(|d| d.is_hard && d.coefficient == 1).filter(is_given) {
+            let least = demand.extent.sub(&demand.rest).text(&|atom| atom_name(atom, interface, scalars));
+            all.push(format!("{} is greater than {least}", scalar.name));
+        }
     }
     for d in 0..3 {
         match (groups.exactly[d], groups.at_most[d]) {

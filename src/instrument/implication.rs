@@ -61,12 +61,21 @@ pub struct Implication {
     edges: BTreeMap<Edge, usize>,
     blocks: usize,
     known: BTreeMap<Class, Known>,
+    /// Classes of blocks in which items wait, perhaps for ever.
+    waiting: Vec<Class>,
 }
 
 impl Implication {
     /// Decides it for all `facts` of a function.
-    /// `probed`: blocks whose class must have a probe (barriers), unless it is always executed.
-    pub fn solve(function: &FunctionSites, entry: Entry, facts: &[Fact], probed: &[BlockIndex]) -> Implication {
+    /// `probed`: blocks whose class must have a probe (barriers), unless it is always executed; `waiting`: those in which items wait,
+    /// perhaps for ever, so that what shows them must not stand behind.
+    pub fn solve(
+        function: &FunctionSites,
+        entry: Entry,
+        facts: &[Fact],
+        probed: &[BlockIndex],
+        waiting: &[BlockIndex],
+    ) -> Implication {
         let cfg = &function.cfg;
         let mut edges = BTreeMap::new();
         for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
@@ -76,7 +85,8 @@ impl Implication {
             }
         }
         let class_of = classes(function, &edges);
-        let mut solved = Implication { class_of, edges, blocks: cfg.len(), known: BTreeMap::new() };
+        let waiting = waiting.iter().map(|b| class_of[*b]).collect();
+        let mut solved = Implication { class_of, edges, blocks: cfg.len(), known: BTreeMap::new(), waiting };
         match entry {
             Entry::Kernel => solved.known.insert(solved.of_block(0), Known::Always),
             Entry::Called => solved.known.insert(solved.of_block(0), Known::Entered),
@@ -126,14 +136,15 @@ impl Implication {
     }
 
     /// The cheapest place: in the fewest loops; there, a join rather than the arm that leads to it, because arms without
-    /// probes can still be turned into selects by the device's compiler, which vectorisers depend on.
+    /// probes can still be turned into selects by the device's compiler, which vectorisers depend on. An arm in which items wait cannot.
     fn spot(&self, function: &FunctionSites, class: Class) -> Spot {
         let cfg = &function.cfg;
         let blocks = (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class);
         let blocks = blocks.map(|b| ((depth(function, b), 1, b), Spot::Block(b)));
         let edges = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
+        let waits = self.waiting.contains(&class);
         let edges = edges
-            .filter(|e| cfg.incoming(cfg.target(*e)).len() > 1)
+            .filter(|e| !waits && cfg.incoming(cfg.target(*e)).len() > 1)
             .map(|e| ((depth(function, cfg.target(e)), 0, e.block), Spot::Join(e)));
         blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(Spot::Block(0), |(_, spot)| spot)
     }

@@ -206,14 +206,15 @@ impl Work {
     }
 }
 
-struct Marker {
-    tools: Tools,
+/// Puts marks into a module.
+pub(super) struct Marker {
+    pub(super) tools: Tools,
     ty: LLVMTypeRef,
     function: LLVMValueRef,
 }
 
 impl Marker {
-    fn new(module: &Module<'_>) -> Marker {
+    pub(super) fn new(module: &Module<'_>) -> Marker {
         let tools = Tools::new(module);
         let name = std::ffi::CString::new(MARK).unwrap_or_default();
         // SAFETY: the module and its context are alive as long as the marker.
@@ -227,13 +228,13 @@ impl Marker {
         Marker { tools, ty, function }
     }
 
-    fn truth(&self) -> LLVMValueRef {
+    pub(super) fn truth(&self) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.tools.bool(), 1, 0) }
     }
 
     /// A mark where the builder stands.
-    fn mark(&self, goal: u32, holds: LLVMValueRef) {
+    pub(super) fn mark(&self, goal: u32, holds: LLVMValueRef) {
         let mut arguments = [self.tools.number(goal), holds];
         // SAFETY: alive; the arguments are what the function takes.
         unsafe {

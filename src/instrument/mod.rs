@@ -6,6 +6,7 @@
 //! Must never know: how code is run.
 
 pub mod accesses;
+pub mod comparisons;
 pub mod coverage;
 pub mod guard;
 pub mod host;

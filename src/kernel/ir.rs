@@ -4,6 +4,7 @@
 //! (images, samplers) when it wraps values, and because debug locations and metadata are only reachable through LLVM-C.
 //! A view must not outlive its module: every function here takes one that is alive.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -147,7 +148,62 @@ impl Block {
     }
 }
 
+/// What uses a value: instructions and constants, each once, in LLVM's order.
+pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut all: Vec<LLVMValueRef> = Vec::new();
+    let mut seen = HashSet::new();
+    // SAFETY: alive; the list ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstUse(value);
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            if seen.insert(user) {
+                all.push(user);
+            }
+            next = LLVMGetNextUse(next);
+        }
+    }
+    all
+}
+
 impl Inst {
+    /// Takes away the flags by which a result may be poison.
+    pub fn drop_poison_flags(self) {
+        use LLVMOpcode::*;
+        // SAFETY: alive; each flag is set on opcodes that have it.
+        unsafe {
+            match self.opcode() {
+                LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc => {
+                    LLVMSetNSW(self.0, 0);
+                    LLVMSetNUW(self.0, 0);
+                }
+                LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr => LLVMSetExact(self.0, 0),
+                LLVMOr => LLVMSetIsDisjoint(self.0, 0),
+                LLVMZExt | LLVMUIToFP => LLVMSetNNeg(self.0, 0),
+                LLVMICmp => LLVMSetICmpSameSign(self.0, 0),
+                LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(self.0, 0),
+                _ => {}
+            }
+            if LLVMCanValueUseFastMathFlags(self.0) != 0 {
+                LLVMSetFastMathFlags(self.0, 0);
+            }
+        }
+    }
+
+    /// Takes away all metadata but the debug location.
+    pub fn drop_metadata(self) {
+        let mut count = 0;
+        // SAFETY: alive; the entries are read within their count and freed once; a null node removes what is attached.
+        unsafe {
+            let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(self.0, &mut count);
+            let kinds: Vec<u32> = (0..count as u32).map(|i| LLVMValueMetadataEntriesGetKind(entries, i)).collect();
+            LLVMDisposeValueMetadataEntries(entries);
+            for kind in kinds {
+                LLVMSetMetadata(self.0, kind, std::ptr::null_mut());
+            }
+        }
+    }
+
     pub fn opcode(self) -> LLVMOpcode {
         // SAFETY: alive.
         unsafe { LLVMGetInstructionOpcode(self.0) }

@@ -136,6 +136,9 @@ impl Reader<'_, '_> {
                 && param.ty().kind() == LLVMTypeKind::LLVMPointerTypeKind
                 && matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }))
         });
+        // Of a pipe the written type is that of its packets.
+        let is_pipe = matches!(&kind, ArgKind::Unsupported(name) if name == "pipe");
+        let written = written.map(|ty| if is_pipe { format!("pipe {ty}") } else { ty });
         Arg {
             name,
             position,

@@ -39,6 +39,10 @@ pub fn run(
         return Err(Failure::System(std::io::Error::last_os_error().to_string()));
     }
     if child == 0 {
+        // The child must not outlive whom it answers: with the reading end in its own hands it would wait for ever.
+        drop(answer_read);
+        // SAFETY: takes a number; the thread that forked waits for the child, so it ends before only if killed.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // SAFETY: in the child; the descriptors are open. LLVM's crash reports go to the file, no core is dumped.
         unsafe {
             libc::dup2(stderr.as_raw_fd(), libc::STDERR_FILENO);

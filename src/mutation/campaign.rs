@@ -28,6 +28,7 @@ use super::forge::Forge;
 use super::mutant::{Mutant, SourceRange};
 use super::operators::{OPERATORS, Subject, launch};
 use super::orders;
+use super::runner;
 use super::selection::Selection;
 use super::trial::Trial;
 use super::verdict::Fate;
@@ -54,6 +55,8 @@ pub struct Request {
     /// Whether pairs that infection rules out are left out. Not with a full matrix.
     pub prune: bool,
     pub batch: bool,
+    /// When to stop: what is not decided then stays pending, what is not proved distinct.
+    pub end: Option<Instant>,
 }
 
 /// A kernel with its tests.
@@ -126,6 +129,7 @@ pub fn run(
         timeout: request.timeout,
         prune: request.prune && !request.full_matrix,
         batch: request.batch,
+        end: request.end,
     };
     let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
     let mut engine = Engine::new(Forge::new(matter.assay, target), lanes, matter.tests, &mutants, options);
@@ -149,7 +153,8 @@ pub fn run(
     let tests = outcomes(&engine);
     let expense = engine.expense.clone();
     let mut notes = Vec::new();
-    if tests.iter().all(|t| t.status != "used") {
+    let untried = tests.iter().any(|t| t.reason.as_deref() == Some(runner::UNTRIED));
+    if !untried && tests.iter().all(|t| t.status != "used") {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
     let mut done = MutateResult {
@@ -189,7 +194,7 @@ fn texts(matter: &Matter<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, S
 }
 
 /// All mutants, launch mutants behind the others; with `--sample`, of order 1, those drawn.
-pub(super) fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
+pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
     let assay = matter.assay;
     let subject = Subject {
         module: ir::shortened(&assay.module),
@@ -420,7 +425,7 @@ impl<'a> Book<'a> {
         let classes = match self.classified.take() {
             Some(classes) => classes,
             None => {
-                let classes = classes(matter, self.mutants, request.jobs)?;
+                let classes = classes(matter, self.mutants, request)?;
                 if let Some(journal) = self.journal {
                     journal.append(&Entry::Classified(classes.clone()))?;
                 }
@@ -512,8 +517,16 @@ fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
     names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
 }
 
+/// What [`run`] may be given as known, so that several campaigns search for equivalents once.
+///
+/// # Errors
+/// As of [`equivalence::classify`].
+pub fn classified(matter: &Matter<'_, '_>, request: &Request) -> Result<Entry> {
+    classes(matter, &mutants(matter, request), request).map(Entry::Classified)
+}
+
 /// The search for equivalents and duplicates.
-fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], jobs: u32) -> Result<Vec<(String, Class)>> {
+fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], request: &Request) -> Result<Vec<(String, Class)>> {
     // What is the same edit needs no proof.
     let mut first: HashMap<String, usize> = HashMap::new();
     let same: Vec<usize> =
@@ -526,7 +539,8 @@ fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], jobs: u32) -> Result<Vec
         &matter.assay.sites,
         &matter.assay.entry,
         &edits,
-        (jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from)),
+        (request.jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from)),
+        request.end,
     )?;
     if verdicts.len() != distinct.len() {
         return Err(Error::internal("the search for equivalents lost a mutant"));

@@ -7,12 +7,7 @@ use crate::result::mutate::MutateOptions;
 /// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, the ids
 /// of the mutants (so that a comment that moves lines counts), what the tests give and expect, the options.
 pub fn configuration(matter: &Matter<'_, '_>, request: &Request) -> String {
-    let code = matter.assay.module.clone();
-    // SAFETY: the module is alive and our own copy; where its source lies is no part of what it does.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
-    let text = code.print_to_string().to_string();
-    let body: String =
-        text.lines().filter(|l| !l.starts_with("; ModuleID") && !l.starts_with("source_filename")).collect();
+    let body = matter.assay.code_text();
     let options = options_of(request);
     let tests: Vec<String> =
         matter.tests.iter().map(|t| format!("{} {:?} {:?}", t.name, t.launch, t.expectations)).collect();

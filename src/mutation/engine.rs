@@ -39,6 +39,8 @@ pub struct Options {
     pub prune: bool,
     /// Whether launches may hold several runs.
     pub batch: bool,
+    /// When to stop, whatever is left.
+    pub end: Option<Instant>,
 }
 
 /// What it took.
@@ -110,6 +112,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             full_matrix: options.full_matrix,
             factor: options.factor,
             required_local: forge.assay.interface.required_local,
+            end: options.end,
         };
         Engine {
             forge,
@@ -144,6 +147,10 @@ impl<'a, 'c> Engine<'a, 'c> {
     /// `Internal` if the guarded original cannot be built; of the environment.
     pub fn try_original(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
         self.for_pairs = pairs;
+        if self.running.is_over() {
+            self.dropped.fill(Some(runner::UNTRIED.to_owned()));
+            return Ok(());
+        }
         let woven: Vec<usize> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
@@ -171,6 +178,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut trials = Vec::new();
         for (i, test) in self.tests.iter().enumerate() {
+            if self.running.is_over() {
+                self.dropped[i] = Some(runner::UNTRIED.to_owned());
+                continue;
+            }
             let program = whole.programs[0];
             let trial =
                 trial::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
@@ -242,6 +253,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         let mut found = vec![everywhere; wanted.len()];
         let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
         for part in woven.chunks(MOST) {
+            if self.running.is_over() {
+                part.iter().for_each(|i| found[*i].reached.fill(false));
+                continue;
+            }
             let begun = Instant::now();
             let edits: Vec<(u32, &Edit, bool)> = part
                 .iter()
@@ -254,6 +269,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             self.expense.builds += 1;
             let begun = Instant::now();
             for t in 0..tests {
+                if self.running.is_over() {
+                    part.iter().for_each(|i| found[*i].reached[t] = false);
+                    continue;
+                }
                 let trial = &self.trials[t];
                 let options = RunOptions {
                     timeout: self.options.timeout,
@@ -298,8 +317,13 @@ impl<'a, 'c> Engine<'a, 'c> {
                 Edit::Launch(change) => Some(*change),
                 _ => None,
             });
-            let case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
+            let mut case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
             if !runs.iter().any(|r| *r) {
+                if self.dropped.iter().flatten().any(|why| why == runner::UNTRIED) {
+                    case.fate.leave(runner::LATE);
+                    fates[index] = case.fate;
+                    continue;
+                }
                 decided(index, &case.fate)?;
                 continue;
             }
@@ -315,12 +339,20 @@ impl<'a, 'c> Engine<'a, 'c> {
             self.on_whole(&mut plain, &cases, &tell)?;
         }
         for case in &mut private {
+            if self.running.is_over() {
+                case.fate.leave(runner::LATE);
+                continue;
+            }
             self.private(case, cases[case.index].0[0], &tell)?;
         }
         match self.options.strategy {
             Strategy::Schemata => self.sized(&mut woven, &cases, pairs, &tell)?,
             Strategy::Rebuild => {
                 for case in &mut woven {
+                    if self.running.is_over() {
+                        case.fate.leave(runner::LATE);
+                        continue;
+                    }
                     self.rebuilt(case, &cases, &tell)?;
                 }
             }
@@ -396,6 +428,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             let Some(size) = sizes.next(rest.len()) else {
                 return self.on_whole(rest, all, tell);
             };
+            if self.running.is_over() {
+                rest.iter_mut().for_each(|case| case.fate.leave(runner::LATE));
+                break;
+            }
             let (some, others) = rest.split_at_mut(size.min(rest.len()));
             rest = others;
             let build = self.chunk(some, all, tell, &mut sizes)?;

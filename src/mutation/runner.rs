@@ -17,6 +17,15 @@ use super::verdict::{self, Fate, Pair};
 /// Variations of one sweep: what is decided is journalled after each.
 const SWEEP: usize = 512;
 
+/// The same where the time is limited.
+const SHORT_SWEEP: usize = 32;
+
+/// Why tests are left that were not tried.
+pub const UNTRIED: &str = "the time was up before it was run";
+
+/// Why cases are left that were not run to their end.
+pub const LATE: &str = "the time was up before it was run on all tests";
+
 /// Runs that one launch holds at most.
 const MOST_SLOTS: u64 = 64;
 
@@ -106,17 +115,24 @@ fn drive(
 ) -> Result<Cost> {
     let mut cost = Cost::default();
     let mut told = vec![false; cases.len()];
-    for (t, trial) in trials.iter().enumerate() {
+    let size = if running.end.is_some() { SHORT_SWEEP } else { SWEEP };
+    'trials: for (t, trial) in trials.iter().enumerate() {
         let todo: Vec<usize> = (0..cases.len())
             .filter(|c| cases[*c].runs[t] && (running.full_matrix || !cases[*c].fate.is_decided()))
             .collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
-        for some in plain.chunks(SWEEP) {
+        for some in plain.chunks(size) {
+            if running.is_over() {
+                break 'trials;
+            }
             let outcomes = sweep(executor, program, woven, trial, &trial.test.launch, cases, some, running, &mut cost)?;
             tell(trial, cases, some, outcomes);
             report(cases, &mut told, t, running, decided)?;
         }
         for c in changed {
+            if running.is_over() {
+                break 'trials;
+            }
             let range = &trial.test.launch.range;
             let Some(change) = cases[c].launch else { continue };
             let outcome =
@@ -131,6 +147,10 @@ fn drive(
             tell(trial, cases, &[c], vec![outcome]);
         }
         report(cases, &mut told, t, running, decided)?;
+    }
+    let wanted = |case: &Case| case.runs.iter().filter(|runs| **runs).count() as u64;
+    for case in cases.iter_mut().filter(|case| running.is_over() && case.pairs < wanted(case)) {
+        case.fate.leave(LATE);
     }
     Ok(cost)
 }

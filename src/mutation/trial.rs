@@ -50,6 +50,15 @@ pub struct Running {
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     pub required_local: Option<[u64; 3]>,
+    /// When to stop, whatever is left.
+    pub end: Option<Instant>,
+}
+
+impl Running {
+    /// Whether the time is up.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 /// How trials are made.

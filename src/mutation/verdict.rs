@@ -30,7 +30,7 @@ impl Pair {
 
 /// Reads what a sweep says of one variation. `describe` words a fault word.
 ///
-/// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 5).
+/// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 12).
 pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String) -> Pair {
     let runs = match swept {
         Swept::Ran(runs) => runs,
@@ -110,6 +110,14 @@ impl Fate {
     pub fn ignore(&mut self, why: &str) {
         self.status = Some(Status::Ignored);
         self.reason = Some(why.to_owned());
+    }
+
+    /// Nothing stands yet, and no more is run of it.
+    pub fn leave(&mut self, why: &str) {
+        if self.status.is_none() {
+            self.status = Some(Status::Pending);
+            self.reason = Some(why.to_owned());
+        }
     }
 
     /// Whether no further test is needed (without a full matrix).

@@ -13,8 +13,8 @@ pub fn width(kind: Kind) -> u32 {
     }
 }
 
-/// Integer and float arithmetic; `Err` for a division that has no result.
-pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()> {
+/// Integer and float arithmetic; `None` for a division that has no result.
+pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
     use LLVMOpcode::*;
     let width = width(kind);
     if matches!(kind, Kind::Float(_)) {
@@ -27,7 +27,7 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()>
             LLVMFDiv => x / y,
             _ => x % y,
         };
-        return Ok(float_bits(z, width));
+        return Some(float_bits(z, width));
     }
     let (x, y) = (signed(a, width), signed(b, width));
     let shift = (b % u64::from(width.max(1))) as u32;
@@ -35,10 +35,10 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()>
         LLVMAdd => a.wrapping_add(b),
         LLVMSub => a.wrapping_sub(b),
         LLVMMul => a.wrapping_mul(b),
-        LLVMUDiv => a.checked_div(b).ok_or(())?,
-        LLVMURem => a.checked_rem(b).ok_or(())?,
-        LLVMSDiv if y == 0 => return Err(()),
-        LLVMSRem if y == 0 => return Err(()),
+        LLVMUDiv => a.checked_div(b)?,
+        LLVMURem => a.checked_rem(b)?,
+        LLVMSDiv if y == 0 => return None,
+        LLVMSRem if y == 0 => return None,
         LLVMSDiv => x.wrapping_div(y).cast_unsigned(),
         LLVMSRem => x.wrapping_rem(y).cast_unsigned(),
         LLVMShl => a << shift,
@@ -48,7 +48,7 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Result<u64, ()>
         LLVMOr => a | b,
         _ => a ^ b,
     };
-    Ok(masked(result, width))
+    Some(masked(result, width))
 }
 
 pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool {

@@ -20,6 +20,8 @@ pub struct GenerateResult {
     /// What ran the launches.
     pub device: Option<Device>,
     pub seed: u64,
+    /// Hash of all that goals and tests follow from.
+    pub configuration: String,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Of the suite that was written.
@@ -29,6 +31,9 @@ pub struct GenerateResult {
     /// In the suite's order.
     pub tests: Vec<GeneratedTest>,
     pub summary: GenerateSummary,
+    /// Where mutants are the goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Scores>,
     /// What the reader should know besides, a sentence each.
     pub notes: Vec<String>,
 }
@@ -98,12 +103,24 @@ pub struct GeneratedTest {
     pub preconditions: Vec<String>,
 }
 
+/// Mutation scores in percent, as `kassay mutate` counts them; null where no mutant counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scores {
+    /// Of the suite that covers the branches, with which the search began.
+    pub branch_suite: Option<f64>,
+    /// Of the suite that was written.
+    pub suite: Option<f64>,
+}
+
 /// Numbers of tests and of goals by status, and where the time went.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateSummary {
     pub tests: u64,
     pub covered: u64,
     pub infeasible: u64,
+    /// Mutants only.
+    #[serde(default)]
+    pub equivalent: u64,
     pub unknown: u64,
     /// Launches made, those of minimising included.
     pub executions: u64,

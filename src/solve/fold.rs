@@ -152,8 +152,7 @@ impl Terms {
             return Some(self.truth(matches!(operation, Eq | Ule | Sle)));
         }
         let Sort::Bits(width) = self.sort(left) else { return None };
-        let is_end = self.as_constant(right) == Some(0) || self.as_constant(left) == Some(mask(width));
-        if operation == Ult && is_end {
+        if operation == Ult && (self.as_constant(right) == Some(0) || self.as_constant(left) == Some(mask(width))) {
             return Some(self.truth(false));
         }
         let bits = self.as_constant(right)?;

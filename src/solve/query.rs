@@ -132,6 +132,18 @@ fn within<R>(context: &Context, f: impl FnOnce() -> R) -> R {
     z3::with_z3_context(context, move || Here(f.take()())).take()
 }
 
+/// A context for many sessions, one after the other. It saves making one for each, which takes longer than most answers; the
+/// models that are found may depend on what was asked in it before.
+#[derive(Clone)]
+pub struct Shared(Context);
+
+impl Shared {
+    #[expect(clippy::new_without_default, reason = "it is no value to be had by the way")]
+    pub fn new() -> Shared {
+        Shared(z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take())
+    }
+}
+
 /// Conditions that are asserted once and asked about often.
 pub struct Session<'t> {
     terms: &'t Terms,
@@ -150,7 +162,12 @@ struct Level {
 
 impl<'t> Session<'t> {
     pub fn new(terms: &'t Terms) -> Session<'t> {
-        let context = z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take();
+        Session::within(terms, &Shared::new())
+    }
+
+    /// A session in a context that others had before.
+    pub fn within(terms: &'t Terms, shared: &Shared) -> Session<'t> {
+        let context = shared.0.clone();
         let solver = within(&context, Solver::new);
         Session { terms, asts: Asts::new(terms, Names::Functions), solver, context, levels: vec![Level::default()] }
     }

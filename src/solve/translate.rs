@@ -1,6 +1,6 @@
 //! Terms as Z3 has them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use z3::ast::{Ast, BV, Bool, Float, RoundingMode};
 use z3::{FuncDecl, Sort as Z3Sort};
@@ -26,12 +26,12 @@ pub(super) enum Z {
 pub(super) struct Asts<'t> {
     terms: &'t Terms,
     names: Names,
-    known: HashMap<Term, Z>,
+    known: BTreeMap<Term, Z>,
     /// The bits of floats that were asked for.
-    raw: HashMap<Term, BV>,
+    raw: BTreeMap<Term, BV>,
     /// What ties those bits to their floats.
-    definitions: HashMap<Term, Bool>,
-    functions: HashMap<String, FuncDecl>,
+    definitions: BTreeMap<Term, Bool>,
+    functions: BTreeMap<String, FuncDecl>,
 }
 
 /// The terms that `roots` are made of, and they themselves; through the arguments of unknown functions if these matter.
@@ -107,10 +107,10 @@ impl<'t> Asts<'t> {
         Asts {
             terms,
             names,
-            known: HashMap::new(),
-            raw: HashMap::new(),
-            definitions: HashMap::new(),
-            functions: HashMap::new(),
+            known: BTreeMap::new(),
+            raw: BTreeMap::new(),
+            definitions: BTreeMap::new(),
+            functions: BTreeMap::new(),
         }
     }
 

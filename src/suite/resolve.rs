@@ -1,7 +1,7 @@
 //! Suites: a file read and checked, then its tests made into launches for a kernel's interface.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::arguments::{self, Output};
 use super::compare::Tolerance;
@@ -61,6 +61,22 @@ pub struct Test {
     pub outputs: Vec<Output>,
 }
 
+/// The same path without steps back, as `a/b.cl` for `a/c/../b.cl`, unless links make that another file.
+fn tidy(path: PathBuf) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir if matches!(short.components().next_back(), Some(Component::Normal(_))) => {
+                short.pop();
+            }
+            Component::CurDir => {}
+            _ => short.push(part),
+        }
+    }
+    let is_same = path.canonicalize().is_ok_and(|real| short.canonicalize().is_ok_and(|s| s == real));
+    if is_same { short } else { path }
+}
+
 fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
@@ -88,6 +104,13 @@ impl Suite {
     }
 
     fn parse(source: Source) -> Result<Suite> {
+        if source.text.starts_with('{') && source.text.contains("\"schema\": \"kassay.") {
+            return Err(Error::caller(format!(
+                "{} is a result of kassay, but a suite is wanted here",
+                source.path.display()
+            ))
+            .mend("give the suite file (TOML or JSON) that the result was made from"));
+        }
         let root = source.parse()?;
         let file: SuiteFile = de::read(&source, &root)?;
         if file.test.is_empty() {
@@ -114,7 +137,7 @@ impl Suite {
         let tolerance = loader.tolerance(&[&file.tolerance])?;
         Ok(Suite {
             path: source.path.clone(),
-            kernel: folder(&source.path).join(&file.kernel.value),
+            kernel: tidy(folder(&source.path).join(&file.kernel.value)),
             entry: file.entry,
             options: file.options,
             tolerance,

@@ -38,6 +38,11 @@ impl Schedule {
         self.map.is_empty() && self.item_order.is_empty() && self.preemptions.is_empty()
     }
 
+    /// Whether it orders nothing but work-groups, which devices can be made to.
+    pub fn is_map(&self) -> bool {
+        self.item_order.is_empty() && self.preemptions.is_empty()
+    }
+
     /// Whether the schedule fits a launch.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Writing suites: launches as a TOML file with `.npy` files beside it, which read back give the same launches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -48,12 +48,40 @@ const INLINE: usize = 16;
 /// # Errors
 /// `Environment` if the folder or a file in it cannot be written; `Internal` if a launch does not fit the interface.
 pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<PathBuf> {
-    std::fs::create_dir_all(folder).map_err(|e| no_folder(folder, &e))?;
-    let mut writer = Writer { folder, files: BTreeMap::new() };
-    let text = writer.suite(suite, interface)?;
+    let written = write_data(folder, suite, interface, &BTreeSet::new())?;
     let path = folder.join("suite.toml");
-    std::fs::write(&path, text).map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
+    std::fs::write(&path, written.text)
+        .map_err(|e| Error::environment(format!("cannot write `{}`: {e}", path.display())))?;
     Ok(path)
+}
+
+/// A suite whose data is in place.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// Of the suite file, which is not written yet.
+    pub text: String,
+    /// Names of the data files.
+    pub files: Vec<String>,
+}
+
+/// Writes a suite's data, in files none of which is called as one of `taken`; makes the folder.
+///
+/// # Errors
+/// As of [`write`].
+pub fn write_data(
+    folder: &Path,
+    suite: &Writing<'_>,
+    interface: &Interface,
+    taken: &BTreeSet<String>,
+) -> Result<Written> {
+    std::fs::create_dir_all(folder).map_err(|e| no_folder(folder, &e))?;
+    let mut writer = Writer { folder, taken, files: BTreeMap::new() };
+    let text = writer.suite(suite, interface)?;
+    Ok(Written { text, files: writer.files.into_keys().map(file_name).collect() })
+}
+
+fn file_name(name: String) -> String {
+    name + ".npy"
 }
 
 /// Why there is no such folder.
@@ -74,6 +102,7 @@ pub fn relative(folder: &Path, target: &Path) -> PathBuf {
 /// Writes the data files of one suite.
 struct Writer<'a> {
     folder: &'a Path,
+    taken: &'a BTreeSet<String>,
     /// By name, without its ending.
     files: BTreeMap<String, Vec<u8>>,
 }
@@ -217,11 +246,14 @@ impl Writer<'_> {
         let safe: String = label.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let mut name = safe.clone();
         let mut number = 1;
-        while self.files.get(&name).is_some_and(|known| *known != encoded) {
+        let is_other = |name: &String| {
+            self.files.get(name).is_some_and(|known| *known != encoded) || self.taken.contains(&file_name(name.clone()))
+        };
+        while is_other(&name) {
             number += 1;
             name = format!("{safe}-{number}");
         }
-        let file = format!("{name}.npy");
+        let file = file_name(name.clone());
         if !self.files.contains_key(&name) {
             npy::write(&self.folder.join(&file), ty, shape, bytes)?;
             self.files.insert(name, encoded);

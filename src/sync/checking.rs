@@ -8,9 +8,9 @@ use super::findings::{self, Findings, Found, Key, Reader, Seen};
 use super::outcomes;
 use super::words;
 use crate::error::Result;
-use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions, SimulatorFault};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::generate::growth::{self, Guess};
-use crate::lower::host::table::{HostTable, Storage};
+use crate::lower::host::table::HostTable;
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use crate::suite::Output;
 use crate::suite::launch::Launch;
@@ -69,6 +69,8 @@ pub struct Checked {
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are in order only because of what atomics happened to read.
     pub leaning: Vec<String>,
+    /// Inputs that were not run, a sentence each.
+    pub refused: Vec<String>,
 }
 
 /// How often a launch's arguments may grow.
@@ -82,24 +84,13 @@ pub fn explore(sim: &mut dyn Simulate, table: &HostTable, case: &mut Case) -> Re
     let mut run = Run { sim };
     let mut simulation = run.launch(&case.launch, Vec::new(), true)?;
     for _ in 0..ROUNDS {
-        let reached = reached(table, &simulation);
+        let reached = growth::reached(table, &simulation.faults);
         if !growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
             break;
         }
         simulation = run.launch(&case.launch, Vec::new(), true)?;
     }
     Ok(simulation)
-}
-
-/// Ends of accesses behind the ends of arguments, in bytes, by position.
-fn reached(table: &HostTable, simulation: &Simulation) -> Vec<(u32, u64)> {
-    let beyond = simulation.faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds && f.texel.is_none());
-    let end = |f: &SimulatorFault| {
-        let Storage::Argument(position) = table.objects.get(f.object? as usize)?.storage else { return None };
-        let bytes = table.accesses.get(f.site as usize).map_or(1, |a| u64::from(a.bytes));
-        Some((position, u64::try_from(f.offset).ok()?.checked_add(bytes)?))
-    };
-    beyond.filter_map(end).collect()
 }
 
 /// Checks all cases.
@@ -137,14 +128,18 @@ pub fn check(
     let barriers = run.barriers(reader, cases, &explored, verdict, options)?;
     let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
     let leaning = leans.map(|(case, _)| case.name.clone()).collect();
+    let refused = cases.iter().zip(&explored).filter_map(|(case, e)| {
+        let why = e.simulation.rejected.as_ref()?;
+        Some(format!("the input \"{}\" was not run: {why}", case.name))
+    });
+    let refused = refused.collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, leaning })
+    Ok(Checked { verdict, found, inputs, barriers, leaning, refused })
 }
 
 fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
-    let (dims, schedule) = (case.launch.range.dims, &case.launch.schedule);
-    Seen { input, name: &case.name, dims, schedule, simulation }
+    Seen { input, name: &case.name, launch: &case.launch, simulation }
 }
 
 /// An input that was run.
@@ -266,8 +261,11 @@ fn describe(case: &Case, explored: &Explored) -> Input {
     let simulation = &explored.simulation;
     let reason = match () {
         () if simulation.completed => None,
-        () if !simulation.divergences.is_empty() => Some("work-items wait at barriers that others never reach"),
-        () => Some("work-items were stopped"),
+        () if let Some(why) = &simulation.rejected => Some(format!("the simulator cannot run it: {why}")),
+        () if !simulation.divergences.is_empty() => {
+            Some("work-items wait at barriers that others never reach".to_owned())
+        }
+        () => Some("work-items were stopped".to_owned()),
     };
     Input {
         name: case.name.clone(),
@@ -276,7 +274,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         local: range.local.unwrap_or([1; 3])[..dims].to_vec(),
         work_groups: range.groups(),
         completed: simulation.completed,
-        reason: reason.map(str::to_owned),
+        reason,
         findings: explored.keys.len() as u64,
         schedule: case.launch.schedule.clone(),
         fitness: case.fitness,

@@ -12,7 +12,7 @@ use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{self, HostTable, SourcePlace, Space, Storage};
 use crate::result::Location;
 use crate::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
-use crate::suite::schedule::Schedule;
+use crate::suite::launch::{ArgValue, Launch};
 
 /// What is known of the kernel besides what the simulator saw.
 pub struct Reader<'a> {
@@ -30,9 +30,8 @@ pub struct Seen<'a> {
     /// Which of the inputs.
     pub input: usize,
     pub name: &'a str,
-    /// Dimensions of the launch.
-    pub dims: u32,
-    pub schedule: &'a Schedule,
+    /// Under its schedule.
+    pub launch: &'a Launch,
     pub simulation: &'a Simulation,
 }
 
@@ -148,7 +147,7 @@ impl Reader<'_> {
         accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
         let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
         let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
-        let message = words::race(&accesses, &object.words(), scope, seen.dims);
+        let message = words::race(&accesses, &object.words(), scope, seen.launch.range.dims);
         Finding {
             scope: Some(scope),
             benign: conflict.benign,
@@ -211,15 +210,18 @@ impl Reader<'_> {
                 (ids(self.accessed(fault.site, mode)), object)
             }
         };
-        let elements = fault.object.and_then(|o| self.elements(o));
+        let elements = fault.object.and_then(|o| self.elements(o, seen.launch));
         // Of variables of fixed size the simulator knows what was hit, not always where: an index inside says so.
-        let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n));
+        let is_given = |o| matches!(self.table.objects.get(o as usize).map(|o| o.storage), Some(Storage::Argument(_)));
+        let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n))
+            && !fault.object.is_some_and(is_given);
         if fault.texel.is_some() || kind == FindingKind::OutOfBounds && inside {
             object.index = None;
         }
+        let dims = seen.launch.range.dims;
         let message = match (fault.texel, &object.name) {
-            (Some(texel), Some(name)) => words::texel(&access, name, texel, seen.dims),
-            _ => words::fault(kind, &access, &object.words(), elements, seen.dims),
+            (Some(texel), Some(name)) => words::texel(&access, name, texel, dims),
+            _ => words::fault(kind, &access, (&object.words(), object.index), elements, dims),
         };
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
     }
@@ -239,7 +241,7 @@ impl Reader<'_> {
             message,
             input: Some(seen.name.to_owned()),
             inputs: 1,
-            schedule: seen.schedule.clone(),
+            schedule: seen.launch.schedule.clone(),
             witness: None,
             reproduction: None,
         }
@@ -317,15 +319,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Elements of a variable whose size the code tells.
-    fn elements(&self, object: u32) -> Option<u64> {
+    /// Elements of a variable or buffer.
+    fn elements(&self, object: u32, launch: &Launch) -> Option<u64> {
         let object = self.table.objects.get(object as usize)?;
-        match object.storage {
-            Storage::Argument(_) => None,
-            Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => {
-                Some(bytes / u64::from(object.element.max(1)))
-            }
-        }
+        let bytes = match object.storage {
+            Storage::Argument(position) => match launch.args.get(position as usize)? {
+                ArgValue::Buffer(bytes) => bytes.len() as u64,
+                ArgValue::Local(bytes) => *bytes,
+                _ => return None,
+            },
+            Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
+        };
+        Some(bytes / u64::from(object.element.max(1)))
     }
 }
 

@@ -3,12 +3,13 @@
 
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
-use crate::exec::Code;
+use crate::exec::{Code, Executor, ProgramId, RunOptions, RunResult};
 use crate::instrument::ids;
 use crate::instrument::layout::{GuardLayout, header};
 use crate::instrument::mutants::schemata;
 use crate::lower::spirv;
 use crate::suite::launch::Launch;
+use crate::suite::schedule::Schedule;
 
 /// A kernel that reads its ids through a map.
 #[derive(Debug)]
@@ -30,6 +31,24 @@ pub fn build(assay: &Assay<'_>) -> Result<Mapped> {
     spirv::prepare(&module, &assay.entry, &assay.machine)?;
     let spirv = spirv::emit(&module, &assay.machine)?;
     Ok(Mapped { code: Code::spirv(spirv, &assay.entry, spirv::build_options(&module)), layout })
+}
+
+/// Runs a launch on a device in the order of its schedule's map.
+///
+/// # Errors
+/// As of [`probe`] and [`Executor::run`].
+pub fn run(
+    executor: &mut dyn Executor,
+    program: ProgramId,
+    layout: GuardLayout,
+    launch: &Launch,
+    options: &RunOptions,
+) -> Result<RunResult> {
+    let probe = probe(layout, launch)?;
+    let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
+    // What the map says, the device need not know.
+    let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
+    executor.run_with_probe(program, &launch, &options, &probe)
 }
 
 /// The probe buffer for a launch, with the map of its schedule.

@@ -54,12 +54,8 @@ impl Lane {
     fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
         match self {
             Lane::Mapped { executor, program, layout } => {
-                let probe = mapped::probe(*layout, launch)?;
-                let probe_words = Some(probe.len() as u64);
-                let options = RunOptions { timeout, repeats: 1, probe_words, outputs: true };
-                // What the map says, the device need not know.
-                let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
-                Ok(match executor.run_with_probe(*program, &launch, &options, &probe)? {
+                let options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
+                Ok(match mapped::run(&mut **executor, *program, *layout, launch, &options)? {
                     Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
                     Err(fault) => (failed(fault), None),
                 })
@@ -86,6 +82,9 @@ fn simulated(seen: Simulation) -> Ended {
         FaultKind::Uninitialised => None,
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
+    if let Some(why) = seen.rejected {
+        return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
+    }
     match seen.faults.iter().find_map(|f| telling(f.kind)) {
         _ if !seen.divergences.is_empty() => {
             ended("divergence", "work-items wait at a barrier that others never reach")

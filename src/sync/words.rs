@@ -81,18 +81,29 @@ pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<
     out
 }
 
-/// `elements`: how many the variable has, where the code tells.
-pub fn fault(kind: FindingKind, access: &Access, element: &str, elements: Option<u64>, dims: u32) -> String {
+/// `element`: what is accessed, such as `tmp[4]`, and its index; `elements`: how many the variable or buffer has, where that is known.
+pub fn fault(
+    kind: FindingKind,
+    access: &Access,
+    (element, index): (&str, Option<i64>),
+    elements: Option<u64>,
+    dims: u32,
+) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let does = verb(access.mode);
     let bytes = access.bytes.map(|b| if b == 1 { "1 byte".to_owned() } else { format!("{b} bytes") });
     match kind {
         FindingKind::OutOfBounds => match (element, elements) {
             ("memory", _) => format!("{who} {does} memory that belongs to no buffer or variable"),
-            (_, Some(1)) if !element.ends_with(']') => format!("{who} {does} `{element}` outside its only element"),
-            (_, Some(n)) if !element.ends_with(']') => format!("{who} {does} `{element}` outside its {n} elements"),
-            (_, Some(1)) => format!("{who} {does} `{element}`, but it has only 1 element"),
-            (_, Some(n)) => format!("{who} {does} `{element}`, but it has {n} elements"),
+            (_, Some(1)) if index.is_none() => format!("{who} {does} `{element}` outside its only element"),
+            (_, Some(n)) if index.is_none() => format!("{who} {does} `{element}` outside its {n} elements"),
+            (_, Some(n)) => {
+                let is_inside = index.is_some_and(|i| u64::try_from(i).is_ok_and(|i| i < n));
+                let from = bytes.filter(|_| is_inside).map(|b| format!("{b} from ")).unwrap_or_default();
+                let on = if is_inside { " on" } else { "" };
+                let has = if n == 1 { "only 1 element".to_owned() } else { format!("{n} elements") };
+                format!("{who} {does} {from}`{element}`{on}, but it has {has}")
+            }
             (_, None) => format!("{who} {does} `{element}`, which lies outside its buffer"),
         },
         FindingKind::NullAccess => format!("{who} {does} through a null pointer"),

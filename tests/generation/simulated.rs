@@ -82,6 +82,26 @@ fn one_too_many_is_out_of_bounds() {
 }
 
 #[test]
+fn what_is_counted_down_from_a_length_or_around_it_stays_in_the_buffer() {
+    for line in [
+        "if (i < n) a[(n - 2 - k) * n + i] -= a[(n - 3 - k) * n + i];",
+        "if (i < n) a[(n - 1 - i) * n + k] = i;",
+        "if (i < m) a[(n - 2 - k) * m + i] = i;",
+        "if (i == 0) a[n - 1 - k] = m;",
+        "if (i < n) for (int j = 0; j < n - 1; j++) a[(n - 2 - j) * n + i] = j;",
+        "for (int j = 0; j <= m; j++) a[(n - j) * get_global_size(0) + i] = j;",
+        "for (int j = -m; j <= m; j++) if (i == 0) a[j + m] = j;",
+    ] {
+        let source =
+            format!("kernel void k(global int *a, int k, int n, int m) {{ int i = get_global_id(0); {line} }}");
+        let seen = with_source(&source, simulate);
+        assert_eq!(faults(&seen, FaultKind::OutOfBounds), 0, "{line}");
+    }
+    let forgotten = "kernel void k(global int *a, int n) { int i = get_global_id(0); if (i <= n) a[n - 1 - i] = i; }";
+    assert!(faults(&with_source(forgotten, simulate), FaultKind::OutOfBounds) > 0);
+}
+
+#[test]
 fn races_are_found_and_not_made() {
     for (racy, line) in [
         (true, "a[i / 2] = i;"),

@@ -422,6 +422,7 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
                             range.offset[d] + group_id[d] * range.local[d] + local_id[d]
                         }),
                         local_linear_id: linear,
+                        leaves: 0,
                         host: meeting as *mut c_void,
                     };
                     // SAFETY: the code was made for these arguments, which outlive the run.

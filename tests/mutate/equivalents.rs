@@ -77,7 +77,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let mutants = enumerate(&subject, &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
     let bitcode = assay.module.write_bitcode_to_memory();
-    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2)?;
+    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2, None)?;
 
     let lane = starting.ready()?;
     let most = lane.device().max_work_group_size;
@@ -108,6 +108,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         timeout: Duration::from_secs(60),
         prune: false,
         batch: true,
+        end: None,
     };
     let mut engine = Engine::new(Forge::new(&assay, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
     engine.try_original(&wanted, false)?;

@@ -48,8 +48,8 @@ pub fn verdicts(source: &str, edits: impl FnOnce(&[u8], &Sites) -> Vec<Edit>) ->
     let (bitcode, sites) = canonical_form(source);
     let edits = edits(&bitcode, &sites);
     let mutants: Vec<&Edit> = edits.iter().collect();
-    let found = classify(&bitcode, &sites, "k", &mutants, 2).unwrap();
-    assert_eq!(found, classify(&bitcode, &sites, "k", &mutants, 1).unwrap(), "threads make no difference");
+    let found = classify(&bitcode, &sites, "k", &mutants, 2, None).unwrap();
+    assert_eq!(found, classify(&bitcode, &sites, "k", &mutants, 1, None).unwrap(), "threads make no difference");
     found
 }
 
@@ -99,7 +99,7 @@ fn deleted_actions_are_distinct_unless_dead() {
     }
     edits.push(("local".to_owned(), Edit::Privatise { variable: LocalVariable::Argument(1) }));
     let mutants: Vec<&Edit> = edits.iter().map(|(_, edit)| edit).collect();
-    let found = classify(&bitcode, &sites, "k", &mutants, 2).unwrap();
+    let found = classify(&bitcode, &sites, "k", &mutants, 2, None).unwrap();
     let equivalent: Vec<&str> =
         edits.iter().zip(&found).filter(|(_, v)| is_equivalent(v)).map(|((name, _), _)| name.as_str()).collect();
     // The stores are those of both arguments, `i`, `dead`, `l[i]` and `a[i]`.
@@ -187,7 +187,7 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         edits.extend(itself);
         let mutants: Vec<&Edit> = edits.iter().collect();
         let start = Instant::now();
-        let found = classify(&bitcode, &sites, &entry, &mutants, 2).unwrap();
+        let found = classify(&bitcode, &sites, &entry, &mutants, 2, None).unwrap();
         let each = start.elapsed().as_secs_f64() * 1e3 / mutants.len() as f64;
         let equivalent = found.iter().filter(|v| is_equivalent(v)).count();
         let duplicates = found.iter().filter(|v| matches!(v, Verdict::DuplicateOf(_))).count();

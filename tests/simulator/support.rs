@@ -17,7 +17,7 @@ const HEAD: &str = r#"
 typedef unsigned int u32; typedef unsigned long u64; typedef long i64; typedef unsigned char u8;
 struct group { const void *extents; u8 *local_base; u8 *sink; u64 dimensions, global_size[3], local_size[3], enqueued[3], groups[3],
     offset[3], group_id[3]; };
-struct item { const struct group *group; i64 fuel; u64 local_id[3], global_id[3], linear; void *host; };
+struct item { const struct group *group; i64 fuel; u64 local_id[3], global_id[3], linear, leaves; void *host; };
 void *__kassay_access(struct item *, void *, u32);
 void *__kassay_span(struct item *, void *, u32, u64);
 void *__kassay_check(struct item *, void *, u32);

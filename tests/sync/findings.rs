@@ -4,10 +4,9 @@ use kassay::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simu
 use kassay::lower::host::table::{HostTable, Mode};
 use kassay::result::Location;
 use kassay::result::check::{self, Branch, Finding, FindingKind, Memory, Scope, Verdict};
-use kassay::suite::schedule::Schedule;
 use kassay::sync::findings::{Findings, Reader, Seen, verdict};
 
-use super::support::{Tables, access, conflict, interface, place, simulation};
+use super::support::{Tables, access, conflict, interface, launch, place, simulation};
 
 fn read(table: &HostTable, simulations: &[Simulation]) -> Vec<Finding> {
     let interface = interface();
@@ -16,11 +15,11 @@ fn read(table: &HostTable, simulations: &[Simulation]) -> Vec<Finding> {
         Some(Branch { location, construct: "if".into() })
     };
     let reader = Reader { table, interface: &interface, source: "k.cl", split: &split };
-    let natural = Schedule::default();
+    let natural = launch(16, 4);
     let mut findings = Findings::default();
     for (input, simulation) in simulations.iter().enumerate() {
         let name = ["first", "second"][input.min(1)];
-        findings.add(&reader, Seen { input, name, dims: 1, schedule: &natural, simulation });
+        findings.add(&reader, Seen { input, name, launch: &natural, simulation });
     }
     findings.finish().into_iter().map(|f| f.finding).collect()
 }
@@ -132,7 +131,7 @@ fn faults_are_told_with_what_they_hit() {
     ];
     assert_eq!(told, expected);
     assert_eq!(found[0].message, "work-item 9 writes `tmp[64]`, but it has 64 elements");
-    assert_eq!(found[1].message, "work-item 9 reads `x[-2]`, which lies outside its buffer");
+    assert_eq!(found[1].message, "work-item 9 reads `x[-2]`, but it has 16 elements");
     // The pointer's own space is known even where it leads nowhere.
     assert_eq!((found[2].variable.as_deref(), found[2].memory), (None, Some(Memory::Global)));
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, Assay, File};
-use kassay::exec::Observation;
 use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
 use kassay::kernel::compile;
 use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
@@ -99,18 +98,7 @@ pub fn launch(global: u64, local: u64) -> Launch {
 }
 
 pub fn simulation() -> Simulation {
-    let observation =
-        Observation { outputs: Vec::new(), probe: Vec::new(), kernel_times: Vec::new(), printf: String::new() };
-    Simulation {
-        observation,
-        conflicts: Vec::new(),
-        divergences: Vec::new(),
-        faults: Vec::new(),
-        reached: Vec::new(),
-        leans_on_atomics: false,
-        footprint: None,
-        completed: true,
-    }
+    Simulation { completed: true, ..Simulation::default() }
 }
 
 /// An access of item `item` in groups of 4.

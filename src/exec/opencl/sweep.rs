@@ -64,8 +64,8 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     Ok(SweepOutcome { runs, launches, kernel_time })
 }
 
-/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it
-/// (invariant 6 of ARCHITECTURE.md). Images cannot be replicated, so that none may be written; and the work-groups must
+/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it.
+/// Images cannot be replicated, so that none may be written; and the work-groups must
 /// all be of one size, which the launch names.
 ///
 /// `read_only`: by position, which arguments the kernel cannot write.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use super::compare::Compared;
 use super::lane::{Course, Lane, MOST_PRINTED};
 use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
@@ -43,6 +44,7 @@ struct Loaded {
 /// How a run ended, besides what its buffers hold.
 #[derive(Debug, Default)]
 struct Seen {
+    compared: Vec<Compared>,
     conflicts: Vec<Conflict>,
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
@@ -82,7 +84,7 @@ impl Simulator {
     /// Schedules interrupt items only in code that was woven for races.
     ///
     /// # Errors
-    /// `Caller` if the launch does not fit the simulator's limits or its schedule is no permutation; `Environment` if there is no
+    /// `Caller` if the launch is too large to look for races, or its schedule is no permutation; `Environment` if there is no
     /// memory; `Internal` if the program was not loaded here.
     pub fn simulate(
         &mut self,
@@ -93,13 +95,12 @@ impl Simulator {
         head: &[u32],
     ) -> Result<Simulation> {
         if let Err(refusal) = self.prepare(program, launch, options.probe_words) {
-            return Err(match refusal {
-                Refusal::Error(e) => e,
+            return match refusal {
+                Refusal::Error(e) => Err(e),
                 Refusal::Rejected(name, why) => {
-                    Error::caller(format!("the simulator cannot run this launch: {why} ({name})"))
-                        .mend("change the launch's sizes")
+                    Ok(Simulation { rejected: Some(format!("{why} ({name})")), ..Simulation::default() })
                 }
-            });
+            };
         }
         let seen = self.once(program, options, timeout, head)?;
         let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
@@ -116,7 +117,9 @@ impl Simulator {
             reached: seen.reached,
             footprint: seen.footprint,
             leans_on_atomics: seen.leans_on_atomics,
+            compared: seen.compared,
             completed: seen.completed,
+            rejected: None,
         })
     }
 
@@ -214,6 +217,7 @@ fn passage(
         for lane in others {
             first.faults.absorb(&mut lane.faults);
             first.divergences.append(&mut lane.divergences);
+            first.compared.iter_mut().zip(&lane.compared).for_each(|(to, from)| to.absorb(from));
             first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
             first.incomplete |= lane.incomplete;
             first.broken = first.broken.take().or_else(|| lane.broken.take());
@@ -224,6 +228,7 @@ fn passage(
         }
         seen.faults = first.faults.take();
         seen.divergences = std::mem::take(&mut first.divergences);
+        seen.compared = std::mem::take(&mut first.compared);
         let barriers = prepared.program.barriers.iter().zip(&first.reached);
         seen.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
         seen.reached.sort_unstable();
@@ -284,6 +289,8 @@ fn course(
         map: schedule.map.clone(),
         item_order: schedule.item_order.clone(),
         preemptions: schedule.preemptions.clone(),
+        halts: options.halts,
+        comparisons: options.comparisons,
         ignored,
         next: AtomicU64::new(0),
     })

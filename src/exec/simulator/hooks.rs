@@ -11,7 +11,7 @@ use super::program::{NONE, Site, writes};
 use super::schedule::SLICE;
 use super::shadow::{Place, Who};
 use super::slot::{Item, State};
-use super::{pictures, print, sync};
+use super::{compare, pictures, print, sync};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::Space;
 
@@ -38,6 +38,7 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::IMAGE_READ, pictures::read as *const () as usize),
         (hook::IMAGE_WRITE, pictures::write as *const () as usize),
         (hook::IMAGE_QUERY, pictures::query as *const () as usize),
+        (hook::COMPARISON, compare::compare as *const () as usize),
     ]
 }
 
@@ -158,12 +159,25 @@ unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u3
 unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
     // SAFETY: as of `access`.
     unsafe {
+        halt(item);
         let lane = (*item).lane;
         // What is only written needs no zeros, but others may read there later.
         let bytes = bytes.max(u64::from(at.bytes));
         match (*lane).in_sink(bytes) {
             Some(sink) => sink,
             None => end(item),
+        }
+    }
+}
+
+/// Ends the run after a fault, if one is enough.
+unsafe fn halt(item: *mut Item) {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        if (*(*lane).course).halts {
+            (*lane).over = true;
+            end(item);
         }
     }
 }
@@ -323,7 +337,10 @@ fn suits(pointer: Space, memory: Space) -> bool {
 
 unsafe extern "C" fn division(item: *mut Item, site: u32) {
     // SAFETY: as of `access`.
-    unsafe { (*(*item).lane).faults.note(item, FaultKind::Division, site, None, 0) };
+    unsafe {
+        (*(*item).lane).faults.note(item, FaultKind::Division, site, None, 0);
+        halt(item);
+    }
 }
 
 unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, scope: u32) {
@@ -346,7 +363,11 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
         if Instant::now() >= (*(*lane).course).deadline {
             (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
             (*lane).over = true;
-            end(item);
+            (*item).state = State::Late;
+            (*(*item).slot).over = true;
+            sync::suspend(item);
+            // Only to leave.
+            return 0;
         }
         (*(*item).slot).cursor = (*item).place + 1;
         let left = (*item).fuel_left;

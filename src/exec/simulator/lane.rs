@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use super::compare::Compared;
 use super::faults::Faults;
 use super::fiber::{Entry, Fiber};
 use super::launch::Prepared;
@@ -36,6 +37,10 @@ pub struct Course {
     pub map: Vec<u32>,
     pub item_order: Vec<u32>,
     pub preemptions: Vec<Preemption>,
+    /// Whether the first fault ends it.
+    pub halts: bool,
+    /// How many comparisons the code tells of.
+    pub comparisons: u32,
     /// By source of barriers: whether they order no memory.
     pub ignored: Vec<bool>,
     /// The next place in the order of launch.
@@ -70,6 +75,8 @@ pub struct Lane {
     pub entry: Option<Entry>,
     pub faults: Faults,
     pub divergences: Vec<Divergence>,
+    /// By number of comparisons.
+    pub compared: Vec<Compared>,
     /// By site of barriers: whether some item arrived.
     pub reached: Vec<bool>,
     pub printed: Vec<u8>,
@@ -123,6 +130,7 @@ impl Lane {
             entry: None,
             faults: Faults::default(),
             divergences: Vec::new(),
+            compared: Vec::new(),
             reached: Vec::new(),
             printed: Vec::new(),
             activity: 0,
@@ -157,6 +165,8 @@ impl Lane {
         self.divergences.clear();
         self.reached.clear();
         self.reached.resize(program.barriers.len(), false);
+        self.compared.clear();
+        self.compared.resize(course.comparisons as usize, Compared::default());
         self.printed.clear();
         self.activity = 0;
         self.moved = false;

@@ -4,6 +4,7 @@
 //! for each other. A lane runs groups on one thread: items on fibers, which stop where they wait. Nothing a kernel does
 //! takes kassay down: every access is checked before it is made, loops burn fuel, and an item that must end is never resumed.
 
+pub mod compare;
 mod executor;
 mod faults;
 mod fiber;

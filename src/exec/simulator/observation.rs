@@ -1,6 +1,7 @@
 //! What the simulator sees beyond outputs: conflicting accesses, barriers that diverge, faults. Numbers of sites are indices into
 //! the parts of [`crate::lower::host::table::HostTable`].
 
+use super::compare::Compared;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
 use crate::suite::schedule::Schedule;
@@ -19,6 +20,10 @@ pub struct SimulationOptions {
     pub probe_words: Option<u64>,
     /// Also measure the footprint; goes with `races`.
     pub footprint: bool,
+    /// End the launch at the first access out of bounds or bad division.
+    pub halts: bool,
+    /// How many comparisons the code tells of; what they showed is in [`Simulation::compared`].
+    pub comparisons: u32,
 }
 
 /// One access of one work-item.
@@ -104,7 +109,7 @@ pub struct SimulatorFault {
 }
 
 /// What a launch did on the simulator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Simulation {
     pub observation: Observation,
     pub conflicts: Vec<Conflict>,
@@ -116,8 +121,12 @@ pub struct Simulation {
     pub leans_on_atomics: bool,
     /// If it was asked for.
     pub footprint: Option<Footprint>,
+    /// By number, as many as were asked for.
+    pub compared: Vec<Compared>,
     /// Whether every work-item came to its end.
     pub completed: bool,
+    /// Why the launch was not begun: it is beyond what the simulator can run.
+    pub rejected: Option<String>,
 }
 
 /// Addresses that a launch touched, for the search for inputs (SIMULEE 3.1): only global and local memory.

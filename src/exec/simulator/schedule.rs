@@ -34,7 +34,7 @@ enum End {
     Spinning,
 }
 
-/// After `item` has come to its end: the item that its fiber runs next, or null.
+/// After `item` has come to its end, or left: the item that its fiber runs next, or null.
 ///
 /// # Safety
 /// `item` is the running one.
@@ -43,6 +43,9 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
     unsafe {
         let (slot, lane) = ((*item).slot, (*item).lane);
         (*item).state = State::Finished;
+        if (*item).context.leaves != 0 {
+            return std::ptr::null_mut();
+        }
         (*slot).finished += 1;
         (*slot).last = (*item).place;
         (*lane).activity += 1;
@@ -263,19 +266,37 @@ unsafe fn give_up(lane: *mut Lane) {
     }
 }
 
-/// Ends a group whose items have not all finished.
+/// Ends a group whose items have not all finished. Those that wait or spin do first what the code has them do at their end.
 unsafe fn abandon(lane: *mut Lane, slot: *mut Slot) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: as of `run`; no fiber runs, but those of items that leave, one after the other.
     unsafe {
         (*lane).incomplete = true;
-        let begun = |item: &&Item| !matches!(item.state, State::Fresh | State::Finished);
-        for item in (&(*slot).items)[..(*slot).count as usize].iter().filter(begun) {
-            let fiber = &mut (&mut (*lane).fibers)[item.fiber as usize];
-            // A fiber that came back idle is among the idle ones already.
-            if std::ptr::eq(fiber.item(), item) {
-                fiber.abandon();
-                (*lane).idle.push(item.fiber);
+        let can_leave = (*(*lane).program).table().leaves;
+        for index in 0..(*slot).count as usize {
+            let item = (*slot).items.as_mut_ptr().add(index);
+            let state = (*item).state;
+            if matches!(state, State::Fresh | State::Finished) {
+                continue;
             }
+            let number = (*item).fiber;
+            let fiber = (*lane).fibers.as_mut_ptr().add(number as usize);
+            // A fiber that came back idle is among the idle ones already.
+            if !std::ptr::eq((*fiber).item(), item) {
+                continue;
+            }
+            // Others stopped at an access, and would go on with it.
+            let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
+            let left = match (*lane).entry.filter(|_| can_leave && at_hook) {
+                Some(entry) => {
+                    (*item).context.leaves = 1;
+                    (*fiber).run(item, entry) == Back::Idle
+                }
+                None => false,
+            };
+            if !left {
+                (*fiber).abandon();
+            }
+            (*lane).idle.push(number);
         }
     }
 }

@@ -24,6 +24,8 @@ pub enum State {
     Spinning,
     /// Has spent all its fuel at the loop [`Item::at`]; goes on only if others may have changed what it waits for.
     Exhausted,
+    /// Is over its time.
+    Late,
     Finished,
 }
 
@@ -230,6 +232,7 @@ impl Slot {
         self.count = count;
         for item in &mut self.items[..count as usize] {
             item.state = State::Fresh;
+            item.context.leaves = 0;
             item.lane = lane;
         }
         for (start, bytes) in &self.clear {
@@ -347,6 +350,7 @@ fn blank() -> Item {
             local_id: [0; 3],
             global_id: [0; 3],
             local_linear_id: 0,
+            leaves: 0,
             host: std::ptr::null_mut(),
         },
         lane: std::ptr::null_mut(),

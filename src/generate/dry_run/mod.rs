@@ -10,6 +10,7 @@ mod value;
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::time::Instant;
 
 use llvm_sys::LLVMOpcode;
 
@@ -39,6 +40,8 @@ pub struct Setup<'a> {
     pub args: &'a [Given<'a>],
     /// Instructions in all, and of one work-item.
     pub budget: u64,
+    /// When to stop in any case.
+    pub end: Option<Instant>,
 }
 
 /// How a region was used.
@@ -77,6 +80,9 @@ const PRIVATE: u64 = 1 << 12;
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 
+/// Instructions between two looks at the clock.
+const CLOCK: u64 = 1 << 12;
+
 /// Work-items beyond this number are left out, except in the first and last groups of each dimension.
 const MANY_ITEMS: u64 = 4096;
 
@@ -98,6 +104,7 @@ enum State {
 }
 
 struct Item<'a> {
+    /// By value; none before it begins and after it has ended.
     values: Vec<Value>,
     block: usize,
     previous: usize,
@@ -115,9 +122,13 @@ pub struct DryRun<'a> {
     setup: &'a Setup<'a>,
     blocks: Vec<Block<'a>>,
     constants: Vec<Value>,
+    /// Values of items that have ended: what another item reads of them it has written before.
+    spare: Vec<Vec<Value>>,
     interval: u32,
     group_items: u32,
     steps: u64,
+    /// Of instructions; 0 once the time is up.
+    budget: u64,
     wild: u64,
     divisions: Cell<u64>,
     exhausted: bool,
@@ -155,9 +166,11 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         setup,
         blocks,
         constants: Vec::new(),
+        spare: Vec::new(),
         interval: 0,
         group_items: u32::try_from(setup.local.iter().product::<u64>()).unwrap_or(u32::MAX),
         steps: 0,
+        budget: setup.budget,
         wild: 0,
         divisions: Cell::new(0),
         exhausted: false,
@@ -244,7 +257,7 @@ impl<'a> DryRun<'a> {
                     if is_large && !(at_edge(x, count[0]) && at_edge(y, count[1]) && at_edge(z, count[2])) {
                         continue;
                     }
-                    if self.steps > self.setup.budget {
+                    if self.steps > self.budget {
                         self.exhausted = true;
                         return;
                     }
@@ -276,7 +289,7 @@ impl<'a> DryRun<'a> {
                     let within = |d: usize| group_id[d] * local[d] + local_id[d] < self.setup.range.global[d];
                     if (0..3).all(within) {
                         items.push(Item {
-                            values: self.constants.clone(),
+                            values: Vec::new(),
                             block: 0,
                             previous: 0,
                             index: 0,
@@ -294,10 +307,16 @@ impl<'a> DryRun<'a> {
         }
         loop {
             for item in items.iter_mut().filter(|i| i.state == State::Running) {
+                if item.values.is_empty() {
+                    item.values = self.spare.pop().unwrap_or_else(|| self.constants.clone());
+                }
                 self.advance(item);
+                if item.state == State::Done {
+                    self.spare.push(std::mem::take(&mut item.values));
+                }
             }
             let waiting = items.iter().filter(|i| i.state == State::Waiting).count();
-            if waiting == 0 || self.steps > self.setup.budget {
+            if waiting == 0 || self.steps > self.budget {
                 return;
             }
             items.iter_mut().filter(|i| i.state == State::Waiting).for_each(|i| i.state = State::Running);
@@ -321,7 +340,10 @@ impl<'a> DryRun<'a> {
                 item.index += 1;
                 item.steps += 1;
                 self.steps += 1;
-                if item.steps > self.setup.budget / 8 || self.steps > self.setup.budget {
+                if self.steps.is_multiple_of(CLOCK) && self.setup.end.is_some_and(|end| Instant::now() >= end) {
+                    self.budget = 0;
+                }
+                if item.steps > self.budget / 8 || self.steps > self.budget {
                     self.exhausted = true;
                     item.state = State::Done;
                     return;
@@ -383,10 +405,10 @@ impl<'a> DryRun<'a> {
         match &instruction.op {
             Op::Binary(opcode) => value::zip(operand(0), operand(1), |a, b| {
                 let result = arithmetic::binary(*opcode, shape.kind, a, b);
-                if result.is_err() {
+                if result.is_none() {
                     self.divisions.set(self.divisions.get() + 1);
                 }
-                result.ok()
+                result
             }),
             Op::FNeg => {
                 let width = arithmetic::width(shape.kind);

@@ -8,8 +8,8 @@ use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
 
 use super::orders::is_atomic;
-use super::values::{instructions, is_vector, users};
-use crate::kernel::ir::{Function, Inst, as_instruction};
+use super::values::{instructions, is_vector};
+use crate::kernel::ir::{Function, Inst, as_instruction, users};
 
 /// A store of what was loaded from the same place, with some components exchanged.
 struct Merge {

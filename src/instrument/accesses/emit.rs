@@ -284,8 +284,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
             if [hook::CHECK, hook::DIVISION, hook::FUEL].contains(&name) {
                 add("cold", 0);
             }
-            // Neither looks at the kernel's memory; fuel lets other items run.
-            if [hook::CHECK, hook::DIVISION].contains(&name) {
+            // None of them looks at the kernel's memory; fuel lets other items run.
+            if [hook::CHECK, hook::DIVISION, hook::COMPARISON].contains(&name) {
                 add("memory", INACCESSIBLE_MEMORY);
             }
             new

@@ -3,7 +3,6 @@
 use inkwell::module::Module;
 use llvm_sys::core::*;
 
-use super::values::users;
 use crate::error::{Error, Result};
 use crate::instrument::probe_argument;
 use crate::kernel::ir::{self, Function};
@@ -23,7 +22,7 @@ pub fn append(module: &Module<'_>, kernel: Function) -> Result<Function> {
         LLVMDeleteFunction(kernel.0);
         if let Some(placeholder) = ir::function(module, abi::ITEM) {
             let item = LLVMGetLastParam(new.0);
-            for call in users(placeholder.0) {
+            for call in ir::users(placeholder.0) {
                 if LLVMIsACallInst(call).is_null() || LLVMGetCalledValue(call) != placeholder.0 {
                     return Err(Error::internal(format!("the address of {} is taken", abi::ITEM)));
                 }

@@ -8,9 +8,9 @@ use llvm_sys::prelude::*;
 
 use super::emit::{Emitter, Prepared};
 use super::objects::Objects;
-use super::values::{instructions, users};
+use super::values::instructions;
 use crate::error::{Error, Result};
-use crate::kernel::ir::Inst;
+use crate::kernel::ir::{Inst, users};
 
 /// Replaces all static local variables by their places in the group's local memory.
 ///

@@ -6,6 +6,7 @@ use llvm_sys::core::*;
 use super::blocks;
 use super::emit::Emitter;
 use super::iteration::{self, Counters};
+use super::leave::Exit;
 use super::sites::Sites;
 use super::sync::Meeting;
 use crate::instrument::guard::loops::Loops;
@@ -74,7 +75,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, meetings: &[Meeting]) -> Pl
     plan
 }
 
-pub fn weave(e: &Emitter<'_, '_>, plan: &Plan) -> Counters {
+pub fn weave(e: &Emitter<'_, '_>, plan: &Plan, exit: Option<Exit>) -> Counters {
     let counters: Vec<_> = (0..plan.counters).map(|_| e.variable(e.wide(0))).collect();
     for (terminator, counter) in &plan.entered {
         e.before(*terminator);
@@ -98,6 +99,9 @@ pub fn weave(e: &Emitter<'_, '_>, plan: &Plan) -> Counters {
             e.aside(at, none, || {
                 let next = e.hook(hook::FUEL, e.long, &[e.number(edge.site)]);
                 LLVMBuildStore(e.builder, next, e.fuel);
+                if let Some(exit) = exit {
+                    exit.here(e);
+                }
             });
         }
     }

@@ -12,6 +12,7 @@ mod emit;
 mod find;
 mod item;
 mod iteration;
+mod leave;
 mod locals;
 mod loops;
 mod objects;
@@ -62,6 +63,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     }
     let kernel = item::append(module, kernel)?;
     blocks::gather_variables(kernel);
+    let exit = leave::find(module);
     // SAFETY: alive.
     components::separate(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, kernel);
 
@@ -77,8 +79,8 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
 
     let emitter = Emitter::new(module, kernel, options.races);
     locals::replace(&emitter, &mut objects)?;
-    let counters = loops::weave(&emitter, &loops);
-    sync::weave(&emitter, &meetings, &counters);
+    let counters = loops::weave(&emitter, &loops, exit);
+    sync::weave(&emitter, &meetings, &counters, exit);
     division::weave(&emitter, &divisions);
     prints::weave(&emitter, &prints);
     transfers::weave(&emitter, &objects, &transfers);
@@ -86,6 +88,10 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
         check::weave(&emitter, &objects, access);
     }
     drop(emitter);
+    table.leaves = exit.is_some();
+    if let Some(exit) = exit {
+        exit.finish();
+    }
     sync::drop_declarations(module)?;
     table.objects = objects.table();
     table.granule = objects.granules();

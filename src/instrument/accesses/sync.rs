@@ -1,4 +1,4 @@
-//! Barriers, exchanges, copies, fences and images: placeholders become hooks.
+//! Barriers, exchanges, copies, fences, images and comparisons: placeholders become hooks.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
@@ -7,9 +7,10 @@ use llvm_sys::prelude::*;
 
 use super::emit::Emitter;
 use super::iteration::Counters;
+use super::leave::Exit;
 use super::orders;
 use super::sites::{Shape, Sites};
-use super::values::{self, instructions, users};
+use super::values::{self, instructions};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function, Inst};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
@@ -29,6 +30,7 @@ enum Kind {
     ImageRead(u32),
     ImageWrite(u32),
     ImageQuery,
+    Comparison,
 }
 
 /// A placeholder.
@@ -85,11 +87,12 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
         placeholder::IMAGE_READ => Kind::ImageRead(sites.texel(inst, operands[0], Mode::Read)),
         placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
         placeholder::IMAGE_QUERY => Kind::ImageQuery,
+        placeholder::COMPARISON => Kind::Comparison,
         _ => return None,
     })
 }
 
-pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
+pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
     for meeting in meetings {
         let inst = meeting.inst;
         e.before(inst);
@@ -140,7 +143,14 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters) {
                 None
             }
             Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
+            Kind::Comparison => {
+                e.hook(hook::COMPARISON, e.void(), &[int(0), int(1), long(2), long(3)]);
+                None
+            }
         };
+        if let Some(exit) = exit.filter(|_| meeting.counts()) {
+            exit.before(e, inst);
+        }
         // SAFETY: alive; the result has the type of the placeholder's.
         unsafe {
             if let Some(result) = result {
@@ -175,7 +185,7 @@ fn scope_number(scope: Scope) -> u32 {
 pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
     for name in placeholder::ALL {
         let Some(function) = ir::function(module, name) else { continue };
-        if !users(function.0).is_empty() {
+        if !ir::users(function.0).is_empty() {
             return Err(Error::internal(format!("a use of {name} is left")));
         }
         // SAFETY: alive, and nothing uses it.

@@ -7,23 +7,7 @@ use llvm_sys::target::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::instrument::guard::pointers::{self, Distance};
-use crate::kernel::ir::{Block, Function, Inst};
-
-/// What uses a value: instructions and constants, each once.
-pub fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut all: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: alive; the list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstUse(value);
-        while !next.is_null() {
-            all.push(LLVMGetUser(next));
-            next = LLVMGetNextUse(next);
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    all
-}
+use crate::kernel::ir::{Block, Function, Inst, users};
 
 /// The kernel's instructions, in order.
 pub fn instructions(kernel: Function) -> Vec<Inst> {

@@ -78,7 +78,12 @@ impl CoveragePlan {
                 _ if reaches(&calls, f, f) => Entry::Unknown,
                 _ => Entry::Called,
             };
-            let implication = Implication::solve(function, entry, &facts, &barrier_blocks);
+            let has_barriers = |g: usize| !sites.functions[g].barriers.is_empty();
+            let waits = |g: usize| (0..calls.len()).any(|h| has_barriers(h) && (g == h || reaches(&calls, g, h)));
+            let calling = (0..calls.len()).filter(|g| waits(*g)).flat_map(|g| &calls[g]);
+            let calling = calling.filter(|(caller, _)| *caller == f).map(|(_, block)| *block);
+            let waiting: Vec<BlockIndex> = barrier_blocks.iter().copied().chain(calling).collect();
+            let implication = Implication::solve(function, entry, &facts, &barrier_blocks, &waiting);
             let mut class_bits = BTreeMap::new();
             for block in barrier_blocks {
                 let class = implication.of_block(block);

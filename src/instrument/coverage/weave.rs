@@ -1,6 +1,7 @@
 //! Weaving: the probes of a plan, inserted into the canonical form.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::CString;
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -16,17 +17,19 @@ use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::{probe_argument, runtime};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
+use crate::lower::code::Target;
+use crate::lower::host::abi::placeholder;
 
 /// The state of a loop that was not entered yet; see `runtime-cl/coverage.cl`.
 const NOT_ENTERED: u32 = 0;
 
 impl CoveragePlan {
     /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets one more, last argument:
-    /// `global uint *`, the probe buffer.
+    /// `global uint *`, the probe buffer. For the simulator its ends are marked, so that items that never get there can be sent there.
     ///
     /// # Errors
     /// `Internal` if the woven module does not verify.
-    pub fn weave(&self, module: &Module<'_>, sites: &Sites) -> Result<()> {
+    pub fn weave(&self, module: &Module<'_>, sites: &Sites, target: Target) -> Result<()> {
         let functions: Vec<Function> = sites
             .functions
             .iter()
@@ -47,7 +50,7 @@ impl CoveragePlan {
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
         runtime::link_coverage(module)?;
-        let weaver = Weaver::new(module, self.layout.clone())?;
+        let weaver = Weaver::new(module, self.layout.clone(), target)?;
         let needs = self.needs_pointer(sites, &blocks);
         if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !probe_argument::only_called(functions[*f])) {
             return Err(Error::internal(format!(
@@ -121,6 +124,8 @@ struct Weaver {
     loop_iterate: Function,
     loop_end: Function,
     flush: Function,
+    /// Stands before everything that is done at the kernel's ends.
+    leave: Option<Function>,
 }
 
 impl Drop for Weaver {
@@ -131,7 +136,7 @@ impl Drop for Weaver {
 }
 
 impl Weaver {
-    fn new(module: &Module<'_>, layout: CoverageLayout) -> Result<Weaver> {
+    fn new(module: &Module<'_>, layout: CoverageLayout, target: Target) -> Result<Weaver> {
         let flush = match layout.slots {
             Slots::Groups => "__kassay_flush_group",
             Slots::Items => "__kassay_flush_item",
@@ -141,6 +146,11 @@ impl Weaver {
         // SAFETY: the module and its context are alive as long as the weaver.
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let leave = (target == Target::Host).then(|| {
+                let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), std::ptr::null_mut(), 0, 0);
+                let name = CString::new(placeholder::LEAVE).unwrap_or_default();
+                Function(LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty))
+            });
             Ok(Weaver {
                 builder: LLVMCreateBuilderInContext(context),
                 int: LLVMInt32TypeInContext(context),
@@ -152,6 +162,7 @@ impl Weaver {
                 loop_iterate: found[2],
                 loop_end: found[3],
                 flush: found[4],
+                leave,
             })
         }
     }
@@ -301,6 +312,9 @@ impl Weaver {
         }
         for ret in returns {
             self.before(ret);
+            if let (Some(leave), Some(_)) = (self.leave, pointers.probe) {
+                self.call(leave, &mut []);
+            }
             for (_, bit, state) in &states {
                 self.call(self.loop_end, &mut [words, self.number(bit / 32), self.number(bit % 32), *state]);
             }

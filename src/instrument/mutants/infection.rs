@@ -13,13 +13,14 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use super::edit::{Edit, Expr};
 use super::expr::{At, Hazard};
-use super::resolve::{Changes, Of, resolve};
+use super::resolve::{Changes, Of, Resolved, resolve};
 use super::threads;
 use super::tools::{self, Tools, type_of};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::instrument::layout::HEADER_WORDS;
+use crate::instrument::marks::Marker;
 use crate::instrument::runtime;
 use crate::kernel::canonical;
 use crate::kernel::ir::{Function, Inst};
@@ -73,10 +74,7 @@ const BOTH: u32 = 3;
 /// # Errors
 /// `Internal` if an edit does not fit the module, or the woven module does not verify.
 pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<InfectionLayout> {
-    if let Some((number, ..)) = mutants.iter().find(|(_, edit, _)| !edit.is_woven()) {
-        return Err(Error::internal(format!("mutant {number} has no place that a run could reach")));
-    }
-    let mut resolved = resolve(module, sites, mutants.iter().map(|(_, edit, _)| *edit))?;
+    let mut resolved = resolved(module, sites, mutants)?;
     runtime::link_infection(module)?;
     let seen = runtime::function(module, "__kassay_seen")?;
     let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
@@ -84,20 +82,8 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     let tools = Tools::new(module);
     let probes: Vec<LLVMValueRef> = resolved.functions.iter().map(|f| threads::stand_in_probe(&tools, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
-    let of = |function: usize| Prober { tools: &tools, probe: probes[function], seen, structural: &structural };
-    for (place, changes) in &resolved.changes {
-        of(place.function).instruction(changes)?;
-    }
-    let mut ends: BTreeMap<(usize, usize), (LLVMValueRef, Vec<usize>)> = BTreeMap::new();
-    for ((function, block, _), edge) in &resolved.edges {
-        let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
-        owners.extend(edge.changes.iter().map(|(of, _)| of.owner));
-    }
-    for ((function, _), (terminator, owners)) in ends {
-        let mut masks = Masks::default();
-        owners.into_iter().for_each(|owner| masks.always(owner, BOTH));
-        of(function).set(terminator, masks);
-    }
+    let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
+    watch(&resolved, &tools, &structural, &sink)?;
     let values = threads::probe(&tools, &mut resolved.functions, &needs);
     for (stand_in, value) in probes.into_iter().zip(values) {
         threads::settle_one(stand_in, value);
@@ -107,27 +93,77 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     Ok(InfectionLayout { mutants: mutants.len() })
 }
 
-/// Bits to set at one place, by word: those that are set in any case, and those that depend on a condition.
-#[derive(Default)]
-struct Masks {
-    words: BTreeMap<u32, (u32, Vec<(LLVMValueRef, u32)>)>,
+/// Weaves a mark ([`crate::instrument::marks`]) for each of `mutants`, as [`weave`] takes them, instead of probes: goals are
+/// numbered as they stand in the list, and one is covered where the mutant is infected. The kernel's arguments stay.
+///
+/// # Errors
+/// As of [`weave`].
+pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<()> {
+    let resolved = resolved(module, sites, mutants)?;
+    let marker = Marker::new(module);
+    let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
+    watch(&resolved, &marker.tools, &structural, &|_| Sink::Marks(&marker))?;
+    drop_effect_attributes(module);
+    canonical::verify(module, "weaving marks of mutants")
 }
 
-impl Masks {
+fn resolved<'e>(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &'e Edit, bool)]) -> Result<Resolved<'e>> {
+    if let Some((number, ..)) = mutants.iter().find(|(_, edit, _)| !edit.is_woven()) {
+        return Err(Error::internal(format!("mutant {number} has no place that a run could reach")));
+    }
+    resolve(module, sites, mutants.iter().map(|(_, edit, _)| *edit))
+}
+
+/// Has every place of the mutants told to what `sink` gives for its function.
+fn watch<'t>(
+    resolved: &Resolved<'_>,
+    tools: &'t Tools,
+    structural: &'t [bool],
+    sink: &dyn Fn(usize) -> Sink<'t>,
+) -> Result<()> {
+    let of = |function: usize| Prober { tools, sink: sink(function), structural };
+    for (place, changes) in &resolved.changes {
+        of(place.function).instruction(changes)?;
+    }
+    let mut ends: BTreeMap<(usize, usize), (LLVMValueRef, Vec<usize>)> = BTreeMap::new();
+    for ((function, block, _), edge) in &resolved.edges {
+        let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
+        owners.extend(edge.changes.iter().map(|(of, _)| of.owner));
+    }
+    for ((function, _), (terminator, owners)) in ends {
+        let mut shown = Shown::default();
+        owners.into_iter().for_each(|owner| shown.always(owner, BOTH));
+        of(function).tell(terminator, shown);
+    }
+    Ok(())
+}
+
+/// What shows at one place: mutants with bits that hold in any case, or under a condition.
+#[derive(Default)]
+struct Shown(Vec<(usize, u32, Option<LLVMValueRef>)>);
+
+impl Shown {
     fn always(&mut self, owner: usize, bits: u32) {
-        self.words.entry(word(owner)).or_default().0 |= bits << shift(owner);
+        self.0.push((owner, bits, None));
     }
 
     fn when(&mut self, condition: LLVMValueRef, owner: usize, bits: u32) {
-        self.words.entry(word(owner)).or_default().1.push((condition, bits << shift(owner)));
+        self.0.push((owner, bits, Some(condition)));
     }
+}
+
+/// Who is told.
+enum Sink<'t> {
+    /// The probe buffer, by a function that sets bits.
+    Bits { probe: LLVMValueRef, seen: Function },
+    /// Marks, of infection alone.
+    Marks(&'t Marker),
 }
 
 /// What is needed to put probes into one function.
 struct Prober<'t> {
     tools: &'t Tools,
-    probe: LLVMValueRef,
-    seen: Function,
+    sink: Sink<'t>,
     structural: &'t [bool],
 }
 
@@ -136,14 +172,14 @@ impl Prober<'_> {
         let inst = changes.inst;
         let operands = Inst(inst).operands();
         self.tools.before(inst);
-        let mut masks = Masks::default();
+        let mut shown = Shown::default();
         for (i, list) in &changes.operands {
             for of in list {
-                self.compare(inst, &operands, operands[*i as usize], of, &mut masks)?;
+                self.compare(inst, &operands, operands[*i as usize], of, &mut shown)?;
             }
         }
-        changes.instead.iter().for_each(|of| masks.always(of.owner, BOTH));
-        self.set(inst, masks);
+        changes.instead.iter().for_each(|of| shown.always(of.owner, BOTH));
+        self.tell(inst, shown);
         if changes.result.is_empty() {
             return Ok(());
         }
@@ -157,11 +193,11 @@ impl Prober<'_> {
             return Err(Error::internal("an edit replaces the result of an instruction that has none"));
         }
         self.tools.before(next);
-        let mut masks = Masks::default();
+        let mut shown = Shown::default();
         for of in &changes.result {
-            self.compare(inst, &operands, inst, of, &mut masks)?;
+            self.compare(inst, &operands, inst, of, &mut shown)?;
         }
-        self.set(next, masks);
+        self.tell(next, shown);
         Ok(())
     }
 
@@ -172,11 +208,11 @@ impl Prober<'_> {
         operands: &[LLVMValueRef],
         original: LLVMValueRef,
         of: &Of<'_, Expr>,
-        masks: &mut Masks,
+        shown: &mut Shown,
     ) -> Result<()> {
         let ty = type_of(original);
         if self.structural[of.owner] || !(tools::is_integer(ty) || tools::is_float(ty) || tools::is_pointer(ty)) {
-            masks.always(of.owner, BOTH);
+            shown.always(of.owner, BOTH);
             return Ok(());
         }
         let at = At {
@@ -201,8 +237,8 @@ impl Prober<'_> {
             // SAFETY: alive; booleans.
             differs = unsafe { LLVMBuildOr(b, differs, hazard, c"".as_ptr()) };
         }
-        masks.always(of.owner, REACHED);
-        masks.when(differs, of.owner, BOTH);
+        shown.always(of.owner, REACHED);
+        shown.when(differs, of.owner, BOTH);
         Ok(())
     }
 
@@ -222,11 +258,31 @@ impl Prober<'_> {
         }
     }
 
-    /// Sets the bits in front of `anchor`: one call for each word.
-    fn set(&self, anchor: LLVMValueRef, masks: Masks) {
-        let b = self.tools.builder;
+    /// Tells in front of `anchor` what shows there.
+    fn tell(&self, anchor: LLVMValueRef, shown: Shown) {
         self.tools.before(anchor);
-        for (word, (always, conditions)) in masks.words {
+        match &self.sink {
+            Sink::Bits { probe, seen } => self.set(*probe, *seen, shown),
+            Sink::Marks(marker) => {
+                for (owner, _, condition) in shown.0.into_iter().filter(|(_, bits, _)| *bits == BOTH) {
+                    marker.mark(owner as u32, condition.unwrap_or_else(|| marker.truth()));
+                }
+            }
+        }
+    }
+
+    /// Sets the bits: one call for each word.
+    fn set(&self, probe: LLVMValueRef, seen: Function, shown: Shown) {
+        let b = self.tools.builder;
+        let mut words: BTreeMap<u32, (u32, Vec<(LLVMValueRef, u32)>)> = BTreeMap::new();
+        for (owner, bits, condition) in shown.0 {
+            let (always, conditions) = words.entry(word(owner)).or_default();
+            match condition {
+                None => *always |= bits << shift(owner),
+                Some(condition) => conditions.push((condition, bits << shift(owner))),
+            }
+        }
+        for (word, (always, conditions)) in words {
             let mut mask = self.tools.number(always);
             // SAFETY: alive; conditions are booleans that stand before the anchor.
             unsafe {
@@ -235,10 +291,10 @@ impl Prober<'_> {
                         LLVMBuildSelect(b, condition, self.tools.number(bits), self.tools.number(0), c"".as_ptr());
                     mask = LLVMBuildOr(b, mask, more, c"".as_ptr());
                 }
-                let mut arguments = [self.probe, self.tools.number(word), mask];
-                let ty = LLVMGlobalGetValueType(self.seen.0);
-                let call = LLVMBuildCall2(b, ty, self.seen.0, arguments.as_mut_ptr(), 3, c"".as_ptr());
-                LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(self.seen.0));
+                let mut arguments = [probe, self.tools.number(word), mask];
+                let ty = LLVMGlobalGetValueType(seen.0);
+                let call = LLVMBuildCall2(b, ty, seen.0, arguments.as_mut_ptr(), 3, c"".as_ptr());
+                LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(seen.0));
             }
         }
     }

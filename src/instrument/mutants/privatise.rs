@@ -112,22 +112,6 @@ unsafe fn space(value: LLVMValueRef) -> Option<u32> {
     }
 }
 
-unsafe fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut all: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: the caller's value is alive; the list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstUse(value);
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            if !all.contains(&user) {
-                all.push(user);
-            }
-            next = LLVMGetNextUse(next);
-        }
-    }
-    all
-}
-
 /// All methods: the module is alive, and so are the values given.
 impl Pass {
     unsafe fn run(&mut self, root: LLVMValueRef, bytes: u64) -> Step<()> {
@@ -175,7 +159,7 @@ impl Pass {
             let mut work = vec![root];
             let mut constants = HashSet::new();
             while let Some(value) = work.pop() {
-                for user in users(value) {
+                for user in ir::users(value) {
                     if !LLVMIsAInstruction(user).is_null() {
                         if LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) != self.kernel.0 {
                             return Err(Refusal::Escapes("a function that is not inlined".into()));
@@ -466,7 +450,7 @@ impl Pass {
 /// Instructions among the users.
 unsafe fn instruction_users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: the caller's value is alive.
-    unsafe { users(value).into_iter().filter(|user| !LLVMIsAInstruction(*user).is_null()).collect() }
+    unsafe { ir::users(value).into_iter().filter(|user| !LLVMIsAInstruction(*user).is_null()).collect() }
 }
 
 /// The base name of a builtin.

@@ -10,7 +10,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::layout::slot;
 use crate::instrument::probe_argument;
-use crate::kernel::ir::Function;
+use crate::kernel::ir::{self, Function};
 
 /// The function that finds the words of the run's slot in the probe buffer; declared by the weavers, defined by whoever
 /// decides how many slots a launch has.
@@ -24,7 +24,7 @@ pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -
     let callers: Vec<Vec<Function>> = functions
         .iter()
         .map(|f| {
-            let calls = super::tools::users(f.0).into_iter().filter(|u| {
+            let calls = ir::users(f.0).into_iter().filter(|u| {
                 // SAFETY: alive; users of a function are constants or instructions.
                 unsafe { !LLVMIsAInstruction(*u).is_null() }
             });

@@ -8,7 +8,7 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use crate::kernel::ir::{Block, Inst};
+use crate::kernel::ir::{self, Block, Inst};
 
 /// A builder with the module that it builds in.
 pub(in crate::instrument) struct Tools {
@@ -133,7 +133,7 @@ impl Tools {
         unsafe {
             let tail = Inst(inst).block();
             let head = self.block(tail, c"kassay.head");
-            for terminator in users(LLVMBasicBlockAsValue(tail.0)) {
+            for terminator in ir::users(LLVMBasicBlockAsValue(tail.0)) {
                 for (i, _) in Inst(terminator).successors().iter().enumerate().filter(|(_, s)| **s == tail) {
                     LLVMSetSuccessor(terminator, i as u32, head.0);
                 }
@@ -208,22 +208,6 @@ pub(in crate::instrument) fn incoming(phi: LLVMValueRef, from: Block) -> Option<
         let mut entries = 0..LLVMCountIncoming(phi);
         entries.find(|i| LLVMGetIncomingBlock(phi, *i) == from.0).map(|i| LLVMGetIncomingValue(phi, i))
     }
-}
-
-/// All that use `value`, each once.
-pub(super) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: alive; the list of uses ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstUse(value);
-        while !next.is_null() {
-            all.push(LLVMGetUser(next));
-            next = LLVMGetNextUse(next);
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 /// Makes `users` use `new` instead of `old`.

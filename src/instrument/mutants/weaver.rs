@@ -9,7 +9,7 @@ use super::expr::{At, Hazard};
 use super::resolve::{Changes, EdgeChanges, Of};
 use super::tools::{self, Tools, type_of};
 use crate::error::{Error, Result};
-use crate::kernel::ir::{Block, Inst, is_bool};
+use crate::kernel::ir::{self, Block, Inst, is_bool};
 
 /// When an edit acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Weaver<'_> {
             return Ok(());
         }
         let after = Inst(inst).operands();
-        let users = tools::users(inst);
+        let users = ir::users(inst);
         // SAFETY: alive; what stands behind the instruction is asked before anything is put there.
         let next = unsafe { LLVMGetNextInstruction(inst) };
         let mut value = inst;

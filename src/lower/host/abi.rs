@@ -56,6 +56,9 @@ pub struct ItemContext {
     pub global_id: [u64; 3],
     /// Linear in its group.
     pub local_linear_id: u64,
+    /// Not 0: the item is at its end. After [`hook::FUEL`], [`hook::BARRIER`] and what else waits for others it goes on at
+    /// [`placeholder::LEAVE`], if the code has that.
+    pub leaves: u64,
     /// The simulator's own.
     pub host: *mut c_void,
 }
@@ -97,9 +100,12 @@ pub mod hook {
     pub const IMAGE_WRITE: &str = "__kassay_image_write";
     /// `i64 (item, ptr image, i32 what)`: `get_image_*`; see [`super::query`].
     pub const IMAGE_QUERY: &str = "__kassay_image_query";
+    /// `void (item, i32 number, i32 kind, i64 a, i64 b)`: before a comparison of two numbers, whose bits are zero-extended; `kind`: see
+    /// [`super::comparison`].
+    pub const COMPARISON: &str = "__kassay_comparison";
 
     /// All of them.
-    pub const ALL: [&str; 14] = [
+    pub const ALL: [&str; 15] = [
         ACCESS,
         SPAN,
         CHECK,
@@ -114,6 +120,7 @@ pub mod hook {
         IMAGE_READ,
         IMAGE_WRITE,
         IMAGE_QUERY,
+        COMPARISON,
     ];
 }
 
@@ -136,9 +143,16 @@ pub mod placeholder {
     pub const IMAGE_WRITE: &str = "__kassay_at_image_write";
     /// `i64 (ptr image, i32 what)`.
     pub const IMAGE_QUERY: &str = "__kassay_at_image_query";
+    /// `void (i32 number, i32 kind, i64 a, i64 b)`.
+    pub const COMPARISON: &str = "__kassay_at_comparison";
+
+    /// `void ()`: no hook, but a place in the kernel from which on everything is done that an item has to do which is ended early.
+    /// It uses nothing but constants, arguments and variables of the kernel's entry.
+    pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All of them.
-    pub const ALL: [&str; 8] = [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY];
+    pub const ALL: [&str; 10] =
+        [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY, COMPARISON, LEAVE];
 }
 
 /// Kinds of texels and coordinates, added up: a component's kind, and whether coordinates are floats (else integers). Coordinates are
@@ -149,6 +163,21 @@ pub mod texel {
     pub const UINT: u32 = 2;
     pub const HALF: u32 = 3;
     pub const FLOAT_COORDINATES: u32 = 8;
+}
+
+/// What [`hook::COMPARISON`] compares, added up: one relation, what the numbers are, and their width in bits above.
+pub mod comparison {
+    pub const EQUAL: u32 = 1;
+    pub const UNEQUAL: u32 = 2;
+    pub const LESS: u32 = 3;
+    pub const NOT_LESS: u32 = 4;
+    /// The bits of the relation.
+    pub const RELATION: u32 = 7;
+    pub const SIGNED: u32 = 8;
+    /// Of 16, 32 or 64 bits, as IEEE 754 has them.
+    pub const FLOAT: u32 = 16;
+    /// Where the width begins.
+    pub const WIDTH: u32 = 8;
 }
 
 /// What [`hook::IMAGE_QUERY`] is asked.

@@ -22,7 +22,7 @@ use super::{annotate, emit, gpu_habits, handles, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
 use crate::kernel::canonical;
-use crate::kernel::ir;
+use crate::kernel::ir::{self, Block, Function};
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
 const OWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
@@ -207,21 +207,26 @@ fn together<'c>(
     emit::retarget(&module, machine);
     // By the name that the kernel uses, the name in the library.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let find = |name: &str| -> Result<String> {
-        if own.defines(name) {
-            return Ok(name.to_owned());
-        }
-        name_in_libclc(name).filter(|name| libclc.defines(name)).ok_or_else(|| unknown(name))
+    let find = |name: &str| match own.defines(name) {
+        true => Some(name.to_owned()),
+        false => name_in_libclc(name).filter(|name| libclc.defines(name)),
     };
+    let mut missing: Vec<&str> = Vec::new();
     for name in wanted.keys() {
-        names.insert(name.clone(), find(name)?);
+        match find(name) {
+            Some(found) => drop(names.insert(name.clone(), found)),
+            None => missing.push(name),
+        }
+    }
+    if !missing.is_empty() {
+        return Err(unknown(of, &missing));
     }
     declare(&module, names.values());
     own.link(&module, machine)?;
     // What kassay's own functions call in turn has no pointers to other than private memory: its names are the same in both.
     for (name, _) in undefined(&module) {
         if !is_left(&name) && !libclc.defines(&name) {
-            return Err(unknown(&name));
+            return Err(unknown(of, &[&name]));
         }
     }
     libclc.link(&module, machine)?;
@@ -230,7 +235,9 @@ fn together<'c>(
         plain::function(f);
     }
     for (name, ty) in wanted {
-        adapt(&module, name, &names[name], *ty)?;
+        if !adapt(&module, name, &names[name], *ty)? {
+            return Err(unknown(of, &[name]));
+        }
     }
     for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && !wanted.contains_key(&f.name())) {
         canonical::add_attribute(f, "alwaysinline");
@@ -266,10 +273,35 @@ fn together<'c>(
     Ok(module)
 }
 
-fn unknown(name: &str) -> Error {
-    let shown = demangle(name).map_or(name, |(base, _)| base);
-    Error::internal(format!("the simulator knows no builtin `{shown}` of these types ({name})"))
-        .mend("use an OpenCL device for this kernel; a report is welcome")
+/// What clang puts behind the names of builtins that it calls by functions of its own.
+const VARIANTS: [&str; 6] = ["_basic", "_varargs", "_events", "_impl", "_2", "_4"];
+
+/// A builtin's name as the source has it.
+fn as_written(name: &str) -> &str {
+    if let Some((base, _)) = demangle(name) {
+        return base;
+    }
+    let mut name = name.trim_start_matches("__");
+    while let Some(shorter) = VARIANTS.iter().find_map(|v| name.strip_suffix(v)) {
+        name = shorter;
+    }
+    name
+}
+
+/// `names`: as the kernel's module has them.
+fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
+    let calls = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
+    let mut calls = calls.filter(|i| i.callee().is_some_and(|c| names.contains(&c.as_str())));
+    let place = calls.find_map(|call| call.location()).filter(|l| l.line > 0);
+    let place = place.map(|l| format!("{}:{}:{}: ", l.file, l.line, l.column)).unwrap_or_default();
+    let shown = |name: &&str| match as_written(name) {
+        written if demangle(name).is_some() => format!("`{written}` ({name})"),
+        written => format!("`{written}`"),
+    };
+    let mut all: Vec<String> = names.iter().map(shown).collect();
+    all.dedup();
+    Error::internal(format!("{place}the simulator has no {}", all.join(", no ")))
+        .mend("leave that out of what is run here, or run the kernel on an OpenCL device (--device opencl)")
 }
 
 /// Declares functions, so that linking brings their bodies; of whatever type, because the body decides.
@@ -287,15 +319,16 @@ fn declare<'a>(module: &Module<'_>, names: impl Iterator<Item = &'a String>) {
     }
 }
 
-/// Makes the library's function available under the kernel's name and type: pointers are cast between address spaces.
-fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result<()> {
-    let Some(body) = ir::function(module, body).filter(|f| f.has_body()) else { return Err(unknown(name)) };
+/// Makes the library's function available under the kernel's name and type: pointers are cast between address spaces. `false`: there
+/// is none.
+fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result<bool> {
+    let Some(body) = ir::function(module, body).filter(|f| f.has_body()) else { return Ok(false) };
     let wrong = || Error::internal(format!("the builtin `{name}` is called with types that it does not have"));
     // SAFETY: everything is alive and of one context; parameters are counted before they are asked for.
     unsafe {
         let has = LLVMGlobalGetValueType(body.0);
         if has == ty && body.name() == name {
-            return Ok(());
+            return Ok(true);
         }
         if body.name() == name {
             let renamed = format!("{name}.body");
@@ -330,7 +363,7 @@ fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result
             }
         }
         LLVMDisposeBuilder(builder);
-        if fits { Ok(()) } else { Err(wrong()) }
+        if fits { Ok(true) } else { Err(wrong()) }
     }
 }
 

@@ -132,31 +132,10 @@ pub fn steady(inst: Inst) {
 
 /// Takes flags that make poison, and all metadata, from an instruction.
 pub fn instruction(inst: Inst) {
-    use LLVMOpcode::*;
-    // SAFETY: alive; each flag is set on opcodes that have it; metadata entries are freed once.
-    unsafe {
-        match inst.opcode() {
-            LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc => {
-                LLVMSetNSW(inst.0, 0);
-                LLVMSetNUW(inst.0, 0);
-            }
-            LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr => LLVMSetExact(inst.0, 0),
-            LLVMOr => LLVMSetIsDisjoint(inst.0, 0),
-            LLVMZExt | LLVMUIToFP => LLVMSetNNeg(inst.0, 0),
-            LLVMICmp => LLVMSetICmpSameSign(inst.0, 0),
-            LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(inst.0, 0),
-            LLVMCall => LLVMSetTailCall(inst.0, 0),
-            _ => {}
-        }
-        if LLVMCanValueUseFastMathFlags(inst.0) != 0 {
-            LLVMSetFastMathFlags(inst.0, 0);
-        }
-        let mut count = 0;
-        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(inst.0, &mut count);
-        let kinds: Vec<u32> = (0..count as u32).map(|i| LLVMValueMetadataEntriesGetKind(entries, i)).collect();
-        LLVMDisposeValueMetadataEntries(entries);
-        for kind in kinds {
-            LLVMSetMetadata(inst.0, kind, std::ptr::null_mut());
-        }
+    inst.drop_poison_flags();
+    if inst.opcode() == LLVMOpcode::LLVMCall {
+        // SAFETY: alive and a call.
+        unsafe { LLVMSetTailCall(inst.0, 0) };
     }
+    inst.drop_metadata();
 }

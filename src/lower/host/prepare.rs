@@ -12,7 +12,7 @@ use crate::kernel::ir::{self, Block, Function};
 use crate::lower::undefined;
 
 /// What may still be called once everything is inlined, LLVM's intrinsics apart.
-const LEFT: [&str; 10] = [
+const LEFT: [&str; 12] = [
     abi::ITEM,
     "printf",
     abi::placeholder::BARRIER,
@@ -23,6 +23,8 @@ const LEFT: [&str; 10] = [
     abi::placeholder::IMAGE_READ,
     abi::placeholder::IMAGE_WRITE,
     abi::placeholder::IMAGE_QUERY,
+    abi::placeholder::COMPARISON,
+    abi::placeholder::LEAVE,
 ];
 
 /// LLVM's number for global memory on SPIR-V.

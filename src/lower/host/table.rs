@@ -165,6 +165,8 @@ pub struct HostTable {
     pub synchronises: bool,
     /// Bytes of stack a work-item needs at most for its private variables.
     pub stack_bytes: u64,
+    /// Whether an item that waits or spins can be told to leave ([`super::abi::ItemContext::leaves`]).
+    pub leaves: bool,
     /// The longest access of known length, in bytes.
     pub longest_access: u32,
     /// By object: the bytes that one shadow cell may stand for (a power of two up to 16): every access that may touch the object covers

@@ -41,22 +41,8 @@ pub fn drop_metadata(module: &Module<'_>) {
         // SAFETY: alive.
         unsafe { LLVMGlobalClearMetadata(f.0) };
         for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-            for kind in metadata_kinds(inst) {
-                // SAFETY: alive; a null node removes the attachment.
-                unsafe { LLVMSetMetadata(inst.0, kind, std::ptr::null_mut()) };
-            }
+            inst.drop_metadata();
         }
-    }
-}
-
-fn metadata_kinds(inst: Inst) -> Vec<u32> {
-    let mut count = 0;
-    // SAFETY: alive; the entries are read within their count and freed once.
-    unsafe {
-        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(inst.0, &mut count);
-        let kinds = (0..count as u32).map(|i| LLVMValueMetadataEntriesGetKind(entries, i)).collect();
-        LLVMDisposeValueMetadataEntries(entries);
-        kinds
     }
 }
 
@@ -110,25 +96,10 @@ fn argument_indices(count: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
 }
 
 fn instruction(module: &Module<'_>, inst: Inst) {
-    use LLVMOpcode::*;
-    // SAFETY: alive; each flag is set on opcodes that have it.
-    unsafe {
-        match inst.opcode() {
-            LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc => {
-                LLVMSetNSW(inst.0, 0);
-                LLVMSetNUW(inst.0, 0);
-            }
-            LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr => LLVMSetExact(inst.0, 0),
-            LLVMOr => LLVMSetIsDisjoint(inst.0, 0),
-            LLVMZExt | LLVMUIToFP => LLVMSetNNeg(inst.0, 0),
-            LLVMICmp => LLVMSetICmpSameSign(inst.0, 0),
-            LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(inst.0, 0),
-            LLVMCall => call(module, inst),
-            _ => {}
-        }
-        if LLVMCanValueUseFastMathFlags(inst.0) != 0 {
-            LLVMSetFastMathFlags(inst.0, 0);
-        }
+    inst.drop_poison_flags();
+    if inst.opcode() == LLVMOpcode::LLVMCall {
+        // SAFETY: alive and a call.
+        unsafe { call(module, inst) };
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
 //! earlier mutant, behave alike. For mutants that only replace values, the solver tries what that leaves. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
-//! integer arithmetic (invariant 11 of ARCHITECTURE.md).
+//! integer arithmetic (invariant 13 of ARCHITECTURE.md).
 
 pub mod licences;
 pub mod normal;
@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -62,12 +63,19 @@ enum Finding {
 }
 
 /// Judges each edit of the canonical form `bitcode` of `entry`, in `jobs` threads. Launch and privatising edits are always
-/// distinct. Nothing may fork meanwhile.
+/// distinct, and so is what is left at `end`. Nothing may fork meanwhile.
 ///
 /// # Errors
 /// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does not
 /// verify.
-pub fn classify(bitcode: &[u8], sites: &Sites, entry: &str, mutants: &[&Edit], jobs: usize) -> Result<Vec<Verdict>> {
+pub fn classify(
+    bitcode: &[u8],
+    sites: &Sites,
+    entry: &str,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<Vec<Verdict>> {
     let classes = Classes::default();
     let original = {
         let context = Context::create();
@@ -80,7 +88,7 @@ pub fn classify(bitcode: &[u8], sites: &Sites, entry: &str, mutants: &[&Edit], j
         let context = Context::create();
         let base = Base::parse(&context, bitcode, entry)?;
         let mut found = Vec::new();
-        while !failed.load(Ordering::Relaxed) {
+        while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
             let finding = judge(&base, sites, entry, edit, &classes, original).inspect_err(|_| {

@@ -48,16 +48,26 @@ pub fn generate(
         out.push_str(&tests(result, style));
     }
     let summary = &result.summary;
-    let _ = writeln!(
-        out,
-        "\n{} in {}: {} of {} covered, {} infeasible, {} unknown",
-        style::count(summary.tests, "test"),
-        visible(&view.suite),
-        summary.covered,
-        style::count(result.goals.len() as u64, "outcome"),
-        summary.infeasible,
-        summary.unknown
-    );
+    let tests = format!("{} in {}", style::count(summary.tests, "test"), visible(&view.suite));
+    let (covered, all) = (summary.covered, result.goals.len() as u64);
+    let _ = match &result.scores {
+        None => writeln!(
+            out,
+            "\n{tests}: {covered} of {} covered, {} infeasible, {} unknown",
+            style::count(all, "outcome"),
+            summary.infeasible,
+            summary.unknown
+        ),
+        Some(scores) => writeln!(
+            out,
+            "\n{tests}: {covered} of {} killed, {} equivalent, {} unknown\nmutation score {}, of the suite that covers the branches {}",
+            style::count(all, "mutant"),
+            summary.equivalent,
+            summary.unknown,
+            scores.suite.map_or("-".to_owned(), style::percent),
+            scores.branch_suite.map_or("-".to_owned(), style::percent)
+        ),
+    };
     let _ = writeln!(
         out,
         "{} ({} faulted); seed {}, {}",
@@ -79,6 +89,7 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
     let mut said_before = (&None, &None);
     for goal in shown {
         let (paint, status) = match goal.status {
+            GoalStatus::Covered if goal.mutant.is_some() => (Paint::Good, "killed"),
             GoalStatus::Covered => (Paint::Good, "covered"),
             GoalStatus::Infeasible => (Paint::Dim, "infeasible"),
             GoalStatus::Equivalent => (Paint::Dim, "equivalent"),

@@ -27,7 +27,12 @@ use crate::result::Device;
 fn title(style: &Style, kernel: &str, source: &str, device: Option<&Device>) -> String {
     let mut line = format!("{} ({})", style.paint(Paint::Bold, visible(kernel)), visible(source));
     if let Some(device) = device {
-        let _ = write!(line, " on {} ({}, driver {})", visible(&device.name), device.kind, visible(&device.driver));
+        let (name, driver) = (visible(&device.name), visible(&device.driver));
+        // A name may say already what it is; such a thing is its own driver.
+        let _ = match device.name.ends_with(&device.kind) {
+            true => write!(line, " on {name} {driver}"),
+            false => write!(line, " on {name} ({}, driver {driver})", device.kind),
+        };
     }
     line.push('\n');
     line

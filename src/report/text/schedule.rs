@@ -56,10 +56,19 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
     named.sort_unstable();
     named.dedup();
     let mut table = Table::new(6, "rlll");
+    let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.clone());
+    let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != "completed").collect();
+    // What all of them end in is said once.
+    let shared = failed.first().map(|ran| reason(ran)).filter(|first| {
+        failed.len() > 1 && failed.len() == test.schedules.len() && failed.iter().all(|ran| reason(ran) == *first)
+    });
+    if let Some(reason) = &shared {
+        let _ = writeln!(out, "      {}", style.paint(Paint::Bad, visible(&format!("under every schedule: {reason}"))));
+    }
     for ran in &test.schedules {
-        let failed = ran.status != "completed";
+        let failed = ran.status != "completed" && shared.is_none();
         if verbose || failed || named.contains(&ran.index) {
-            let status = if failed { ran.reason.as_deref().unwrap_or(&ran.status) } else { "" };
+            let status = if failed { reason(ran) } else { String::new() };
             table.row([
                 format!("#{}", ran.index).into(),
                 Cell::new(&ran.family),

@@ -185,19 +185,19 @@ impl Maker<'_, '_> {
     /// A guess with the header's symbols replaced by what each edge brings.
     fn placed(&mut self, holds: Term) -> Guess {
         let l = &self.encoded.loops[self.number];
-        let edges = |pick: fn(&Phi) -> &[Way]| {
+        let edges = |pick: fn(&Phi) -> Vec<Way>| {
             let mut all: Vec<(Term, HashMap<Term, Term>)> = Vec::new();
             for phi in &l.phis {
-                for (i, (active, lanes)) in pick(phi).iter().enumerate() {
+                for (i, (active, lanes)) in pick(phi).into_iter().enumerate() {
                     if all.len() <= i {
-                        all.push((*active, HashMap::new()));
+                        all.push((active, HashMap::new()));
                     }
-                    all[i].1.extend(phi.symbols.iter().copied().zip(lanes.iter().copied()));
+                    all[i].1.extend(phi.symbols.iter().copied().zip(lanes));
                 }
             }
             all
         };
-        let (starts, nexts) = (edges(|p| &p.starts), edges(|p| &p.nexts));
+        let (starts, nexts) = (edges(|p| p.starts.clone()), edges(|p| p.nexts.clone()));
         let terms = &mut self.encoded.terms;
         let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
             edges.into_iter().map(|(active, mut by)| (active, terms.replaced(holds, &mut by))).collect()
@@ -444,7 +444,7 @@ impl Maker<'_, '_> {
     }
 
     fn of_two(&mut self, one: &(Term, Vec<Term>, Vec<Term>), other: &(Term, Vec<Term>, Vec<Term>)) -> Vec<Term> {
-        use Operation::{Eq, Sle, Sub, Ule};
+        use Operation::{Add, Eq, Sle, Sub, Ule};
         let (a, b) = (one.0, other.0);
         let sort = self.encoded.terms.sort(a);
         let is_int = matches!(sort, Sort::Bits(2..));
@@ -460,9 +460,12 @@ impl Maker<'_, '_> {
             && self.is_known_before(*x)
             && self.is_known_before(*y)
         {
-            let (now, first) =
-                (self.encoded.terms.apply(Sub, vec![a, b], sort), self.encoded.terms.apply(Sub, vec![*x, *y], sort));
-            found.push(self.compare(Eq, now, first));
+            for operation in [Add, Sub] {
+                let terms = &mut self.encoded.terms;
+                let (now, first) =
+                    (terms.apply(operation, vec![a, b], sort), terms.apply(operation, vec![*x, *y], sort));
+                found.push(self.compare(Eq, now, first));
+            }
         }
         found
     }

@@ -189,10 +189,28 @@ pub fn fate(
             reason = says;
         }
     }
-    if reason.is_empty() {
-        "no path leads there".clone_into(&mut reason);
+    if !reason.contains("line ")
+        && let Some(occurrence) = occurrences.first()
+    {
+        reason = with_line(encoded, occurrence, &reason, sources);
     }
     Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+/// A reason that names no line, where conditions are decided by constants alone: the condition that is, or else the nearest line.
+fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sources: &Sources) -> String {
+    let program = encoded.program;
+    let decided = occurrence.guards.iter().rev().find(|g| encoded.terms.as_constant(g.holds) == Some(0));
+    if let Some(guard) = decided.filter(|g| decided_at(program, g.block).is_some()) {
+        return format!("{} never holds", condition(program, guard, sources));
+    }
+    let around = std::iter::successors(Some(occurrence.block), |b| program.dominance.immediate_dominator(*b));
+    let line = around.filter_map(|b| line_of(program, b).or_else(|| decided_at(program, b).map(|l| l.line))).next();
+    let reason = if reason.is_empty() { "no path leads there" } else { reason };
+    match line {
+        Some(line) => format!("{reason} (line {line})"),
+        None => reason.to_owned(),
+    }
 }
 
 /// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches

@@ -1,5 +1,7 @@
 //! The kernel as a formula: its acyclic graph gone through in order, loops in place of their headers.
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
@@ -48,16 +50,16 @@ pub struct Occurrence {
     pub loops: usize,
 }
 
-/// A way into a loop's header: whether it is taken, and the lanes that it brings.
+/// A way into a header: whether it is taken, and what a `phi` there gets by it.
 pub type Way = (Term, Vec<Term>);
 
 /// What a header's `phi` takes.
 pub struct Phi {
     pub value: ValueId,
     pub symbols: Vec<Term>,
-    /// From outside.
+    /// By way into the header from outside: whether it is taken, and the lanes.
     pub starts: Vec<Way>,
-    /// Back edges.
+    /// By way back.
     pub nexts: Vec<Way>,
 }
 
@@ -466,171 +468,5 @@ impl<'p> Encoder<'p> {
         for (result, lanes) in found {
             self.values[result as usize] = Some(lanes);
         }
-    }
-
-    fn circle(&mut self, index: usize) -> Option<()> {
-        let header = self.nest.circles[index].header;
-        let ways = self.ways_in(header);
-        self.enter(header, &ways);
-        self.unrolled.remove(&header);
-        let (marks, loops, steps) = (self.marks_now(), self.loops.len(), self.steps);
-        if self.unroll(index, &ways)? {
-            self.unrolled.insert(header);
-            return Some(());
-        }
-        for (goal, all) in &mut self.marks {
-            all.truncate(marks.get(goal).copied().unwrap_or(0));
-        }
-        self.marks.retain(|_, all| !all.is_empty());
-        self.loops.truncate(loops);
-        self.steps = steps;
-        self.enter(header, &ways);
-        self.havoc(index, &ways)
-    }
-
-    fn marks_now(&self) -> BTreeMap<u32, usize> {
-        self.marks.iter().map(|(goal, all)| (*goal, all.len())).collect()
-    }
-
-    fn exits(&self, index: usize) -> Vec<(usize, usize)> {
-        let circle = &self.nest.circles[index];
-        let out = |b: &usize| {
-            successors(&self.program.blocks[*b].end).into_iter().map(move |to| (*b, to)).collect::<Vec<_>>()
-        };
-        circle.blocks.iter().flat_map(out).filter(|(_, to)| !circle.blocks.contains(to)).collect()
-    }
-
-    /// Encodes iteration by iteration, as long as one way out at least is known to be taken or not; whether it came to an end.
-    fn unroll(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<bool> {
-        let nest = self.nest;
-        let circle = &nest.circles[index];
-        let header = circle.header;
-        let exits = self.exits(index);
-        let live = self.outside.get(&index).cloned().unwrap_or_default();
-        let (begin, entered) = (self.steps, self.reach[header]);
-        self.phis(header, ways);
-        let mut left: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
-        let mut merged: HashMap<ValueId, Vec<Term>> = HashMap::new();
-        for iteration in 0..ITERATIONS {
-            self.region(&circle.order, Some(header))?;
-            let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
-            let mut exit = self.no();
-            let mut is_counted = false;
-            for (from, to) in &exits {
-                let active = self.edge(*from, *to);
-                exit = self.terms.or(exit, active);
-                let says = self.condition_of(*from, *to).map(|(holds, _)| holds);
-                is_counted |= says.is_some_and(|holds| self.terms.as_constant(holds).is_some());
-                let state = self.states.get(&(*from, *to)).cloned().unwrap_or_default();
-                let total = match left.remove(&(*from, *to)) {
-                    Some(before) if self.terms.as_constant(active) == Some(0) => before,
-                    Some((before, _)) if self.terms.as_constant(before) == Some(0) => (active, state),
-                    None => (active, state),
-                    Some((before, cells)) => {
-                        (self.terms.or(before, active), state.merged(&mut self.terms, active, &cells))
-                    }
-                };
-                left.insert((*from, *to), total);
-            }
-            for value in &live {
-                let now = self.value(*value);
-                let lanes = match merged.remove(value) {
-                    None => now,
-                    Some(before) => {
-                        let pairs: Vec<(Term, Term)> = now.into_iter().zip(before).collect();
-                        pairs.into_iter().map(|(lane, other)| self.terms.select(exit, lane, other)).collect()
-                    }
-                };
-                merged.insert(*value, lanes);
-            }
-            let mut back = Vec::new();
-            for latch in &circle.latches {
-                let active = self.edge(*latch, header);
-                if self.terms.as_constant(active) != Some(0) {
-                    back.push((*latch, active));
-                }
-            }
-            let again = self.any(&back);
-            if self.terms.as_constant(again) == Some(0) {
-                for (edge, (active, cells)) in left {
-                    self.edges.insert(edge, active);
-                    self.states.insert(edge, cells);
-                }
-                for (value, lanes) in merged {
-                    self.values[value as usize] = Some(lanes);
-                }
-                self.reach[header] = entered;
-                return Some(true);
-            }
-            let too_much = self.steps - begin > COPIES || self.terms.as_constant(reach) == Some(0);
-            if !is_counted || too_much || iteration + 1 == ITERATIONS {
-                return Some(false);
-            }
-            let mut cells: Option<Cells> = None;
-            for (latch, active) in &back {
-                let state = self.states.get(&(*latch, header)).cloned().unwrap_or_default();
-                cells = Some(match cells {
-                    None => state,
-                    Some(others) => state.merged(&mut self.terms, *active, &others),
-                });
-            }
-            self.cells = cells.unwrap_or_default();
-            self.phis(header, &back);
-            self.reach[header] = Some(again);
-        }
-        Some(false)
-    }
-
-    /// Encodes one iteration that may be any.
-    fn havoc(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<()> {
-        let program = self.program;
-        let nest = self.nest;
-        let circle = &nest.circles[index];
-        let header = circle.header;
-        let cells = std::mem::take(&mut self.cells);
-        let begin = self.terms.len();
-        let mut phis = Vec::new();
-        for instruction in &program.blocks[header].instructions {
-            let Op::Phi(from) = &instruction.op else { break };
-            let mut starts = Vec::new();
-            for (p, active) in ways {
-                let operand = from.iter().position(|b| b == p).map(|i| instruction.operands[i]);
-                if let Some(operand) = operand {
-                    starts.push((*active, self.value(operand)));
-                }
-            }
-            phis.push(Phi { value: instruction.result, symbols: Vec::new(), starts, nexts: Vec::new() });
-        }
-        for phi in &mut phis {
-            phi.symbols = self.fresh(phi.value, "iterated");
-            self.values[phi.value as usize] = Some(phi.symbols.clone());
-        }
-        let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
-        let mine = self.loops.len();
-        self.loops.push(Havocked { header, reach, phis, begin, compared: Vec::new(), inner_end: 0 });
-        self.cells = cells;
-        self.memory.drop_written(&mut self.cells, circle.blocks.iter());
-        self.open.push(mine);
-        let done = self.region(&circle.order, Some(header));
-        self.open.pop();
-        done?;
-        for latch in &circle.latches {
-            let active = self.edge(*latch, header);
-            if self.terms.as_constant(active) == Some(0) {
-                continue;
-            }
-            let mut values = Vec::new();
-            for instruction in &program.blocks[header].instructions {
-                let Op::Phi(from) = &instruction.op else { break };
-                if let Some(i) = from.iter().position(|b| b == latch) {
-                    values.push(self.value(instruction.operands[i]));
-                }
-            }
-            for (phi, lanes) in self.loops[mine].phis.iter_mut().zip(values) {
-                phi.nexts.push((active, lanes));
-            }
-        }
-        self.loops[mine].inner_end = self.loops.len();
-        Some(())
     }
 }

@@ -1,0 +1,130 @@
+//! What comparisons were given ([`crate::lower::host::abi::hook::COMPARISON`]): how often they held, and how near they came to what
+//! they never did.
+
+use super::slot::Item;
+use crate::lower::host::abi::comparison::{EQUAL, FLOAT, LESS, NOT_LESS, RELATION, SIGNED, WIDTH};
+
+/// What all work-items showed of one comparison. Of each pair the first part is for its being false, the second for true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compared {
+    pub times: [u64; 2],
+    /// How far apart operands were at least from being so: 0 if they were. Integers: what one of them would have to change by; floats: in
+    /// units of the last place. [`u64::MAX`] if it was not executed.
+    pub distance: [u64; 2],
+    /// The operands at that distance, zero-extended bits.
+    pub operands: [(u64, u64); 2],
+    /// See [`crate::lower::host::abi::comparison`]; 0 if it was not executed.
+    pub kind: u32,
+}
+
+impl Default for Compared {
+    fn default() -> Compared {
+        Compared { times: [0; 2], distance: [u64::MAX; 2], operands: [(0, 0); 2], kind: 0 }
+    }
+}
+
+impl Compared {
+    fn note(&mut self, kind: u32, a: u64, b: u64) {
+        self.kind = kind;
+        let (no, yes) = distances(kind, a, b);
+        self.times[usize::from(yes == 0)] += 1;
+        for (way, distance) in [no, yes].into_iter().enumerate() {
+            if distance < self.distance[way] {
+                self.distance[way] = distance;
+                self.operands[way] = (a, b);
+            }
+        }
+    }
+
+    /// Adds what another lane saw.
+    pub fn absorb(&mut self, other: &Compared) {
+        self.kind |= other.kind;
+        for way in 0..2 {
+            self.times[way] += other.times[way];
+            if other.distance[way] < self.distance[way] {
+                self.distance[way] = other.distance[way];
+                self.operands[way] = other.operands[way];
+            }
+        }
+    }
+}
+
+/// How far operands are from the comparison's being false, and from its being true.
+fn distances(kind: u32, a: u64, b: u64) -> (u64, u64) {
+    let (a, b) = (rank(kind, a), rank(kind, b));
+    let gap = u64::try_from(a.abs_diff(b)).unwrap_or(u64::MAX - 1);
+    let beyond = gap.saturating_add(1).min(u64::MAX - 1);
+    let equal = a == b;
+    match kind & RELATION {
+        EQUAL => (u64::from(equal), gap),
+        LESS if a < b => (gap, 0),
+        LESS => (0, beyond),
+        NOT_LESS if a < b => (0, gap),
+        NOT_LESS => (beyond, 0),
+        // Unequal.
+        _ => (gap, u64::from(equal)),
+    }
+}
+
+/// An operand as a number of its order.
+fn rank(kind: u32, bits: u64) -> i128 {
+    let width = kind >> WIDTH;
+    if kind & FLOAT != 0 {
+        let sign = 1 << (width - 1);
+        // Floats of one sign are ordered as their bits are.
+        let magnitude = i128::from(bits & (sign - 1));
+        return if bits & sign != 0 { -magnitude } else { magnitude };
+    }
+    if kind & SIGNED == 0 {
+        return i128::from(bits);
+    }
+    let unused = 64 - width;
+    i128::from(((bits << unused).cast_signed()) >> unused)
+}
+
+/// The hook.
+///
+/// # Safety
+/// `item` is the running one.
+pub unsafe extern "C" fn compare(item: *mut Item, number: u32, kind: u32, a: u64, b: u64) {
+    // SAFETY: code calls this with its own item; nobody else looks at the lane's list while the item runs.
+    unsafe {
+        let all = &mut (*(*item).lane).compared;
+        if let Some(compared) = all.get_mut(number as usize) {
+            compared.note(kind, a, b);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_say_what_would_have_to_change() {
+        let int = 32 << WIDTH;
+        assert_eq!(distances(EQUAL | int, 7, 10), (0, 3));
+        assert_eq!(distances(EQUAL | int, 7, 7), (1, 0));
+        assert_eq!(distances(LESS | int, 7, 10), (3, 0));
+        assert_eq!(distances(LESS | int, 10, 7), (0, 4));
+        assert_eq!(distances(NOT_LESS | int, 7, 10), (0, 3));
+        assert_eq!(distances(NOT_LESS | int, 10, 10), (1, 0));
+        let minus_one = u64::from(u32::MAX);
+        assert_eq!(distances(LESS | int, minus_one, 1), (0, u64::from(u32::MAX)));
+        assert_eq!(distances(LESS | SIGNED | int, minus_one, 1), (2, 0));
+        let float = |x: f32| u64::from(x.to_bits());
+        let kind = EQUAL | FLOAT | int;
+        assert_eq!(distances(kind, float(0.0), float(-0.0)), (1, 0));
+        assert_eq!(distances(kind, float(1.0), float(1.0f32.next_up())), (0, 1));
+        assert_eq!(distances(LESS | FLOAT | int, float(-1.0), float(2.0)).1, 0);
+    }
+
+    #[test]
+    fn the_nearest_operands_are_kept() {
+        let mut compared = Compared::default();
+        for a in [100, 90, 95] {
+            compared.note(EQUAL | 32 << WIDTH, a, 80);
+        }
+        assert_eq!((compared.times, compared.distance, compared.operands[1]), ([3, 0], [0, 10], (90, 80)));
+    }
+}

@@ -1,0 +1,192 @@
+//! What a search writes down as it goes, so that another can go on from there: inputs that are kept, and goals that are decided.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::genes::Genes;
+use super::search::{Kept, Tried};
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::result::generate::{By, Goal};
+use crate::result::hash;
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange};
+use crate::suite::schedule::Schedule;
+
+/// A line of the journal of `kassay generate`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    Test(Box<TestEntry>),
+    Goal(Box<Goal>),
+    /// Goal `mutants`: an input that kills.
+    Killer(Box<TestEntry>),
+    /// Goal `mutants`: what the search for equivalents found.
+    Classified(Box<crate::mutation::campaign::Entry>),
+}
+
+impl Entry {
+    /// Whether it is of the search for mutants, not of that for outcomes before it.
+    pub fn is_of_mutants(&self) -> bool {
+        matches!(self, Entry::Killer(_) | Entry::Classified(_))
+    }
+}
+
+/// An input that was kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestEntry {
+    pub name: String,
+    pub by: By,
+    /// Seconds from the beginning until it was found.
+    pub time_s: f64,
+    pub tried: Tried,
+    pub(super) genes: Option<Genes>,
+    launch: StoredLaunch,
+    pub preconditions: Vec<String>,
+}
+
+impl TestEntry {
+    pub fn new(kept: &Kept, tried: Tried, time_s: f64) -> TestEntry {
+        TestEntry {
+            name: kept.name.clone(),
+            by: kept.by,
+            time_s,
+            tried,
+            genes: kept.genes.clone(),
+            launch: StoredLaunch::of(&kept.launch),
+            preconditions: kept.preconditions.clone(),
+        }
+    }
+
+    /// # Errors
+    /// `Caller` if the entry was changed so that it is no launch any more.
+    pub fn launch(&self) -> Result<Launch> {
+        self.launch.launch().ok_or_else(|| {
+            Error::caller(format!("the journal's test `{}` has bytes that are no hexadecimal digits", self.name))
+                .mend("leave out --resume: the search then begins anew")
+        })
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StoredLaunch {
+    range: NdRange,
+    args: Vec<StoredArg>,
+    #[serde(default, skip_serializing_if = "Schedule::is_natural")]
+    schedule: Schedule,
+}
+
+/// An argument; bytes are hexadecimal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredArg {
+    Value(String),
+    Buffer(String),
+    Local(u64),
+    Image { shape: ImageShape, format: ImageFormat, texels: String },
+    Sampler { addressing: Addressing, filter: Filter, normalized: bool },
+}
+
+impl StoredLaunch {
+    fn of(launch: &Launch) -> StoredLaunch {
+        let arg = |value: &ArgValue| match value {
+            ArgValue::Value(bytes) => StoredArg::Value(digits(bytes)),
+            ArgValue::Buffer(bytes) => StoredArg::Buffer(digits(bytes)),
+            ArgValue::Local(bytes) => StoredArg::Local(*bytes),
+            ArgValue::Image { shape, format, texels } => {
+                StoredArg::Image { shape: shape.clone(), format: format.clone(), texels: digits(texels) }
+            }
+            ArgValue::Sampler { addressing, filter, normalized } => {
+                StoredArg::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }
+            }
+        };
+        StoredLaunch {
+            range: launch.range.clone(),
+            args: launch.args.iter().map(arg).collect(),
+            schedule: launch.schedule.clone(),
+        }
+    }
+
+    fn launch(&self) -> Option<Launch> {
+        let arg = |stored: &StoredArg| {
+            Some(match stored {
+                StoredArg::Value(digits) => ArgValue::Value(bytes(digits)?),
+                StoredArg::Buffer(digits) => ArgValue::Buffer(Arc::new(bytes(digits)?)),
+                StoredArg::Local(bytes) => ArgValue::Local(*bytes),
+                StoredArg::Image { shape, format, texels } => {
+                    ArgValue::Image { shape: shape.clone(), format: format.clone(), texels: Arc::new(bytes(texels)?) }
+                }
+                StoredArg::Sampler { addressing, filter, normalized } => {
+                    ArgValue::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized }
+                }
+            })
+        };
+        let args = self.args.iter().map(arg).collect::<Option<_>>()?;
+        Some(Launch { schedule: self.schedule.clone(), ..Launch::new(self.range.clone(), args) })
+    }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
+}
+
+/// Everything that goals and tests follow from, as a hash in hexadecimal: the code without debug information, the ids of the sites
+/// (so that lines count where they show), the interface file's text, and `options`, which are all others; how far the search may go
+/// is none.
+pub fn configuration(assay: &Assay<'_>, interface_file: &str, options: &str) -> String {
+    let ids: Vec<&str> = assay.sites.sites.iter().map(|s| s.id.as_str()).collect();
+    let places = assay.sites.sites.iter().map(|s| format!("{:?}", s.location));
+    let parts = [
+        env!("CARGO_PKG_VERSION").to_owned(),
+        assay.code_text(),
+        ids.join("\n"),
+        places.collect(),
+        interface_file.to_owned(),
+        options.to_owned(),
+    ];
+    hash::of_text(parts.join("\0").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_come_back_as_they_were() {
+        let range = NdRange { dims: 2, global: [8, 4, 1], local: Some([4, 2, 1]), offset: [1, 0, 0] };
+        let format = ImageFormat { channel_order: "RGBA".into(), channel_type: "FLOAT".into() };
+        let args = vec![
+            ArgValue::Value(vec![0, 255, 16]),
+            ArgValue::Buffer(Arc::new((0..=255).collect())),
+            ArgValue::Local(64),
+            ArgValue::Image { shape: ImageShape::D1 { width: 1 }, format, texels: Arc::new(vec![7; 16]) },
+            ArgValue::Sampler { addressing: Addressing::Repeat, filter: Filter::Linear, normalized: true },
+        ];
+        let launch = Launch::new(range, args);
+        let text = serde_json::to_string(&StoredLaunch::of(&launch)).unwrap();
+        let back: StoredLaunch = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.launch(), Some(launch));
+        assert_eq!(bytes("0"), None);
+        assert_eq!(bytes("0g"), None);
+    }
+
+    #[test]
+    fn numbers_of_genes_come_back_as_they_were() {
+        use crate::generate::assign::Number;
+        for number in [Number::Integer(i128::from(u64::MAX)), Number::Integer(-5), Number::Float(f64::INFINITY)] {
+            let text = serde_json::to_string(&number).unwrap();
+            assert_eq!(serde_json::from_str::<Number>(&text).unwrap(), number);
+        }
+    }
+}

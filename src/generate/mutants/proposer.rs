@@ -1,0 +1,141 @@
+//! What finds inputs by other means than chance.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::coverage::build::Assay;
+use crate::error::Result;
+use crate::generate::interface_file::Wishes;
+use crate::generate::refit;
+use crate::generate::solving::{self, ATTEMPTS, PATH, STEPS};
+use crate::instrument::mutants::Edit;
+use crate::instrument::mutants::infection;
+use crate::kernel::interface::Interface;
+use crate::mutation::Mutant;
+use crate::program::{Program, promoted, read};
+use crate::suite::launch::Launch;
+use crate::symbolic::concolic::{Engine, Limits, Proposal};
+
+/// Finds inputs that make a mutant's value differ from the original's. Mutants are told by their position among those that are
+/// searched for.
+pub trait Proposer {
+    /// Takes a launch that ran as one that others may be made of.
+    fn parent(&mut self, launch: &Launch);
+
+    /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
+    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
+
+    /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
+    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
+
+    /// What came of the launch proposed last, mended or not: whether it was of use.
+    fn ran(&mut self, launch: &Launch, useful: bool);
+}
+
+/// Proposes nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Proposer for Nobody {
+    fn parent(&mut self, _: &Launch) {}
+
+    fn next(&mut self, _: &BTreeSet<usize>, _: Instant) -> Option<Launch> {
+        None
+    }
+
+    fn mend(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
+        None
+    }
+
+    fn ran(&mut self, _: &Launch, _: bool) {}
+}
+
+/// A kernel as plain data, with a mark wherever a mutant is infected.
+pub struct Marked {
+    program: Program,
+    /// By mark: the mutant.
+    members: Vec<usize>,
+}
+
+impl Marked {
+    /// # Errors
+    /// `Internal` if a pass fails.
+    pub fn new(assay: &Assay<'_>, mutants: &[&Mutant]) -> Result<Marked> {
+        let members: Vec<usize> = (0..mutants.len()).filter(|m| mutants[*m].edit.is_woven()).collect();
+        let edit = |m: &usize| (*m as u32, &mutants[*m].edit, mutants[*m].is_structural);
+        let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
+        let module = assay.module.clone();
+        infection::mark(&module, &assay.sites, &edits)?;
+        let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
+        Ok(Marked { program: read::read(&promoted, &assay.entry)?, members })
+    }
+}
+
+/// Solves for inputs.
+pub struct Solver<'p> {
+    marked: &'p Marked,
+    interface: &'p Interface,
+    engine: Engine<'p>,
+    /// Launches that are not interpreted yet, oldest first.
+    waiting: Vec<Launch>,
+    /// By number of the engine's parents.
+    parents: Vec<Launch>,
+    last: Option<Proposal>,
+    /// What interpreting a parent took at most: it is not begun when less time is left.
+    slowest: Duration,
+}
+
+impl<'p> Solver<'p> {
+    pub fn new(marked: &'p Marked, interface: &'p Interface, wishes: &Wishes) -> Solver<'p> {
+        Solver {
+            marked,
+            interface,
+            engine: Engine::new(&marked.program, interface, &solving::bounds(wishes), solving::ranges(wishes)),
+            waiting: Vec::new(),
+            parents: Vec::new(),
+            last: None,
+            slowest: Duration::ZERO,
+        }
+    }
+
+    fn adopt(&mut self, launch: Launch) {
+        let begun = Instant::now();
+        self.engine.parent(&launch);
+        self.slowest = self.slowest.max(begun.elapsed());
+        self.parents.push(launch);
+    }
+}
+
+impl Proposer for Solver<'_> {
+    fn parent(&mut self, launch: &Launch) {
+        self.waiting.push(launch.clone());
+    }
+
+    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch> {
+        for launch in std::mem::take(&mut self.waiting) {
+            if Instant::now() + self.slowest >= end {
+                return None;
+            }
+            self.adopt(launch);
+        }
+        let marks = (0u32..).zip(&self.marked.members).filter(|(_, m)| wanted.contains(m)).map(|(mark, _)| mark);
+        let limits = Limits { end: Some(end), steps: STEPS, rlimit: PATH, attempts: ATTEMPTS };
+        let proposal = self.engine.next(&marks.collect(), &limits)?;
+        let launch = proposal.apply(self.parents.get(proposal.parent)?);
+        self.last = Some(proposal);
+        Some(launch)
+    }
+
+    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
+        refit::refitted(&self.marked.program, self.interface, launch, end)
+    }
+
+    fn ran(&mut self, launch: &Launch, useful: bool) {
+        let Some(proposal) = self.last.take() else { return };
+        self.engine.outcome(&proposal, useful.then_some(launch));
+        // The engine takes a launch that did something else than was foreseen as a parent of its own.
+        while self.parents.len() < self.engine.parents() {
+            self.parents.push(launch.clone());
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Solving for what fuzzing leaves (PENG algorithm 2): proofs that outcomes cannot be covered, and inputs from path constraints of runs
+//! that come near the others. What a model proposes is run; only what the run shows counts.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::assign::Number;
+use super::interface_file::{ArgWish, Wishes};
+use super::refit;
+use super::search::{Ended, Kept, Search};
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::coverage::build::Assay;
+use crate::error::Result;
+use crate::instrument::marks;
+use crate::kernel::interface::Interface;
+use crate::kernel::source::Sources;
+use crate::program::{Program, promoted, read};
+use crate::result::generate::By;
+use crate::solve::query;
+use crate::suite::launch::Launch;
+use crate::suite::layout;
+use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
+use crate::symbolic::infeasible::{self, Fate};
+
+/// Z3's resource limit of a proof, and of a path: measures of work, not of time.
+const PROOF: u32 = 2_000_000;
+pub(super) const PATH: u32 = 1_000_000;
+/// Proposals in a row that bring nothing before the search gives up.
+pub(super) const FRUITLESS: u32 = 60;
+/// Conditions flipped for one proposal.
+pub(super) const ATTEMPTS: u64 = 400;
+/// The same for outcomes that are no goals.
+const FRUITLESS_BESIDES: u32 = 2;
+const ATTEMPTS_BESIDES: u64 = 10;
+/// Instructions of one interpreted launch.
+pub(super) const STEPS: u64 = 500_000;
+
+/// What solving came to.
+#[derive(Debug, Clone, Default)]
+pub struct Solved {
+    /// By watched outcome: what a proof says of it; nothing of covered ones, and where no proof was tried.
+    pub fates: Vec<Option<Fate>>,
+    /// Why the search for inputs ended.
+    pub ended: Option<Gave>,
+    pub proposals: u64,
+    /// Seconds.
+    pub took: f64,
+}
+
+/// Why no more inputs were proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gave {
+    /// Nothing wanted is left.
+    Done,
+    /// Every path that was seen has been tried in both directions.
+    NoPaths,
+    Fruitless,
+    OutOfTime,
+    OutOfExecutions,
+    /// No launch came to its end, so there is no path to start from.
+    NoParent,
+}
+
+/// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only of them proofs are
+/// made. `known`: what is known already, by watched outcome; `decided` is called for every further proof.
+///
+/// # Errors
+/// `Internal` if the kernel cannot be read; as of [`super::search::Runs::run`] and of `decided`.
+pub fn solve(
+    search: &mut Search<'_>,
+    assay: &Assay<'_>,
+    goals: &[SiteKind],
+    known: Vec<Option<Fate>>,
+    decided: &mut dyn FnMut(usize, &Fate) -> Result<()>,
+    sources: &Sources,
+) -> Result<Solved> {
+    let begun = Instant::now();
+    let mut solved = Solved { fates: known, ..Solved::default() };
+    let outcomes = search.subject.outcomes;
+    let open = uncovered(search);
+    if open.is_empty() {
+        solved.ended = Some(Gave::Done);
+        return Ok(solved);
+    }
+    let program = program(assay, outcomes)?;
+    let goals: BTreeSet<u32> =
+        open.iter().copied().filter(|o| goals.contains(&kind(&assay.sites, outcomes[*o as usize]))).collect();
+    let proved = |fates: &[Option<Fate>], o: u32| matches!(fates[o as usize], Some(Fate::Infeasible { .. }));
+    let asked: Vec<u32> = goals.iter().copied().filter(|o| !proved(&solved.fates, *o)).collect();
+    let limits = query::Limits { rlimit: PROOF, end: Some(search.limits.end) };
+    for (outcome, fate) in
+        asked.iter().zip(infeasible::prove(&program, &assay.interface, &asked, &[], sources, &limits))
+    {
+        decided(*outcome as usize, &fate)?;
+        solved.fates[*outcome as usize] = Some(fate);
+    }
+    // Launches are interpreted with all their work-items, so the fewer the better.
+    search.shrink()?;
+    let wishes = search.subject.wishes;
+    let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes));
+    let mut hunt =
+        Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
+    let ended = hunt.run(search, FRUITLESS, ATTEMPTS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
+    solved.ended = Some(ended);
+    if matches!(ended, Gave::Done | Gave::Fruitless | Gave::NoPaths) {
+        hunt.run(search, FRUITLESS_BESIDES, ATTEMPTS_BESIDES, &|o| !goals.contains(o))?;
+    }
+    solved.proposals = hunt.proposals;
+    solved.took = begun.elapsed().as_secs_f64();
+    Ok(solved)
+}
+
+/// What the user allows of arguments.
+pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
+    let number = |n: Number| match n {
+        Number::Integer(n) => layout::Number::Integer(n),
+        Number::Float(x) => layout::Number::Float(x),
+    };
+    let bound = |(position, wish): (usize, &ArgWish)| Bound {
+        position,
+        fixed: !wish.fuzz,
+        least: wish.least.map(number),
+        greatest: wish.greatest.map(number),
+    };
+    wishes.args.iter().enumerate().map(bound).collect()
+}
+
+/// And of the NDRange.
+pub(super) fn ranges(wishes: &Wishes) -> Ranges {
+    Ranges { fixed: wishes.range.is_some(), local: wishes.local, max_items: wishes.max_items, ..Ranges::default() }
+}
+
+fn kind(sites: &Sites, outcome: (usize, usize)) -> SiteKind {
+    sites.sites[outcome.0].kind
+}
+
+/// Outcomes that nothing covers, by position in the subject's.
+fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
+    let open = search.first().iter().enumerate().filter(|(_, first)| first.is_none());
+    open.map(|(o, _)| o as u32).collect()
+}
+
+/// The kernel with a mark for every outcome, numbered like them.
+fn program(assay: &Assay<'_>, outcomes: &[(usize, usize)]) -> Result<Program> {
+    let module = assay.module.clone();
+    marks::weave(&module, &assay.sites, outcomes)?;
+    let module = promoted::promote(&module, &assay.entry, &assay.machine)?;
+    read::read(&module, &assay.entry)
+}
+
+/// The search for inputs.
+struct Hunt<'p> {
+    engine: Engine<'p>,
+    program: &'p Program,
+    interface: &'p Interface,
+    /// The engine's parents, by number.
+    parents: Vec<Launch>,
+    /// How many of the kept inputs the engine knows.
+    seen: usize,
+    proposals: u64,
+}
+
+impl Hunt<'_> {
+    /// `attempts`: conditions flipped for one proposal.
+    fn run(
+        &mut self,
+        search: &mut Search<'_>,
+        patience: u32,
+        attempts: u64,
+        is_wanted: &dyn Fn(&u32) -> bool,
+    ) -> Result<Gave> {
+        if search.kept().is_empty() {
+            return Ok(Gave::NoParent);
+        }
+        let limits = concolic::Limits { rlimit: PATH, end: Some(search.limits.end), steps: STEPS, attempts };
+        let mut fruitless = 0;
+        loop {
+            let wanted: BTreeSet<u32> = uncovered(search).into_iter().filter(is_wanted).collect();
+            if wanted.is_empty() {
+                return Ok(Gave::Done);
+            }
+            match search.over() {
+                Some(Ended::OutOfExecutions) => return Ok(Gave::OutOfExecutions),
+                Some(_) => return Ok(Gave::OutOfTime),
+                None if fruitless >= patience => return Ok(Gave::Fruitless),
+                None => {}
+            }
+            for kept in &search.kept()[self.seen..] {
+                self.engine.parent(&kept.launch);
+                self.parents.push(kept.launch.clone());
+            }
+            self.seen = search.kept().len();
+            let tried = self.engine.statistics().attempts;
+            let Some(proposal) = self.engine.next(&wanted, &limits) else {
+                // It gave up for now, but has more to try.
+                let more = self.engine.statistics().attempts - tried >= attempts;
+                if more && search.over().is_none() {
+                    fruitless += patience.div_ceil(3);
+                    continue;
+                }
+                return Ok(if search.over().is_some() { Gave::OutOfTime } else { Gave::NoPaths });
+            };
+            self.proposals += 1;
+            let Some(parent) = self.parents.get(proposal.parent) else { continue };
+            let launch = proposal.apply(parent);
+            let ran = self.attempt(search, launch.clone())?;
+            let reached = ran.as_ref().is_some_and(|kept| kept.covers[proposal.aims_at as usize]);
+            self.engine.outcome(&proposal, reached.then_some(&launch));
+            let gained = match ran {
+                Some(kept) => {
+                    // The engine knows what it proposed, unless that had to be changed or did something else.
+                    let is_known = reached && kept.launch == launch;
+                    let gained = search.consider(kept, "solved".to_owned())?;
+                    if is_known {
+                        self.seen = search.kept().len();
+                    }
+                    gained
+                }
+                None => false,
+            };
+            fruitless = if gained { 0 } else { fruitless + 1 };
+        }
+    }
+
+    /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
+    fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
+        let mut preconditions = search.subject.workshop.model.preconditions.clone();
+        if let Some(kept) = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)? {
+            return Ok(Some(kept));
+        }
+        let Some((launch, notes)) = refit::refitted(self.program, self.interface, &launch, search.limits.end) else {
+            return Ok(None);
+        };
+        if search.over().is_some() {
+            return Ok(None);
+        }
+        preconditions.extend(notes);
+        search.attempt_launch(launch, preconditions, By::Smt)
+    }
+}

@@ -1,0 +1,368 @@
+//! Loads and stores of the concolic interpreter.
+
+use llvm_sys::LLVMAtomicRMWBinOp;
+
+use super::inputs;
+use super::instruction::bytes;
+use super::machine::{Item, Machine, Mode};
+use super::memory::{self, Block, Cell, Initial};
+use super::trace::Entry;
+use super::value::{self, Lane, Value};
+use crate::program::{Kind, Shape, masked, signed};
+use crate::solve::expression::{Operation, Sort, Term};
+
+/// Tables with more cells are not looked into all at once.
+const MOST_CELLS: u64 = 128;
+
+/// What an access of one lane is about.
+struct Spot {
+    region: u64,
+    at: u64,
+    size: u64,
+    /// Bytes from the region's start, where that depends on the input.
+    address: Option<Term>,
+}
+
+impl Machine<'_> {
+    /// The block that a region is.
+    fn block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut Block> {
+        let program = self.setup.program;
+        let is_copy = program.by_value.get(region as usize).is_some_and(Option::is_some);
+        if is_copy && !item.privates.contains_key(&region) {
+            let mut copy = self.blocks.get(region as usize)?.clone();
+            let input = self.setup.inputs.args.get(region as usize).filter(|i| i.is_free);
+            if let (Some(input), true) = (input, item.mode != Mode::Concrete) {
+                for leaf in &input.leaves {
+                    let size = leaf.scalar.size();
+                    let symbol = inputs::scalar_symbol(region as usize, leaf.offset);
+                    let term = self.terms.symbol(symbol, Sort::Bits(8 * size as u32));
+                    copy.cells.insert(leaf.offset, Cell { size, term: Some(term), address: None, writer: None });
+                }
+            }
+            item.privates.insert(region, copy);
+        }
+        if is_copy || region >= memory::PRIVATE {
+            item.privates.get_mut(&region)
+        } else {
+            self.blocks.get_mut(region as usize)
+        }
+    }
+
+    /// Where an access goes; `None`, with a fault, if it is out of bounds.
+    fn spot(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<Spot> {
+        let found = memory::place(pointer.bits).and_then(|(region, offset)| {
+            let at = self.block(item, region)?.access(offset, size)?;
+            Some((region, at))
+        });
+        let Some((region, at)) = found else {
+            self.run.faulty = true;
+            return None;
+        };
+        let begin = memory::pointer(region, 0);
+        let address = pointer.term.map(|term| value::plus(self.terms, term, begin.wrapping_neg()));
+        Some(Spot { region, at, size, address })
+    }
+
+    pub(super) fn load(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
+        if shape.kind == Kind::Other {
+            return Value::of(Vec::new(), shape);
+        }
+        let (size, step) = (shape.bytes(), shape.lane_bytes().max(1));
+        let Some(spot) = self.spot(item, pointer, size) else { return Value::of(Vec::new(), shape) };
+        let traced = item.mode != Mode::Concrete;
+        let Some(block) = self.block(item, spot.region) else { return Value::of(Vec::new(), shape) };
+        let mut lanes: Vec<Lane> = block
+            .read(spot.at, size)
+            .chunks(step as usize)
+            .map(|chunk| Lane::known(value::from_bytes(chunk, shape.kind)))
+            .collect();
+        let plain = block.cells.is_empty() && block.initial == Initial::Known && spot.address.is_none();
+        if !traced || plain || step > 8 {
+            return Value::of(lanes, shape);
+        }
+        for (i, lane) in (0u64..).zip(&mut lanes) {
+            let address = spot.address.map(|a| value::plus(self.terms, a, i * step));
+            let part = Spot { region: spot.region, at: spot.at + i * step, size: step, address };
+            if let Some(bits) = self.cell(item, &part) {
+                let term = value::loaded(self.terms, bits, shape.kind);
+                *lane = value::lane(self.terms, term, lane.bits);
+            }
+        }
+        Value::of(lanes, shape)
+    }
+
+    /// What lies at a place as a term, if that depends on the input; the path gets what has to hold for it.
+    fn cell(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
+        let Spot { region, at, size, address } = *spot;
+        let block = self.block(item, region)?;
+        let initial = block.initial;
+        let found = block.overlapping(at, size);
+        match &found[..] {
+            [] => match initial {
+                Initial::Input(position) => self.input(item, spot, position),
+                Initial::Known if address.is_some() => {
+                    if let Some(picked) = self.picked(item, spot) {
+                        return Some(picked);
+                    }
+                    self.stays(item, spot);
+                    None
+                }
+                Initial::Known => None,
+            },
+            [(begin, cell)] if *begin == at && cell.size == size => {
+                if address.is_some()
+                    && (region >= memory::PRIVATE)
+                    && let Some(picked) = self.picked(item, spot)
+                {
+                    return Some(picked);
+                }
+                self.meets(item, spot, at, cell);
+                item.depend(cell.writer);
+                cell.term
+            }
+            _ => {
+                let mut parts = Vec::new();
+                for byte in at..at + size {
+                    parts.push(self.byte(item, spot, byte, &found));
+                }
+                Some(value::joined(self.terms, &parts))
+            }
+        }
+    }
+
+    /// A byte at a place where cells begin or end in between.
+    fn byte(&mut self, item: &mut Item, spot: &Spot, byte: u64, found: &[(u64, Cell)]) -> Term {
+        if let Some((begin, cell)) = found.iter().find(|(begin, cell)| (*begin..begin + cell.size).contains(&byte)) {
+            self.meets(item, spot, *begin, cell);
+            item.depend(cell.writer);
+            if let Some(term) = cell.term {
+                return value::extract(self.terms, term, byte - begin, 1);
+            }
+        } else if let Some(Initial::Input(position)) = self.block(item, spot.region).map(|b| b.initial) {
+            let granule = self.setup.inputs.args[position].granule;
+            let begin = byte / granule * granule;
+            let part = Spot {
+                at: begin,
+                size: granule,
+                address: spot.address.map(|a| value::plus(self.terms, a, begin.wrapping_sub(spot.at))),
+                ..*spot
+            };
+            if let Some(cell) = self.input(item, &part, position) {
+                return value::extract(self.terms, cell, byte - begin, 1);
+            }
+        } else {
+            self.stays(item, spot);
+        }
+        let bits = self.block(item, spot.region).map_or(0, |b| b.read(byte, 1).first().copied().unwrap_or(0));
+        self.terms.constant(bits.into(), Sort::Bits(8))
+    }
+
+    /// The contents that a buffer has from the start.
+    fn input(&mut self, item: &mut Item, spot: &Spot, position: usize) -> Option<Term> {
+        let granule = self.setup.inputs.args[position].granule;
+        if !spot.at.is_multiple_of(granule) || !spot.size.is_multiple_of(granule) {
+            self.stays(item, spot);
+            return None;
+        }
+        let terms = &mut *self.terms;
+        let function = inputs::buffer_function(position, granule);
+        let mut parts = Vec::new();
+        for offset in (0..spot.size).step_by(granule as usize) {
+            let index = match spot.address {
+                Some(address) => value::plus(terms, address, offset),
+                None => terms.constant(spot.at + offset, Sort::Bits(64)),
+            };
+            parts.push(terms.unknown(function.clone(), vec![index], Sort::Bits(8 * granule as u32)));
+        }
+        let all = value::joined(terms, &parts);
+        if let Some(at) = spot.address {
+            item.step(Entry::Access { position: position as u32, at, size: spot.size });
+        }
+        Some(all)
+    }
+
+    /// The access goes where it goes.
+    fn stays(&mut self, item: &mut Item, spot: &Spot) {
+        if let Some(address) = spot.address {
+            let at = self.terms.constant(spot.at, Sort::Bits(64));
+            item.require(value::equal(self.terms, address, at));
+        }
+    }
+
+    /// The access goes to a cell that was stored.
+    fn meets(&mut self, item: &mut Item, spot: &Spot, begin: u64, cell: &Cell) {
+        if spot.address.is_none() && cell.address.is_none() {
+            return;
+        }
+        let terms = &mut *self.terms;
+        let address = spot.address.unwrap_or_else(|| terms.constant(spot.at, Sort::Bits(64)));
+        let address = value::plus(terms, address, begin.wrapping_sub(spot.at));
+        let stored = cell.address.unwrap_or_else(|| terms.constant(begin, Sort::Bits(64)));
+        item.require(value::equal(terms, address, stored));
+    }
+
+    /// Of a small table that belongs to nobody else: whichever cell the address picks.
+    fn picked(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
+        let address = spot.address?;
+        let variable = (spot.region as usize).checked_sub(self.setup.program.params.len());
+        let is_own = spot.region >= memory::PRIVATE
+            || self.setup.program.by_value.get(spot.region as usize).is_some_and(Option::is_some)
+            || variable.and_then(|v| self.setup.program.variables.get(v)).is_some_and(|v| !v.is_local);
+        let block = self.block(item, spot.region)?;
+        let (bytes, first) = (block.bytes.len() as u64, spot.at % spot.size);
+        let count = bytes.checked_sub(first)? / spot.size;
+        if !is_own || count > MOST_CELLS {
+            return None;
+        }
+        let mut cells: Vec<(u64, Result<Term, u64>)> = Vec::new();
+        for begin in (0..count).map(|i| first + i * spot.size) {
+            cells.push(match &block.overlapping(begin, spot.size)[..] {
+                [] => (begin, Err(value::from_bytes(block.read(begin, spot.size), Kind::Int(8 * spot.size as u32)))),
+                [(at, cell)] if *at == begin && cell.size == spot.size && cell.address.is_none() => {
+                    let bits = value::from_bytes(block.read(begin, spot.size), Kind::Int(8 * spot.size as u32));
+                    (begin, cell.term.ok_or(bits))
+                }
+                _ => return None,
+            });
+        }
+        let terms = &mut *self.terms;
+        let of = Sort::Bits(8 * spot.size as u32);
+        let mut chosen: Option<Term> = None;
+        let mut within = terms.constant(0, Sort::Bits(1));
+        for (begin, content) in cells.into_iter().rev() {
+            let content = content.unwrap_or_else(|bits| terms.constant(bits, of));
+            let begin = terms.constant(begin, Sort::Bits(64));
+            let is_here = terms.compare(Operation::Eq, address, begin);
+            within = terms.apply(Operation::Or, vec![within, is_here], Sort::Bits(1));
+            chosen = Some(match chosen {
+                Some(other) => terms.apply(Operation::Select, vec![is_here, content, other], of),
+                None => content,
+            });
+        }
+        item.require(Some(within));
+        chosen
+    }
+
+    pub(super) fn store(&mut self, item: &mut Item, pointer: Lane, what: &Value, shape: Shape) {
+        let bytes = bytes(what, shape);
+        let step = shape.lane_bytes();
+        let Some(spot) = self.spot(item, pointer, bytes.len() as u64) else { return };
+        let is_shared = spot.region < memory::PRIVATE;
+        let traced = item.mode != Mode::Concrete;
+        let mut cells = Vec::new();
+        if traced && (1..=8).contains(&step) {
+            for (i, lane) in (0u64..).zip(what.lanes()) {
+                let term = lane.term.map(|t| value::stored(self.terms, t, shape.kind, step));
+                let address = spot.address.map(|a| value::plus(self.terms, a, i * step));
+                if is_shared || term.is_some() || address.is_some() {
+                    cells.push((spot.at + i * step, Cell { size: step, term, address, writer: item.writer() }));
+                }
+            }
+        }
+        self.put(item, &spot, &bytes, cells);
+    }
+
+    /// Writes bytes, and what they are as terms.
+    fn put(&mut self, item: &mut Item, spot: &Spot, bytes: &[u8], cells: Vec<(u64, Cell)>) {
+        let mut terms = std::mem::take(self.terms);
+        if let Some(block) = self.block(item, spot.region) {
+            block.write(spot.at, bytes);
+            block.clear(&mut terms, spot.at, spot.size);
+            block.cells.extend(cells);
+        }
+        *self.terms = terms;
+    }
+
+    /// Bytes from one place to another, with their terms where cells are whole.
+    pub(super) fn copy(&mut self, item: &mut Item, to: Lane, from: Lane, size: u64) {
+        if size == 0 {
+            return;
+        }
+        let (Some(source), Some(target)) = (self.spot(item, from, size), self.spot(item, to, size)) else { return };
+        let Some(block) = self.block(item, source.region) else { return };
+        let bytes = block.read(source.at, size).to_vec();
+        let (initial, known) = (block.initial, block.overlapping(source.at, size));
+        let mut cells: Vec<(u64, Cell)> = Vec::new();
+        if item.mode != Mode::Concrete {
+            let mut at = source.at;
+            while at < source.at + size {
+                let next = known.iter().find(|(begin, cell)| begin + cell.size > at);
+                let left = source.at + size - at;
+                let step = match (next, initial) {
+                    (Some((begin, cell)), _) if *begin == at && cell.size <= left => cell.size,
+                    (Some((begin, _)), _) if *begin <= at => 1,
+                    (Some((begin, _)), Initial::Known) => begin - at,
+                    (None, Initial::Known) => left,
+                    (_, Initial::Input(position)) => {
+                        let granule = self.setup.inputs.args[position].granule;
+                        if at.is_multiple_of(granule) && granule <= left { granule } else { 1 }
+                    }
+                };
+                if step <= 8 {
+                    let offset = at - source.at;
+                    let address = source.address.map(|a| value::plus(self.terms, a, offset));
+                    let part = Spot { region: source.region, at, size: step, address };
+                    let term = self.cell(item, &part);
+                    let address = target.address.map(|a| value::plus(self.terms, a, offset));
+                    if term.is_some() || address.is_some() || target.region < memory::PRIVATE {
+                        let cell = Cell { size: step, term, address, writer: item.writer() };
+                        cells.push((target.at + offset, cell));
+                    }
+                }
+                at += step.max(1);
+            }
+        }
+        self.put(item, &target, &bytes, cells);
+    }
+
+    /// Fills bytes with one value.
+    pub(super) fn fill(&mut self, item: &mut Item, to: Lane, byte: u8, size: u64) {
+        if size > 0
+            && let Some(target) = self.spot(item, to, size)
+        {
+            self.put(item, &target, &vec![byte; size as usize], Vec::new());
+        }
+    }
+
+    /// An atomic operation on what is there: it gets its concrete value.
+    pub(super) fn atomic(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
+        let of = Shape { lanes: 0, ..of };
+        let at = Lane::known(at.bits);
+        let Some(spot) = self.spot(item, at, of.bytes()) else { return 0 };
+        let old = self.block(item, spot.region).map_or(0, |b| value::from_bytes(b.read(spot.at, spot.size), of.kind));
+        let new = Value::known(masked(f(old), crate::program::arithmetic::width(of.kind)));
+        self.store(item, at, &new, of);
+        old
+    }
+
+    pub(super) fn read_modify_write(
+        &mut self,
+        item: &mut Item,
+        at: Lane,
+        by: u64,
+        of: Shape,
+        operation: LLVMAtomicRMWBinOp,
+    ) -> Value {
+        use LLVMAtomicRMWBinOp::*;
+        use llvm_sys::LLVMOpcode::{LLVMAdd, LLVMAnd, LLVMFAdd, LLVMFSub, LLVMOr, LLVMSub, LLVMXor};
+        let width = crate::program::arithmetic::width(of.kind);
+        let compute = |opcode, old| crate::program::arithmetic::binary(opcode, of.kind, old, by).unwrap_or(0);
+        let old = self.atomic(item, at, of, |old| match operation {
+            LLVMAtomicRMWBinOpXchg => by,
+            LLVMAtomicRMWBinOpAdd => compute(LLVMAdd, old),
+            LLVMAtomicRMWBinOpSub => compute(LLVMSub, old),
+            LLVMAtomicRMWBinOpAnd => compute(LLVMAnd, old),
+            LLVMAtomicRMWBinOpOr => compute(LLVMOr, old),
+            LLVMAtomicRMWBinOpXor => compute(LLVMXor, old),
+            LLVMAtomicRMWBinOpFAdd => compute(LLVMFAdd, old),
+            LLVMAtomicRMWBinOpFSub => compute(LLVMFSub, old),
+            LLVMAtomicRMWBinOpNand => !compute(LLVMAnd, old),
+            LLVMAtomicRMWBinOpUMax => old.max(by),
+            LLVMAtomicRMWBinOpUMin => old.min(by),
+            LLVMAtomicRMWBinOpMax if signed(by, width) > signed(old, width) => by,
+            LLVMAtomicRMWBinOpMin if signed(by, width) < signed(old, width) => by,
+            _ => old,
+        });
+        Value::known(old)
+    }
+}

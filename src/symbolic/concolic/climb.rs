@@ -1,0 +1,391 @@
+//! Values found by search, from those of a launch that fulfils all conditions but one: for floats, and for what is too hard for
+//! the solver. One variable after the other is changed as long as the conditions come nearer to holding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kernel::floats;
+use crate::solve::concrete::evaluate;
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+use crate::solve::query::Model;
+
+/// Operations that one search may compute.
+const WORK: u64 = 4_000_000;
+/// Evaluations of one search.
+const EVALUATIONS: u64 = 6_000;
+/// Conditions are taken apart no deeper.
+const DEEPEST: u32 = 48;
+
+/// Values of symbols, and of functions at places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    pub symbols: BTreeMap<String, u64>,
+    pub cells: BTreeMap<String, BTreeMap<u64, u64>>,
+}
+
+impl Values {
+    pub fn of(model: &Model) -> Values {
+        let symbols = model.symbols().map(|(name, bits)| (name.to_owned(), bits)).collect();
+        let cell = |(at, bits): (Vec<u64>, u64)| Some((*at.first()?, bits));
+        let cells =
+            model.functions().map(|f| (f.to_owned(), model.applications(f).into_iter().filter_map(cell).collect()));
+        Values { symbols, cells: cells.collect() }
+    }
+}
+
+/// Something that can be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Variable {
+    /// By its step.
+    Symbol(usize),
+    /// By the function's number, and the place.
+    Cell(usize, u64),
+}
+
+enum Step {
+    Constant(u64),
+    Symbol,
+    Cell(usize, usize),
+    Apply(Operation, Vec<usize>, Vec<Sort>),
+}
+
+struct Climb<'t> {
+    steps: Vec<Step>,
+    sorts: Vec<Sort>,
+    goals: Vec<usize>,
+    functions: Vec<&'t str>,
+    names: BTreeMap<usize, &'t str>,
+    start: &'t dyn Fn(&str, Option<u64>) -> u64,
+    chosen: BTreeMap<Variable, u64>,
+    values: Vec<u64>,
+    /// What the last evaluation read, with its width, and whether it is a float.
+    read: BTreeMap<Variable, (u32, bool)>,
+    /// Steps whose value is only used as a float.
+    floats: BTreeSet<usize>,
+    left: u64,
+}
+
+/// Whether terms compute with floats.
+pub fn has_floats(terms: &Terms, conditions: &[Term]) -> bool {
+    reachable(terms, conditions).into_iter().any(|t| matches!(terms.sort(t), Sort::Float(_)))
+}
+
+fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
+    let mut found = BTreeSet::new();
+    let mut todo = roots.to_vec();
+    while let Some(term) = todo.pop() {
+        if found.insert(term)
+            && let Node::Apply(_, args) | Node::Unknown(_, args) = terms.node(term)
+        {
+            todo.extend(args);
+        }
+    }
+    found
+}
+
+/// Values with which all conditions hold, if they are found. `start` gives those of a symbol, or of a function at a place, to
+/// begin with.
+pub fn climb(terms: &Terms, conditions: &[Term], start: &dyn Fn(&str, Option<u64>) -> u64) -> Option<Values> {
+    let mut climb = Climb {
+        steps: Vec::new(),
+        sorts: Vec::new(),
+        goals: Vec::new(),
+        functions: Vec::new(),
+        names: BTreeMap::new(),
+        start,
+        chosen: BTreeMap::new(),
+        values: Vec::new(),
+        read: BTreeMap::new(),
+        floats: BTreeSet::new(),
+        left: 0,
+    };
+    // Terms come after what they are made of.
+    let mut places: BTreeMap<Term, usize> = BTreeMap::new();
+    let mut dictionary: BTreeSet<(u32, u64)> = BTreeSet::new();
+    for term in reachable(terms, conditions) {
+        let sort = terms.sort(term);
+        let step = match terms.node(term) {
+            Node::Constant(bits) => {
+                if let Sort::Bits(width) | Sort::Float(width) = sort {
+                    dictionary.insert((width, *bits));
+                }
+                Step::Constant(*bits)
+            }
+            Node::Symbol(name) => {
+                climb.names.insert(climb.steps.len(), name);
+                Step::Symbol
+            }
+            Node::Unknown(name, args) => {
+                let known = climb.functions.iter().position(|f| f == name);
+                let function = known.unwrap_or(climb.functions.len());
+                if known.is_none() {
+                    climb.functions.push(name);
+                }
+                Step::Cell(function, places[args.first()?])
+            }
+            Node::Apply(operation, args) => {
+                let from = args.iter().map(|a| terms.sort(*a)).collect();
+                let args: Vec<usize> = args.iter().map(|a| places[a]).collect();
+                if *operation == Operation::FromBits {
+                    climb.floats.insert(args[0]);
+                }
+                Step::Apply(*operation, args, from)
+            }
+        };
+        places.insert(term, climb.steps.len());
+        climb.steps.push(step);
+        climb.sorts.push(sort);
+    }
+    climb.goals = conditions.iter().map(|c| places[c]).collect();
+    climb.values = vec![0; climb.steps.len()];
+    climb.left = (WORK / climb.steps.len().max(1) as u64).min(EVALUATIONS);
+    climb.run(&dictionary)
+}
+
+fn mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+}
+
+/// Floats in their order, as integers.
+fn ordered(bits: u64, width: u32) -> i64 {
+    let sign = 1u64 << (width - 1);
+    let magnitude = (bits & (sign - 1)).cast_signed();
+    if bits & sign == 0 { magnitude } else { -magnitude }
+}
+
+fn from_ordered(place: i64, width: u32) -> u64 {
+    let sign = 1u64 << (width - 1);
+    let magnitude = place.unsigned_abs() & (sign - 1);
+    if place < 0 { magnitude | sign } else { magnitude }
+}
+
+fn moved(bits: u64, width: u32, is_float: bool, by: i64) -> u64 {
+    if is_float {
+        // No farther than the infinities.
+        let most = ordered(floats::bits(f64::INFINITY, width), width);
+        from_ordered(ordered(bits, width).saturating_add(by).clamp(-most, most), width)
+    } else {
+        bits.wrapping_add(by.cast_unsigned()) & mask(width)
+    }
+}
+
+impl Climb<'_> {
+    fn run(&mut self, dictionary: &BTreeSet<(u32, u64)>) -> Option<Values> {
+        let mut best = self.cost();
+        let mut shift = 0;
+        while best > 0.0 && self.left > 0 {
+            let before = best;
+            for (variable, (width, is_float)) in self.read.clone() {
+                best = self.improved(variable, width, is_float, best, dictionary);
+                if best == 0.0 || self.left == 0 {
+                    break;
+                }
+            }
+            if best >= before {
+                // Stuck: a step to the side, another one each time.
+                let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
+                let (variable, (width, is_float)) = *all.get(shift % all.len().max(1))?;
+                let by = 1i64 << (7 * shift % 23).min(width as usize - 1);
+                self.set(variable, moved(self.get(variable), width, is_float, by));
+                best = self.cost();
+                shift += 1;
+            }
+        }
+        (best == 0.0).then(|| self.found())
+    }
+
+    fn get(&self, variable: Variable) -> u64 {
+        if let Some(bits) = self.chosen.get(&variable) {
+            return *bits;
+        }
+        match variable {
+            Variable::Symbol(step) => (self.start)(self.names[&step], None),
+            Variable::Cell(function, at) => (self.start)(self.functions[function], Some(at)),
+        }
+    }
+
+    fn set(&mut self, variable: Variable, bits: u64) {
+        self.chosen.insert(variable, bits);
+    }
+
+    /// Tries other values of a variable; gives the least cost, with whose value it stays.
+    fn improved(
+        &mut self,
+        variable: Variable,
+        width: u32,
+        is_float: bool,
+        mut best: f64,
+        dictionary: &BTreeSet<(u32, u64)>,
+    ) -> f64 {
+        let mut kept = self.get(variable);
+        let attempt = |climb: &mut Self, bits: u64, best: &mut f64, kept: &mut u64| {
+            if climb.left == 0 || bits == *kept {
+                return false;
+            }
+            climb.set(variable, bits);
+            let cost = climb.cost();
+            let better = cost < *best;
+            if better {
+                (*best, *kept) = (cost, bits);
+            }
+            better
+        };
+        for sign in [1, -1] {
+            let mut by: i64 = sign;
+            while attempt(self, moved(kept, width, is_float, by), &mut best, &mut kept) && best > 0.0 {
+                by = by.saturating_mul(2);
+            }
+            // Where the first step is too small to be seen.
+            for power in [4, 10, 16, 22, 28, 40, 52] {
+                if power + 1 < width {
+                    let by = sign << power;
+                    while attempt(self, moved(kept, width, is_float, by), &mut best, &mut kept) && best > 0.0 {}
+                }
+            }
+        }
+        if best > 0.0 {
+            let constants: Vec<u64> = dictionary.iter().filter(|(w, _)| *w == width).map(|(_, bits)| *bits).collect();
+            for bits in constants {
+                for by in [0, 1, -1] {
+                    attempt(self, moved(bits, width, is_float, by), &mut best, &mut kept);
+                }
+            }
+            if is_float {
+                for x in [0.0, 1.0, -1.0, 0.5, 2.0, 1000.0, f64::INFINITY, f64::NAN] {
+                    attempt(self, floats::bits(x, width), &mut best, &mut kept);
+                }
+            }
+        }
+        self.set(variable, kept);
+        self.evaluate();
+        best
+    }
+
+    fn evaluate(&mut self) {
+        self.read.clear();
+        for i in 0..self.steps.len() {
+            let width = match self.sorts[i] {
+                Sort::Bits(width) | Sort::Float(width) => width,
+                Sort::Other => 64,
+            };
+            self.values[i] = match &self.steps[i] {
+                Step::Constant(bits) => *bits,
+                Step::Symbol => {
+                    self.read.insert(Variable::Symbol(i), (width, self.floats.contains(&i)));
+                    self.get(Variable::Symbol(i)) & mask(width)
+                }
+                Step::Cell(function, index) => {
+                    let variable = Variable::Cell(*function, self.values[*index]);
+                    self.read.insert(variable, (width, self.floats.contains(&i)));
+                    self.get(variable) & mask(width)
+                }
+                Step::Apply(operation, args, from) => {
+                    let mut values = [0; 3];
+                    for (to, arg) in values.iter_mut().zip(args) {
+                        *to = self.values[*arg];
+                    }
+                    evaluate(*operation, &values[..args.len().min(3)], from, self.sorts[i])
+                }
+            };
+        }
+    }
+
+    /// How far the conditions are from holding; 0 if they do.
+    fn cost(&mut self) -> f64 {
+        self.left = self.left.saturating_sub(1);
+        self.evaluate();
+        self.goals.iter().map(|goal| self.apart(*goal, true, DEEPEST)).sum()
+    }
+
+    /// How far a bit is from a truth value: from 0 to 1.
+    fn apart(&self, step: usize, wanted: bool, depth: u32) -> f64 {
+        use Operation::*;
+        if (self.values[step] & 1 == 1) == wanted {
+            return 0.0;
+        }
+        let Step::Apply(operation, args, from) = &self.steps[step] else { return 1.0 };
+        let value = |i: usize| self.values[args[i]];
+        if depth == 0 {
+            return 1.0;
+        }
+        let is_bit = |i: usize| from.get(i) == Some(&Sort::Bits(1));
+        let of = |i: usize, wanted| self.apart(args[i], wanted, depth - 1);
+        match (operation, from[0]) {
+            (And | Or, Sort::Bits(1)) if (*operation == And) == wanted => (of(0, wanted) + of(1, wanted)) / 2.0,
+            (And | Or, Sort::Bits(1)) => of(0, wanted).min(of(1, wanted)),
+            (Xor, Sort::Bits(1)) => of(0, wanted != (value(1) == 1)).min(of(1, wanted != (value(0) == 1))),
+            (Eq, Sort::Bits(1)) => of(0, wanted == (value(1) == 1)).min(of(1, wanted == (value(0) == 1))),
+            (Select, _) if is_bit(1) => of(if value(0) & 1 == 1 { 1 } else { 2 }, wanted),
+            (Eq | Ult | Ule | Slt | Sle, Sort::Bits(width)) => {
+                let number = |i: usize| match operation {
+                    Slt | Sle => i128::from((value(i) << (64 - width)).cast_signed() >> (64 - width)),
+                    _ => i128::from(value(i)),
+                };
+                near((number(0) - number(1)).unsigned_abs() as f64)
+            }
+            (FEq | FLt | FLe, Sort::Float(width)) => {
+                if (0..2).any(|i| floats::number(value(i), width).is_nan()) {
+                    return 1.0;
+                }
+                near((i128::from(ordered(value(0), width)) - i128::from(ordered(value(1), width))).unsigned_abs() as f64)
+            }
+            _ => 1.0,
+        }
+    }
+
+    fn found(&self) -> Values {
+        let mut values = Values::default();
+        for variable in self.read.keys() {
+            let bits = self.get(*variable);
+            match *variable {
+                Variable::Symbol(step) => {
+                    values.symbols.insert(self.names[&step].to_owned(), bits);
+                }
+                Variable::Cell(function, at) => {
+                    values.cells.entry(self.functions[function].to_owned()).or_default().insert(at, bits);
+                }
+            }
+        }
+        values
+    }
+}
+
+/// From a difference to a part of 1; equal operands are apart where they must not be.
+fn near(difference: f64) -> f64 {
+    (2.0 + difference).log2() / 66.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_of_floats_is_found() {
+        let mut terms = Terms::default();
+        let float = Sort::Float(32);
+        let bits = terms.symbol("x", Sort::Bits(32));
+        let x = terms.apply(Operation::FromBits, vec![bits], float);
+        let square = terms.apply(Operation::FMul, vec![x, x], float);
+        let constant = |terms: &mut Terms, x: f32| terms.constant(x.to_bits().into(), float);
+        let (low, high) = (constant(&mut terms, 1234.5), constant(&mut terms, 1234.6));
+        let conditions = [terms.compare(Operation::FLt, low, square), terms.compare(Operation::FLt, square, high)];
+        assert!(has_floats(&terms, &conditions));
+        let found = climb(&terms, &conditions, &|_, _| 0).expect("values");
+        let x = f32::from_bits(found.symbols["x"] as u32);
+        assert!(x * x > 1234.5 && x * x < 1234.6, "{x}");
+    }
+
+    #[test]
+    fn cells_are_told_by_their_places() {
+        let mut terms = Terms::default();
+        let wide = Sort::Bits(64);
+        let i = terms.symbol("i", wide);
+        let cell = terms.unknown("a", vec![i], Sort::Bits(32));
+        let (seven, three) = (terms.constant(7, wide), terms.constant(3_000_000, Sort::Bits(32)));
+        let conditions = [terms.compare(Operation::Eq, i, seven), terms.compare(Operation::Ult, three, cell)];
+        let found = climb(&terms, &conditions, &|_, at| at.unwrap_or(0)).expect("values");
+        assert_eq!(found.symbols["i"], 7);
+        assert!(found.cells["a"][&7] > 3_000_000);
+        let never = [terms.compare(Operation::Ult, i, i)];
+        assert_eq!(climb(&terms, &never, &|_, _| 0), None);
+    }
+}

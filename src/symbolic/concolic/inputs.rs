@@ -1,0 +1,233 @@
+//! What of a launch belongs to the input: names of symbols, and what the kernel says of its arguments.
+
+use std::collections::BTreeMap;
+
+use crate::instrument::marks::MARK;
+use crate::kernel::interface::{ArgKind, Interface, Scalar, Type};
+use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
+use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::layout::{self, Leaf, Number};
+
+/// What the user allows of one argument. Without one, anything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    pub position: usize,
+    /// It keeps the values that it has.
+    pub fixed: bool,
+    /// Bounds of all its numbers, inclusive.
+    pub least: Option<Number>,
+    pub greatest: Option<Number>,
+}
+
+/// What the user allows of the NDRange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ranges {
+    /// It stays as it is.
+    pub fixed: bool,
+    /// The only work-group size.
+    pub local: Option<[u64; 3]>,
+    /// Work-items of a launch.
+    pub max_items: u64,
+    /// Work-items of a group.
+    pub max_group: u64,
+}
+
+impl Default for Ranges {
+    fn default() -> Ranges {
+        Ranges { fixed: false, local: None, max_items: 4096, max_group: 256 }
+    }
+}
+
+/// An argument.
+#[derive(Debug)]
+pub struct Input {
+    /// Whether its values may be changed.
+    pub is_free: bool,
+    /// Of values: their scalars.
+    pub leaves: Vec<Leaf>,
+    /// Of buffers: bytes of a cell, which is the narrowest that is accessed.
+    pub granule: u64,
+    /// Of buffers: the type of all their numbers, if they have one.
+    pub scalar: Option<Scalar>,
+    pub least: Option<Number>,
+    pub greatest: Option<Number>,
+}
+
+/// What does not change from launch to launch.
+#[derive(Debug)]
+pub struct Inputs {
+    pub args: Vec<Input>,
+    pub ranges: Ranges,
+    /// Whether work-items wait for each other, and so may see what others did.
+    pub meets: bool,
+    /// Whether the kernel asks for the offset of the NDRange.
+    pub asks_offset: bool,
+}
+
+/// A scalar of an argument by value.
+pub fn scalar_symbol(position: usize, offset: u64) -> String {
+    format!("arg{position}+{offset}")
+}
+
+/// The function from offsets in bytes to cells of a buffer.
+pub fn buffer_function(position: usize, granule: u64) -> String {
+    format!("arg{position}:{granule}")
+}
+
+/// Position and offset of a scalar, by its symbol.
+pub fn scalar_of(symbol: &str) -> Option<(usize, u64)> {
+    let (position, offset) = symbol.strip_prefix("arg")?.split_once('+')?;
+    Some((position.parse().ok()?, offset.parse().ok()?))
+}
+
+/// Position and granule of a buffer, by its function.
+pub fn buffer_of(function: &str) -> Option<(usize, u64)> {
+    let (position, granule) = function.strip_prefix("arg")?.split_once(':')?;
+    Some((position.parse().ok()?, granule.parse().ok()?))
+}
+
+/// Bits of the symbols of ids and sizes.
+pub const ID_BITS: u32 = 16;
+
+/// A symbol of an id or size, by dimension.
+pub fn range_symbol(name: &str, dimension: usize) -> String {
+    format!("{name}.{dimension}")
+}
+
+pub const GROUPS: &str = "groups";
+pub const LOCAL_SIZE: &str = "local_size";
+pub const OFFSET: &str = "offset";
+pub const GROUP_ID: &str = "group_id";
+pub const LOCAL_ID: &str = "local_id";
+
+/// What a symbol is in a launch, for the work-item with these ids.
+pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 3], local_id: [u64; 3]) -> u64 {
+    if let Some((position, offset)) = scalar_of(symbol) {
+        let Some(ArgValue::Value(bytes)) = launch.args.get(position) else { return 0 };
+        return word(bytes, offset, 8);
+    }
+    let Some((name, d)) =
+        symbol.split_once('.').and_then(|(n, d)| Some((n, d.parse::<usize>().ok().filter(|d| *d < 3)?)))
+    else {
+        return 0;
+    };
+    match name {
+        GROUPS => launch.range.global[d].div_ceil(local[d].max(1)),
+        LOCAL_SIZE => local[d],
+        OFFSET => launch.range.offset[d],
+        GROUP_ID => group_id[d],
+        _ => local_id[d],
+    }
+}
+
+/// What a buffer has at a place; zeros behind its end.
+pub fn cell_of(function: &str, at: u64, launch: &Launch) -> u64 {
+    let Some((position, granule)) = buffer_of(function) else { return 0 };
+    match launch.args.get(position) {
+        Some(ArgValue::Buffer(bytes)) => word(bytes, at, granule),
+        _ => 0,
+    }
+}
+
+fn word(bytes: &[u8], at: u64, size: u64) -> u64 {
+    let byte = |i: u64| at.checked_add(i).and_then(|at| bytes.get(usize::try_from(at).ok()?)).copied().unwrap_or(0);
+    (0..size.min(8)).map(|i| u64::from(byte(i)) << (8 * i)).sum()
+}
+
+impl Inputs {
+    pub fn new(program: &Program, interface: &Interface, bounds: &[Bound], mut ranges: Ranges) -> Inputs {
+        let granules = granules(program);
+        ranges.local = ranges.local.or(interface.required_local);
+        let input = |(position, arg): (usize, &crate::kernel::interface::Arg)| {
+            let bound = bounds.iter().find(|b| b.position == position);
+            let leaves = match &arg.kind {
+                ArgKind::Value(ty) => layout::leaves(ty),
+                _ => Vec::new(),
+            };
+            let scalar = match &arg.kind {
+                ArgKind::Buffer { element: Some(ty), .. } => only_scalar(ty),
+                _ => None,
+            };
+            Input {
+                is_free: !bound.is_some_and(|b| b.fixed),
+                leaves,
+                granule: granules.get(&(position as u32)).copied().unwrap_or(4),
+                scalar,
+                least: bound.and_then(|b| b.least),
+                greatest: bound.and_then(|b| b.greatest),
+            }
+        };
+        let calls = |wanted: &[&str]| {
+            program.instructions().any(|(_, i)| matches!(&i.op, Op::Call(_, base) if wanted.contains(&base.as_str())))
+        };
+        Inputs {
+            args: interface.args.iter().enumerate().map(input).collect(),
+            ranges,
+            meets: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
+            asks_offset: calls(&["get_global_offset"]),
+        }
+    }
+}
+
+/// The one scalar type that values of the type consist of.
+fn only_scalar(ty: &Type) -> Option<Scalar> {
+    let leaves = layout::leaves(ty);
+    let first = leaves.first()?.scalar;
+    leaves.iter().all(|l| l.scalar == first).then_some(first)
+}
+
+/// The narrowest access to each argument's buffer, in bytes.
+fn granules(program: &Program) -> BTreeMap<u32, u64> {
+    let mut found: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut note = |at: ValueId, bytes: u64| {
+        let whole;
+        let regions = match program.values[at as usize] {
+            Definition::Param(position) => {
+                whole = [Region::Argument(position)];
+                &whole[..]
+            }
+            _ => &program.roots[at as usize][..],
+        };
+        for region in regions {
+            if let Region::Argument(position) = region {
+                let known = found.entry(*position).or_insert(bytes);
+                *known = bytes.min(*known);
+            }
+        }
+    };
+    for (_, instruction) in program.instructions() {
+        match &instruction.op {
+            Op::Load => note(instruction.operands[0], program.shape(instruction.result).lane_bytes().clamp(1, 8)),
+            Op::Store => {
+                note(instruction.operands[1], program.shape(instruction.operands[0]).lane_bytes().clamp(1, 8));
+            }
+            Op::AtomicRmw(_) | Op::CompareExchange => {
+                let by = instruction.operands[instruction.operands.len() - 1];
+                note(instruction.operands[0], program.shape(by).lane_bytes().clamp(1, 8));
+            }
+            Op::Call(name, _) if name != MARK => {
+                let Some(bytes) = super::calls::scalar_bytes(name) else { continue };
+                for operand in &instruction.operands {
+                    if program.shape(*operand).kind == Kind::Pointer {
+                        note(*operand, bytes);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_they_stand_for() {
+        assert_eq!(scalar_of(&scalar_symbol(3, 12)), Some((3, 12)));
+        assert_eq!(buffer_of(&buffer_function(0, 4)), Some((0, 4)));
+        assert_eq!(scalar_of(&buffer_function(0, 4)), None);
+        assert_eq!(buffer_of(&range_symbol(GROUPS, 1)), None);
+    }
+}

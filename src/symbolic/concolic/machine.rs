@@ -1,0 +1,483 @@
+//! The interpreter: work-groups in turn, in a group the work-items between two barriers in turn.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
+
+use super::inputs::{self, Inputs};
+use super::memory::{self, Block, Initial, Writer};
+use super::trace::{Class, Entry, Run, Trace};
+use super::value::{self, Lane, Value};
+use crate::program::{Definition, End, Instruction, Kind, Op, Program};
+use crate::solve::expression::{Sort, Term, Terms};
+use crate::suite::launch::{ArgValue, Launch};
+
+/// Work-items beyond this number are left out, except in the first and last groups of each dimension.
+const MANY_ITEMS: u64 = 4096;
+/// Steps between two looks at the clock.
+const CLOCK: u64 = 1 << 14;
+/// A path with more steps is not followed any farther.
+const LONGEST_PATH: usize = 20_000;
+/// Nor are paths that make more terms.
+const MOST_TERMS: usize = 400_000;
+
+/// What is interpreted.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    pub program: &'a Program,
+    pub inputs: &'a Inputs,
+    pub launch: &'a Launch,
+    /// The work-group size.
+    pub local: [u64; 3],
+    /// Instructions in all.
+    pub steps: u64,
+    pub end: Option<Instant>,
+    /// A way that some work-item is expected to go.
+    pub expected: Option<u64>,
+}
+
+/// How much of a work-item's values is kept as terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing.
+    Concrete,
+    /// Arguments and contents of buffers.
+    Data,
+    /// Ids and sizes too.
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Running,
+    /// At the barrier of this block and position.
+    Waiting(usize, usize),
+    Done,
+}
+
+pub struct Item {
+    pub values: Vec<Value>,
+    pub block: usize,
+    previous: usize,
+    pub index: usize,
+    /// By region.
+    pub privates: HashMap<u64, Block>,
+    pub state: State,
+    pub local_id: [u64; 3],
+    pub group_id: [u64; 3],
+    pub mode: Mode,
+    /// Its position among the items that are traced.
+    number: u32,
+    steps: u64,
+    hash: u64,
+    visited: Vec<bool>,
+    path: Vec<Entry>,
+    /// By step, the way that led there.
+    ways: Vec<u64>,
+    /// What the path says already.
+    said: HashSet<Term>,
+    depends: BTreeMap<u32, u32>,
+}
+
+impl Item {
+    /// Who stores now.
+    pub fn writer(&self) -> Option<Writer> {
+        (self.mode != Mode::Concrete).then_some(Writer { item: self.number, length: self.path.len() as u32 })
+    }
+
+    /// Adds a step to the path.
+    pub fn step(&mut self, step: Entry) {
+        self.path.push(step);
+        self.ways.push(self.hash);
+    }
+
+    /// Adds what an access takes for granted.
+    pub fn require(&mut self, condition: Option<Term>) {
+        if let Some(condition) = condition
+            && self.said.insert(condition)
+        {
+            self.step(Entry::Require(condition));
+        }
+    }
+
+    /// Adds that a value comes from another work-item.
+    pub fn depend(&mut self, writer: Option<Writer>) {
+        let Some(writer) = writer.filter(|w| w.item != self.number) else { return };
+        let known = self.depends.entry(writer.item).or_insert(0);
+        if *known <= writer.length {
+            *known = writer.length + 1;
+            self.step(Entry::Depends { item: writer.item, length: writer.length });
+        }
+    }
+}
+
+pub struct Machine<'a> {
+    pub setup: Setup<'a>,
+    pub terms: &'a mut Terms,
+    /// For what is made of constants.
+    pub scratch: Terms,
+    /// By region: arguments, then variables.
+    pub blocks: Vec<Block>,
+    pub run: Run,
+    steps: u64,
+    first_term: usize,
+    /// Values that are none of instructions: as they are, and with arguments as symbols.
+    known: [Vec<Value>; 2],
+    spare: Vec<Vec<Value>>,
+    taken: Vec<Vec<bool>>,
+    hashes: HashSet<u64>,
+}
+
+/// A number for the way of a work-item that goes on from a block to this successor.
+pub fn way(before: u64, block: u32, successor: u32) -> u64 {
+    let step = u64::from(block) << 16 | u64::from(successor);
+    (before.rotate_left(5) ^ step).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+/// Interprets a launch as it is.
+pub fn run(setup: Setup<'_>) -> Run {
+    let mut unused = Terms::default();
+    let mut machine = Machine::new(setup, &mut unused);
+    machine.groups();
+    machine.finish()
+}
+
+/// Interprets a work-item, with those that it meets, on terms.
+pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
+    let mut machine = Machine::new(setup, terms);
+    let (paths, ways, subject) = machine.subject(class);
+    Trace { paths, ways, subject, group: class.group, local: class.local }
+}
+
+impl<'a> Machine<'a> {
+    fn new(setup: Setup<'a>, terms: &'a mut Terms) -> Machine<'a> {
+        let program = setup.program;
+        let blocks = setup.launch.args.iter().enumerate().map(|(position, value)| match value {
+            ArgValue::Buffer(bytes) if setup.inputs.args.get(position).is_some_and(|i| i.is_free) => {
+                Block::buffer(bytes.clone(), Initial::Input(position))
+            }
+            ArgValue::Buffer(bytes) => Block::buffer(bytes.clone(), Initial::Known),
+            ArgValue::Local(bytes) => Block::fixed(vec![0; (*bytes).min(memory::LARGEST) as usize]),
+            ArgValue::Value(bytes) => Block::fixed(bytes.clone()),
+            ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
+        });
+        let mut blocks: Vec<Block> = blocks.collect();
+        blocks.resize_with(program.params.len(), || Block::fixed(Vec::new()));
+        blocks.extend(program.variables.iter().map(|v| {
+            let mut bytes = v.initial.clone();
+            bytes.resize(v.bytes.min(memory::LARGEST) as usize, 0);
+            Block::fixed(bytes)
+        }));
+        let first_term = terms.len();
+        let mut machine = Machine {
+            setup,
+            terms,
+            scratch: Terms::default(),
+            blocks,
+            run: Run::default(),
+            steps: 0,
+            first_term,
+            known: [Vec::new(), Vec::new()],
+            spare: Vec::new(),
+            taken: program.blocks.iter().map(|b| vec![false; super::distance::successors(&b.end).len()]).collect(),
+            hashes: HashSet::new(),
+        };
+        machine.known = [machine.constants(false), Vec::new()];
+        machine
+    }
+
+    fn constants(&mut self, symbolic: bool) -> Vec<Value> {
+        let program = self.setup.program;
+        let params = program.params.len() as u64;
+        let mut values = Vec::with_capacity(program.values.len());
+        for (id, definition) in program.values.iter().enumerate() {
+            let shape = program.shapes[id];
+            values.push(match definition {
+                Definition::Constant(lanes) => Value::of_bits(lanes.iter().copied(), shape),
+                Definition::Variable(index, offset) => Value::known(memory::pointer(params + *index as u64, *offset)),
+                Definition::Param(position) => self.param(*position as usize, shape, symbolic),
+                Definition::Inst { .. } => Value::of(Vec::new(), shape),
+            });
+        }
+        values
+    }
+
+    fn param(&mut self, position: usize, shape: crate::program::Shape, symbolic: bool) -> Value {
+        let setup = self.setup;
+        match setup.launch.args.get(position) {
+            Some(ArgValue::Value(bytes)) if setup.program.by_value[position].is_none() => {
+                let size = shape.lane_bytes().max(1) as usize;
+                let is_free = symbolic && setup.inputs.args.get(position).is_some_and(|i| i.is_free);
+                let mut lanes = Vec::new();
+                for (offset, chunk) in (0u64..).step_by(size).zip(bytes.chunks(size)) {
+                    let bits = value::from_bytes(chunk, shape.kind);
+                    let term = (is_free && shape.kind != Kind::Other).then(|| {
+                        let symbol = inputs::scalar_symbol(position, offset);
+                        let stored = self.terms.symbol(symbol, Sort::Bits(8 * size as u32));
+                        value::loaded(self.terms, stored, shape.kind)
+                    });
+                    lanes.push(Lane { bits, term });
+                }
+                Value::of(lanes, shape)
+            }
+            Some(ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Local(_)) => {
+                Value::known(memory::pointer(position as u64, 0))
+            }
+            _ => Value::of(Vec::new(), shape),
+        }
+    }
+
+    fn finish(mut self) -> Run {
+        for (block, taken) in (0u32..).zip(&self.taken) {
+            self.run.edges.extend((0u32..).zip(taken).filter(|(_, t)| **t).map(|(s, _)| (block, s)));
+        }
+        let args = self.setup.launch.args.len();
+        self.run.reached = self.blocks[..args].iter().map(|b| b.high).collect();
+        self.run
+    }
+
+    fn groups(&mut self) {
+        let (range, local) = (&self.setup.launch.range, self.setup.local);
+        let count: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(local[d].max(1)));
+        let is_large = range.items() > MANY_ITEMS;
+        let at_edge = |id: u64, n: u64| !is_large || id <= 1 || id + 1 >= n;
+        let ids = |d: usize| group_ids(count[d]).into_iter().filter(move |id| at_edge(*id, count[d]));
+        for z in ids(2) {
+            for y in ids(1) {
+                for x in ids(0) {
+                    if self.run.exhausted || self.run.faulty {
+                        return;
+                    }
+                    let mut items = self.items([x, y, z]);
+                    self.group(&mut items);
+                    for item in items {
+                        self.classify(&item);
+                        self.spare.push(item.values);
+                    }
+                }
+            }
+        }
+    }
+
+    fn classify(&mut self, item: &Item) {
+        if self.hashes.insert(item.hash) {
+            self.run.classes.push(Class {
+                hash: item.hash,
+                group: item.group_id,
+                local: item.local_id,
+                blocks: item.visited.clone(),
+            });
+        }
+    }
+
+    /// The work-items of a group, as they start; local memory is renewed.
+    fn items(&mut self, group: [u64; 3]) -> Vec<Item> {
+        let program = self.setup.program;
+        for (i, variable) in program.variables.iter().enumerate() {
+            if variable.is_local {
+                self.blocks[program.params.len() + i].renew();
+            }
+        }
+        for (i, value) in self.setup.launch.args.iter().enumerate() {
+            if matches!(value, ArgValue::Local(_)) {
+                self.blocks[i].renew();
+            }
+        }
+        let (range, local) = (&self.setup.launch.range, self.setup.local);
+        let mut items = Vec::new();
+        for z in 0..local[2] {
+            for y in 0..local[1] {
+                for x in 0..local[0] {
+                    let local_id = [x, y, z];
+                    let within = |d: usize| group[d] * local[d] + local_id[d] < range.global[d];
+                    if (0..3).all(within) {
+                        items.push(self.item(group, local_id, Mode::Concrete));
+                    }
+                }
+            }
+        }
+        items
+    }
+
+    fn item(&mut self, group: [u64; 3], local: [u64; 3], mode: Mode) -> Item {
+        let values = match mode {
+            // Every use follows its definition, so nobody sees what another left.
+            Mode::Concrete => self.spare.pop().unwrap_or_else(|| self.known[0].clone()),
+            _ => {
+                if self.known[1].is_empty() {
+                    self.known[1] = self.constants(true);
+                }
+                self.known[1].clone()
+            }
+        };
+        Item {
+            values,
+            block: 0,
+            previous: 0,
+            index: 0,
+            privates: HashMap::new(),
+            state: State::Running,
+            local_id: local,
+            group_id: group,
+            mode,
+            number: 0,
+            steps: 0,
+            hash: 0,
+            visited: vec![false; self.setup.program.blocks.len()],
+            path: Vec::new(),
+            ways: Vec::new(),
+            said: HashSet::new(),
+            depends: BTreeMap::new(),
+        }
+    }
+
+    /// Interprets a work-item whose ids are symbols, with its group if items meet.
+    fn subject(&mut self, class: &Class) -> (Vec<Vec<Entry>>, Vec<Vec<u64>>, usize) {
+        let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
+        if items.is_empty() {
+            items = vec![self.item(class.group, class.local, Mode::Concrete)];
+        }
+        let ids: Vec<[u64; 3]> = items.iter().map(|i| i.local_id).collect();
+        let subject = ids.iter().position(|id| *id == class.local).unwrap_or(0);
+        items.clear();
+        for (number, local) in ids.into_iter().enumerate() {
+            let mode = if number == subject { Mode::Full } else { Mode::Data };
+            let mut item = self.item(class.group, local, mode);
+            item.number = number as u32;
+            items.push(item);
+        }
+        self.group(&mut items);
+        let (paths, ways) = items.into_iter().map(|i| (i.path, i.ways)).unzip();
+        (paths, ways, subject)
+    }
+
+    fn group(&mut self, items: &mut [Item]) {
+        loop {
+            for item in items.iter_mut().filter(|i| i.state == State::Running) {
+                self.advance(item);
+            }
+            let mut waiting = items.iter().filter(|i| matches!(i.state, State::Waiting(..)));
+            let Some(first) = waiting.next().map(|i| i.state) else { return };
+            // Barriers are for all work-items of a group, or none (OpenCL C 6.12.8).
+            if items.iter().any(|i| i.state != first) {
+                self.run.faulty = true;
+            }
+            if self.run.exhausted {
+                return;
+            }
+            for item in items.iter_mut().filter(|i| matches!(i.state, State::Waiting(..))) {
+                item.state = State::Running;
+            }
+        }
+    }
+
+    /// Whether there is no time, or no room, for more.
+    fn is_over(&mut self, item: &Item) -> bool {
+        let late = |end: Instant| self.steps.is_multiple_of(CLOCK) && Instant::now() >= end;
+        item.steps > self.setup.steps / 8
+            || self.steps > self.setup.steps
+            || item.path.len() > LONGEST_PATH
+            || self.terms.len() - self.first_term > MOST_TERMS
+            || self.setup.end.is_some_and(late)
+    }
+
+    /// Runs a work-item to the next barrier or its end.
+    fn advance(&mut self, item: &mut Item) {
+        let program = self.setup.program;
+        loop {
+            let code = &program.blocks[item.block];
+            if item.index == 0 {
+                item.visited[item.block] = true;
+                phis(item, &code.instructions);
+            }
+            while let Some(instruction) = code.instructions.get(item.index) {
+                item.index += 1;
+                item.steps += 1;
+                self.steps += 1;
+                if self.is_over(item) {
+                    self.run.exhausted = true;
+                    item.state = State::Done;
+                    return;
+                }
+                if matches!(instruction.op, Op::Phi(_)) {
+                    continue;
+                }
+                let result = self.instruction(item, instruction);
+                item.values[instruction.result as usize] = result;
+                if item.state != State::Running {
+                    return;
+                }
+            }
+            let Some((successor, next)) = self.leave(item, &code.end) else {
+                item.state = State::Done;
+                return;
+            };
+            if let Some(taken) = self.taken[item.block].get_mut(successor as usize) {
+                *taken = true;
+            }
+            if self.taken[item.block].len() > 1 {
+                item.hash = way(item.hash, item.block as u32, successor);
+                self.run.arrived |= self.setup.expected == Some(item.hash);
+            }
+            item.previous = item.block;
+            item.block = next;
+            item.index = 0;
+        }
+    }
+
+    /// Which way a block is left.
+    fn leave(&mut self, item: &mut Item, end: &End) -> Option<(u32, usize)> {
+        let block = item.block as u32;
+        match end {
+            End::Goto(to) => Some((0, *to)),
+            End::Branch { condition, then, other } => {
+                let decided = item.values[*condition as usize].first();
+                let taken = decided.bits & 1 != 0;
+                match decided.term {
+                    Some(condition) => item.step(Entry::Branch { block, condition, taken }),
+                    None if item.mode == Mode::Concrete => self.note_gap(item, *condition, u32::from(taken)),
+                    None => {}
+                }
+                Some(if taken { (0, *then) } else { (1, *other) })
+            }
+            End::Switch { value, default, cases } => {
+                let decided = item.values[*value as usize].first();
+                let found = cases.iter().position(|(case, _)| *case == decided.bits);
+                let taken = found.map_or(0, |i| i as u32 + 1);
+                if let Some(value) = decided.term {
+                    item.step(Entry::Switch { block, value, taken });
+                }
+                Some((taken, found.map_or(*default, |i| cases[i].1)))
+            }
+            End::Return | End::Unreachable => None,
+        }
+    }
+
+    /// How far a comparison is from going to the other successor.
+    fn note_gap(&mut self, item: &Item, condition: u32, other: u32) {
+        let program = self.setup.program;
+        let Some(Instruction { op: Op::Compare(_), operands, .. }) = program.instruction(condition) else { return };
+        let [left, right] = [0, 1].map(|i| item.values[operands[i] as usize].bits());
+        let width = crate::program::arithmetic::width(program.shape(operands[0]).kind);
+        let (left, right) = (crate::program::signed(left, width), crate::program::signed(right, width));
+        let gap = self.run.gaps.entry((item.block as u32, other)).or_insert(u64::MAX);
+        *gap = (*gap).min(left.abs_diff(right));
+    }
+}
+
+/// Group ids of a dimension, in order; of very many the first and last.
+fn group_ids(count: u64) -> Vec<u64> {
+    if count <= MANY_ITEMS { (0..count).collect() } else { vec![0, 1, count - 2, count - 1] }
+}
+
+fn phis(item: &mut Item, instructions: &[Instruction]) {
+    let mut found = Vec::new();
+    for instruction in instructions {
+        let Op::Phi(from) = &instruction.op else { break };
+        if let Some(i) = from.iter().position(|b| *b == item.previous) {
+            found.push((instruction.result, item.values[instruction.operands[i] as usize].clone()));
+        }
+    }
+    for (result, value) in found {
+        item.values[result as usize] = value;
+    }
+}

@@ -1,0 +1,220 @@
+//! Launches that the solver's models come to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::climb::Values;
+use super::inputs::{self, Inputs};
+use super::memory::LARGEST;
+use crate::suite::launch::{ArgValue, Launch, NdRange};
+
+/// Bytes of an argument's value, or of its buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// Of the argument.
+    pub position: usize,
+    /// In bytes.
+    pub offset: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// A launch to try, as changes of one that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// The number of the launch that is changed, as [`super::Engine::parent`] gave it.
+    pub parent: usize,
+    /// The mark that is expected to be covered.
+    pub aims_at: u32,
+    /// Scalars of arguments by value.
+    pub scalars: Vec<Element>,
+    /// Elements of buffers.
+    pub elements: Vec<Element>,
+    pub range: Option<NdRange>,
+    /// Buffers that are needed longer, by position: bytes.
+    pub sizes: Vec<(usize, u64)>,
+    pub(super) node: usize,
+}
+
+impl Proposal {
+    /// The launch. Buffers grow where an element lies behind the end, or accesses are expected there; what is new is zeros.
+    pub fn apply(&self, parent: &Launch) -> Launch {
+        let changes = Changes {
+            scalars: keyed(&self.scalars),
+            elements: keyed(&self.elements),
+            range: self.range.clone(),
+            sizes: self.sizes.iter().copied().collect(),
+        };
+        changes.apply(parent)
+    }
+}
+
+fn keyed(elements: &[Element]) -> BTreeMap<(usize, u64), Vec<u8>> {
+    elements.iter().map(|e| ((e.position, e.offset), e.bytes.clone())).collect()
+}
+
+/// What is changed, by position and offset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    scalars: BTreeMap<(usize, u64), Vec<u8>>,
+    elements: BTreeMap<(usize, u64), Vec<u8>>,
+    range: Option<NdRange>,
+    pub sizes: BTreeMap<usize, u64>,
+}
+
+impl Changes {
+    /// What values say of a launch. `None` if no launch can be so.
+    pub fn of(values: &Values, inputs: &Inputs, launch: &Launch, local: [u64; 3]) -> Option<Changes> {
+        let mut changes = Changes::default();
+        for (name, bits) in &values.symbols {
+            let Some((position, offset)) = inputs::scalar_of(name) else { continue };
+            let leaf = inputs.args.get(position)?.leaves.iter().find(|l| l.offset == offset)?;
+            let bytes = bits.to_le_bytes()[..leaf.scalar.size().min(8) as usize].to_vec();
+            let ArgValue::Value(before) = launch.args.get(position)? else { return None };
+            if !is_there(before, offset, &bytes) {
+                changes.scalars.insert((position, offset), bytes);
+            }
+        }
+        for (function, cells) in &values.cells {
+            let Some((position, granule)) = inputs::buffer_of(function) else { continue };
+            let ArgValue::Buffer(before) = launch.args.get(position)? else { return None };
+            for (offset, bits) in cells {
+                let offset = *offset;
+                let bytes = bits.to_le_bytes()[..granule.min(8) as usize].to_vec();
+                if offset.checked_add(granule)? > LARGEST.max(before.len() as u64) {
+                    return None;
+                }
+                if !is_there(before, offset, &bytes) {
+                    changes.elements.insert((position, offset), bytes);
+                }
+            }
+        }
+        changes.range = range(values, inputs, &launch.range, local)?;
+        Some(changes)
+    }
+
+    /// These after those.
+    pub fn after(&self, before: &Changes) -> Changes {
+        let mut all = before.clone();
+        all.scalars.extend(self.scalars.clone());
+        all.elements.extend(self.elements.clone());
+        all.range = self.range.clone().or(all.range);
+        for (position, bytes) in &self.sizes {
+            let known = all.sizes.entry(*position).or_insert(0);
+            *known = (*known).max(*bytes);
+        }
+        all
+    }
+
+    pub fn apply(&self, launch: &Launch) -> Launch {
+        let mut args = launch.args.clone();
+        for ((position, offset), bytes) in &self.scalars {
+            if let Some(ArgValue::Value(value)) = args.get_mut(*position)
+                && let Some(to) = value.get_mut(*offset as usize..*offset as usize + bytes.len())
+            {
+                to.copy_from_slice(bytes);
+            }
+        }
+        for ((position, offset), bytes) in &self.elements {
+            if let Some(ArgValue::Buffer(buffer)) = args.get_mut(*position) {
+                let end = *offset as usize + bytes.len();
+                let buffer = Arc::make_mut(buffer);
+                buffer.resize(buffer.len().max(end), 0);
+                buffer[*offset as usize..end].copy_from_slice(bytes);
+            }
+        }
+        for (position, bytes) in &self.sizes {
+            if let Some(ArgValue::Buffer(buffer)) = args.get_mut(*position)
+                && (buffer.len() as u64) < *bytes
+            {
+                Arc::make_mut(buffer).resize(*bytes as usize, 0);
+            }
+        }
+        let range = self.range.clone().unwrap_or_else(|| launch.range.clone());
+        if range == launch.range {
+            Launch { range, args, schedule: launch.schedule.clone() }
+        } else {
+            Launch::new(range, args)
+        }
+    }
+
+    pub fn proposal(&self, parent: usize, aims_at: u32, node: usize) -> Proposal {
+        let elements = |of: &BTreeMap<(usize, u64), Vec<u8>>| {
+            let one = |((position, offset), bytes): (&(usize, u64), &Vec<u8>)| Element {
+                position: *position,
+                offset: *offset,
+                bytes: bytes.clone(),
+            };
+            of.iter().map(one).collect()
+        };
+        Proposal {
+            parent,
+            aims_at,
+            scalars: elements(&self.scalars),
+            elements: elements(&self.elements),
+            range: self.range.clone(),
+            sizes: self.sizes.iter().map(|(p, b)| (*p, *b)).collect(),
+            node,
+        }
+    }
+}
+
+/// Whether the bytes are there already; behind the end nothing is.
+fn is_there(before: &[u8], offset: u64, bytes: &[u8]) -> bool {
+    before.get(offset as usize..offset as usize + bytes.len()) == Some(bytes)
+}
+
+/// The NDRange of values, if it is another; `None` if it is too large.
+fn range(values: &Values, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
+    let mut after = before.clone();
+    let mut sizes = local;
+    for d in 0..3 {
+        let symbol = |name| values.symbols.get(&inputs::range_symbol(name, d)).copied();
+        sizes[d] = symbol(inputs::LOCAL_SIZE).unwrap_or(local[d]);
+        match (symbol(inputs::GROUPS), symbol(inputs::LOCAL_SIZE)) {
+            (None, None) => {}
+            (groups, _) => {
+                after.global[d] = groups.unwrap_or(before.global[d].div_ceil(local[d].max(1))) * sizes[d];
+            }
+        }
+        if let Some(offset) = symbol(inputs::OFFSET) {
+            after.offset[d] = offset;
+        }
+    }
+    if after.global == before.global && sizes == local && after.offset == before.offset {
+        return Some(None);
+    }
+    after.local = Some(sizes);
+    let is_too_large = after.items() > inputs.ranges.max_items || after.group_items() > inputs.ranges.max_group;
+    (!is_too_large && after.items() > 0).then_some(Some(after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_changes_come_over_earlier_ones_and_buffers_grow() {
+        let range = NdRange { dims: 1, global: [4, 1, 1], local: Some([4, 1, 1]), offset: [0; 3] };
+        let args = vec![ArgValue::Value(vec![0; 8]), ArgValue::Buffer(Arc::new(vec![0; 4]))];
+        let parent = Launch::new(range, args);
+        let first = Changes {
+            scalars: [((0, 4), vec![1, 2, 3, 4])].into(),
+            elements: [((1, 0), vec![9; 4])].into(),
+            ..Changes::default()
+        };
+        let second = Changes {
+            scalars: [((0, 4), vec![7, 7, 7, 7])].into(),
+            elements: [((1, 8), vec![5; 4])].into(),
+            sizes: [(1, 16)].into(),
+            ..Changes::default()
+        };
+        let all = second.after(&first);
+        let proposal = all.proposal(0, 3, 1);
+        let child = proposal.apply(&parent);
+        assert_eq!(child, all.apply(&parent));
+        assert_eq!(child, second.apply(&first.apply(&parent)));
+        assert_eq!(child.args[0], ArgValue::Value(vec![0, 0, 0, 0, 7, 7, 7, 7]));
+        let grown = vec![9, 9, 9, 9, 0, 0, 0, 0, 5, 5, 5, 5, 0, 0, 0, 0];
+        assert_eq!(child.args[1], ArgValue::Buffer(Arc::new(grown)));
+    }
+}

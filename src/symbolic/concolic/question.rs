@@ -1,0 +1,468 @@
+//! From a step of a path to conditions for the solver: what has to hold for another launch to go the other way.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::inputs::{self, Input, Inputs};
+use super::memory::LARGEST;
+use super::trace::{Entry, Trace};
+use crate::kernel::interface::Scalar;
+use crate::program::Program;
+use crate::program::arithmetic::float_bits;
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::layout::Number;
+
+/// Numbers that are tried first: loops that they bound stay short, and places that they say are there.
+const SMALL: u64 = 64;
+
+/// What of the launch may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freedom {
+    /// As [`Freedom::Values`], and integers that the flipped condition is about are small.
+    Small,
+    /// Buffers and the NDRange keep their sizes.
+    Values,
+    /// As [`Freedom::Values`], and the subject stays who it is.
+    Same,
+    /// Work-groups keep their size.
+    Groups,
+    Sizes,
+    /// Accesses may go elsewhere.
+    Everything,
+}
+
+impl Freedom {
+    /// In the order in which they are tried.
+    pub const ALL: [Freedom; 6] =
+        [Freedom::Small, Freedom::Values, Freedom::Same, Freedom::Groups, Freedom::Sizes, Freedom::Everything];
+}
+
+/// The variables of terms, found once.
+#[derive(Debug, Default)]
+pub struct Variables {
+    numbers: BTreeMap<String, u32>,
+    /// Of a cell: the whole buffer.
+    wholes: BTreeMap<u32, u32>,
+    known: HashMap<Term, Rc<[u32]>>,
+}
+
+impl Variables {
+    fn number(&mut self, name: String) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(name).or_insert(next)
+    }
+
+    /// What a term depends on, in order. Cells of a buffer at known places are variables of their own; an access to an unknown
+    /// place is one to the whole buffer, which has the cell's name without a place.
+    fn of(&mut self, terms: &Terms, root: Term) -> Rc<[u32]> {
+        if let Some(known) = self.known.get(&root) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![root];
+        while let Some(term) = todo.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            match terms.node(term) {
+                Node::Symbol(name) => {
+                    found.insert(self.number(name.clone()));
+                }
+                Node::Unknown(name, args) => {
+                    let whole = self.number(name.clone());
+                    match args.first().and_then(|a| terms.as_constant(*a)) {
+                        Some(at) => {
+                            let cell = self.number(format!("{name}@{at}"));
+                            self.wholes.insert(cell, whole);
+                            found.insert(cell);
+                        }
+                        None => {
+                            found.insert(whole);
+                        }
+                    }
+                    todo.extend(args);
+                }
+                Node::Apply(_, args) => todo.extend(args),
+                Node::Constant(_) => {}
+            }
+        }
+        let found: Rc<[u32]> = found.into_iter().collect();
+        self.known.insert(root, found.clone());
+        found
+    }
+
+    /// The same with the whole buffer in the place of its cells, where that is among `wholes`.
+    fn within(&mut self, terms: &Terms, root: Term, wholes: &BTreeSet<u32>) -> Vec<u32> {
+        let of = self.of(terms, root);
+        of.iter().map(|v| self.wholes.get(v).copied().filter(|w| wholes.contains(w)).unwrap_or(*v)).collect()
+    }
+}
+
+/// What has to hold, sorted by what can do without.
+#[derive(Debug, Clone, Default)]
+pub struct Question {
+    /// What has to hold in any case, the flipped condition first.
+    pub conditions: Vec<Term>,
+    pins: Vec<Term>,
+    /// Position, address, size.
+    accesses: Vec<(usize, Term, u64)>,
+    /// Scalars and cells of the flipped condition.
+    flipped: Vec<Term>,
+    /// All variables that are free.
+    symbols: Vec<Term>,
+    cells: Vec<(usize, Term)>,
+    /// The NDRange and the group have to stay.
+    fixed: bool,
+}
+
+/// What a question is asked about.
+pub struct Asked<'a> {
+    pub program: &'a Program,
+    pub inputs: &'a Inputs,
+    pub launch: &'a Launch,
+    pub local: [u64; 3],
+    pub trace: &'a Trace,
+}
+
+impl Asked<'_> {
+    /// The steps of a work-item that lead to one, with those of others that it depends on; and whether there are others than
+    /// the subject.
+    fn prefix(&self, (item, entry): (usize, usize)) -> (Vec<Entry>, bool) {
+        let paths = &self.trace.paths;
+        let subject = self.trace.subject;
+        let mut lengths: BTreeMap<usize, usize> = [(item, entry)].into();
+        let mut todo = vec![(item, 0, entry)];
+        while let Some((item, from, to)) = todo.pop() {
+            for step in paths[item].get(from..to).unwrap_or_default() {
+                let Entry::Depends { item: other, length } = step else { continue };
+                let (other, length) = (*other as usize, *length as usize);
+                let known = lengths.entry(other).or_insert(0);
+                if other < paths.len() && *known < length {
+                    todo.push((other, *known, length));
+                    *known = length;
+                }
+            }
+        }
+        let others = lengths.keys().any(|item| *item != subject);
+        let steps = lengths.iter().flat_map(|(item, length)| paths.get(*item).and_then(|p| p.get(..*length)));
+        (steps.flatten().copied().collect(), others)
+    }
+
+    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position.
+    pub fn question(
+        &self,
+        terms: &mut Terms,
+        variables: &mut Variables,
+        place: (usize, usize),
+        flipped: Term,
+    ) -> Question {
+        let (steps, fixed) = self.prefix(place);
+        let mut candidates: Vec<(Term, Kind)> = Vec::new();
+        for step in steps {
+            match step {
+                Entry::Require(pin) => candidates.push((pin, Kind::Pin)),
+                Entry::Access { position, at, size } => candidates.push((at, Kind::Access(position as usize, size))),
+                step => candidates.extend(step.condition(terms, self.program).map(|c| (c, Kind::Condition))),
+            }
+        }
+        let mut question = Question { conditions: vec![flipped], fixed, ..Question::default() };
+        let mut seen: BTreeSet<(Term, Kind)> = BTreeSet::new();
+        candidates.retain(|c| seen.insert(*c));
+        // Cells at known and at unknown places of one buffer depend on each other.
+        let mut wholes = BTreeSet::new();
+        for root in candidates.iter().map(|c| c.0).chain([flipped]) {
+            wholes.extend(variables.of(terms, root).iter().filter(|v| !variables.wholes.contains_key(v)));
+        }
+        let mut reached: BTreeSet<u32> = variables.within(terms, flipped, &wholes).into_iter().collect();
+        let mut rest: Vec<(Vec<u32>, (Term, Kind))> =
+            candidates.into_iter().map(|c| (variables.within(terms, c.0, &wholes), c)).collect();
+        loop {
+            let before = rest.len();
+            rest.retain(|(of, (term, kind))| {
+                let is_near = of.iter().any(|v| reached.contains(v));
+                if is_near {
+                    reached.extend(of);
+                    match *kind {
+                        Kind::Condition => question.conditions.push(*term),
+                        Kind::Pin => question.pins.push(*term),
+                        Kind::Access(position, size) => question.accesses.push((position, *term, size)),
+                    }
+                }
+                !is_near
+            });
+            if rest.len() == before {
+                break;
+            }
+        }
+        let roots: Vec<Term> = question
+            .conditions
+            .iter()
+            .chain(&question.pins)
+            .copied()
+            .chain(question.accesses.iter().map(|(_, at, _)| *at))
+            .collect();
+        question.free(terms, &roots, flipped);
+        question
+    }
+
+    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives.
+    pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
+        let mut all = question.conditions.clone();
+        if freedom != Freedom::Everything {
+            all.extend(&question.pins);
+        }
+        let has_sizes = self.has_size(terms, question);
+        match freedom {
+            Freedom::Small => {
+                let small = question.small(terms, self.inputs);
+                if small.is_empty() {
+                    return None;
+                }
+                all.extend(small);
+            }
+            Freedom::Same if !self.has_id(terms, question) => return None,
+            Freedom::Groups | Freedom::Sizes if question.fixed || !has_sizes && question.accesses.is_empty() => {
+                return None;
+            }
+            Freedom::Sizes if !has_sizes => return None,
+            Freedom::Everything if question.pins.is_empty() => return None,
+            _ => {}
+        }
+        let grows = matches!(freedom, Freedom::Groups | Freedom::Sizes | Freedom::Everything);
+        for (position, at, size) in &question.accesses {
+            let length = match self.launch.args.get(*position) {
+                Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
+                _ => 0,
+            };
+            let room = if grows { LARGEST.max(length) } else { length };
+            let end = terms.constant(room.saturating_sub(size - 1).max(1), Sort::Bits(64));
+            all.push(terms.compare(Operation::Ult, *at, end));
+        }
+        let mut known = self.range(terms, question, freedom, &mut all);
+        self.bounds(terms, question, &mut all);
+        let mut all: Vec<Term> = all.into_iter().map(|c| substituted(terms, c, &mut known)).collect();
+        all.retain(|c| terms.as_constant(*c) != Some(1));
+        Some(all)
+    }
+
+    fn has_size(&self, terms: &Terms, question: &Question) -> bool {
+        let sizes = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
+        question.symbols.iter().any(|s| name(terms, *s).is_some_and(|n| sizes.iter().any(|size| n.starts_with(size))))
+    }
+
+    fn has_id(&self, terms: &Terms, question: &Question) -> bool {
+        let ids = [inputs::GROUP_ID, inputs::LOCAL_ID];
+        question.symbols.iter().any(|s| name(terms, *s).is_some_and(|n| ids.iter().any(|id| n.starts_with(id))))
+    }
+
+    /// Ids are below sizes, and sizes are what launches may have. Gives those that are fixed.
+    fn range(
+        &self,
+        terms: &mut Terms,
+        question: &Question,
+        freedom: Freedom,
+        all: &mut Vec<Term>,
+    ) -> HashMap<Term, Term> {
+        let mut known = HashMap::new();
+        let grows = matches!(freedom, Freedom::Groups | Freedom::Sizes | Freedom::Everything) && !question.fixed;
+        let ranges = &self.inputs.ranges;
+        let of = Sort::Bits(inputs::ID_BITS);
+        let used: BTreeSet<String> =
+            question.symbols.iter().filter_map(|s| name(terms, *s).map(str::to_owned)).collect();
+        for d in 0..3 {
+            let names = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
+            let names = names.map(|n| inputs::range_symbol(n, d));
+            if !names.iter().any(|n| used.contains(n)) {
+                continue;
+            }
+            let [groups, size, offset, group_id, local_id] = names.map(|n| terms.symbol(n, of));
+            let range = &self.launch.range;
+            let local = self.local[d].max(1);
+            let same = [(groups, range.global[d].div_ceil(local)), (size, local), (offset, range.offset[d])];
+            for (i, (symbol, value)) in same.into_iter().enumerate() {
+                let may_change = match i {
+                    0 => !ranges.fixed,
+                    1 => !ranges.fixed && ranges.local.is_none() && freedom != Freedom::Groups,
+                    _ => !ranges.fixed && self.inputs.asks_offset,
+                };
+                let value = terms.constant(value.min(u64::from(u16::MAX)), of);
+                if !grows || !may_change {
+                    known.insert(symbol, value);
+                }
+            }
+            all.push(terms.compare(Operation::Ult, group_id, groups));
+            all.push(terms.compare(Operation::Ult, local_id, size));
+            if freedom == Freedom::Same || question.fixed {
+                let value = terms.constant(self.trace.group[d], of);
+                known.insert(group_id, value);
+            }
+            if freedom == Freedom::Same {
+                let value = terms.constant(self.trace.local[d], of);
+                known.insert(local_id, value);
+            }
+            if grows {
+                let most = terms.constant(ranges.max_group, of);
+                all.push(terms.compare(Operation::Ule, size, most));
+                let wide = [groups, size].map(|s| terms.apply(Operation::ZExt, vec![s], Sort::Bits(32)));
+                let items = terms.apply(Operation::Mul, wide.to_vec(), Sort::Bits(32));
+                let most = terms.constant(ranges.max_items.min(u64::from(u32::MAX)), Sort::Bits(32));
+                all.push(terms.compare(Operation::Ule, items, most));
+            }
+        }
+        known
+    }
+
+    /// What the user says of the numbers that may change.
+    fn bounds(&self, terms: &mut Terms, question: &Question, all: &mut Vec<Term>) {
+        for symbol in &question.symbols {
+            let Some((position, offset)) = name(terms, *symbol).and_then(inputs::scalar_of) else { continue };
+            let Some(input) = self.inputs.args.get(position) else { continue };
+            let leaf = input.leaves.iter().find(|l| l.offset == offset);
+            if let Some(leaf) = leaf {
+                bound(terms, input, leaf.scalar, *symbol, all);
+            }
+        }
+        for (position, cell) in &question.cells {
+            let Some(input) = self.inputs.args.get(*position) else { continue };
+            if let Some(scalar) = input.scalar.filter(|s| s.size() == input.granule) {
+                bound(terms, input, scalar, *cell, all);
+            }
+        }
+    }
+}
+
+/// The term with other terms in the place of some; `known` also keeps what was found.
+fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -> Term {
+    let mut todo = vec![root];
+    while let Some(term) = todo.last().copied() {
+        if known.contains_key(&term) {
+            todo.pop();
+            continue;
+        }
+        let (operation, args) = match terms.node(term) {
+            Node::Apply(operation, args) => (Ok(*operation), args.clone()),
+            Node::Unknown(name, args) => (Err(name.clone()), args.clone()),
+            Node::Symbol(_) | Node::Constant(_) => {
+                known.insert(term, term);
+                continue;
+            }
+        };
+        let before = todo.len();
+        todo.extend(args.iter().filter(|a| !known.contains_key(a)));
+        if todo.len() == before {
+            let sort = terms.sort(term);
+            let others: Vec<Term> = args.iter().map(|a| known[a]).collect();
+            let other = match operation {
+                _ if others == args => term,
+                Ok(operation) => terms.apply(operation, others, sort),
+                Err(name) => terms.unknown(name, others, sort),
+            };
+            known.insert(term, other);
+            todo.pop();
+        }
+    }
+    known[&root]
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Condition,
+    Pin,
+    Access(usize, u64),
+}
+
+fn name(terms: &Terms, symbol: Term) -> Option<&str> {
+    match terms.node(symbol) {
+        Node::Symbol(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn bound(terms: &mut Terms, input: &Input, scalar: Scalar, bits: Term, all: &mut Vec<Term>) {
+    let width = 8 * scalar.size() as u32;
+    for (limit, is_least) in [(input.least, true), (input.greatest, false)] {
+        let Some(limit) = limit else { continue };
+        let (value, limit, less_or_equal) = if scalar.is_float() {
+            let value = terms.apply(Operation::FromBits, vec![bits], Sort::Float(width));
+            let limit = terms.constant(float_bits(limit.as_f64(), width), Sort::Float(width));
+            (value, limit, Operation::FLe)
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+            let number = match limit {
+                Number::Integer(n) => n,
+                Number::Float(x) => {
+                    if is_least {
+                        x.ceil() as i128
+                    } else {
+                        x.floor() as i128
+                    }
+                }
+            };
+            let (least, greatest) = crate::suite::layout::range(scalar).unwrap_or((0, 0));
+            if number < least && is_least || number > greatest && !is_least {
+                continue;
+            }
+            let limit = terms.constant(number.clamp(least, greatest) as u64, Sort::Bits(width));
+            (bits, limit, if scalar.is_signed() { Operation::Sle } else { Operation::Ule })
+        };
+        let (low, high) = if is_least { (limit, value) } else { (value, limit) };
+        all.push(terms.compare(less_or_equal, low, high));
+    }
+}
+
+impl Question {
+    /// Finds what is free in the question.
+    fn free(&mut self, terms: &Terms, roots: &[Term], flipped: Term) {
+        let mut seen = BTreeSet::new();
+        let mut todo: Vec<(Term, bool)> = roots.iter().map(|r| (*r, *r == flipped)).collect();
+        // What the flipped condition reaches is told first.
+        todo.sort_by_key(|(_, first)| *first);
+        while let Some((term, first)) = todo.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            match terms.node(term) {
+                Node::Symbol(name) => {
+                    self.symbols.push(term);
+                    if first && inputs::scalar_of(name).is_some() {
+                        self.flipped.push(term);
+                    }
+                }
+                Node::Unknown(name, args) => {
+                    if let Some((position, _)) = inputs::buffer_of(name) {
+                        self.cells.push((position, term));
+                        if first {
+                            self.flipped.push(term);
+                        }
+                    }
+                    todo.extend(args.iter().map(|a| (*a, first)));
+                }
+                Node::Apply(_, args) => todo.extend(args.iter().map(|a| (*a, first))),
+                Node::Constant(_) => {}
+            }
+        }
+    }
+
+    /// That what the flipped condition is about are small integers.
+    fn small(&self, terms: &mut Terms, inputs: &Inputs) -> Vec<Term> {
+        let mut all = Vec::new();
+        for term in &self.flipped {
+            let scalar = match terms.node(*term) {
+                Node::Symbol(name) => inputs::scalar_of(name).and_then(|(position, offset)| {
+                    inputs.args.get(position)?.leaves.iter().find(|l| l.offset == offset).map(|l| l.scalar)
+                }),
+                Node::Unknown(name, _) => inputs::buffer_of(name).and_then(|(p, _)| inputs.args.get(p)?.scalar),
+                _ => None,
+            };
+            let Sort::Bits(width @ 16..) = terms.sort(*term) else { continue };
+            if scalar.is_none_or(Scalar::is_float) {
+                continue;
+            }
+            let most = terms.constant(SMALL, Sort::Bits(width));
+            all.push(terms.compare(Operation::Ule, *term, most));
+        }
+        all
+    }
+}

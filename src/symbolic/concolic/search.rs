@@ -1,0 +1,441 @@
+//! Which condition is flipped next, and what comes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::climb::{self, Values};
+use super::distance::{self, UNREACHABLE};
+use super::inputs;
+use super::machine::{self, Setup};
+use super::proposal::{Changes, Proposal};
+use super::question::{Asked, Freedom, Variables};
+use super::trace::{Entry, Trace};
+use super::{Engine, Limits, Node, hash_of};
+use crate::solve::expression::{Term, Terms};
+use crate::solve::query::{self, Answer, Session};
+use crate::suite::launch::ArgValue;
+
+/// Tries with rising limits of the solver, each so many doublings above the one before.
+const MOST_EFFORT: u32 = 2;
+const EFFORT: u32 = 2;
+/// What an effort more counts, in attempts.
+const HARD: u32 = 8;
+/// Classes of a launch that are traced at a time.
+const CLASSES: usize = 4;
+/// A path is traced no more often than this where work-items see what others did.
+const TRACES: u32 = 3;
+/// Flips of one way out of a block, in all and of one trace.
+const FLIPS: u32 = 200;
+const FLIPS_OF_TRACE: usize = 64;
+/// What a branch more on the way to a mark counts, in attempts.
+const BRANCH: u32 = 4;
+/// What a way out that some launch took already counts.
+const KNOWN: u32 = 3;
+/// Terms beyond which everything begins anew with what is not traced yet.
+const MOST_TERMS: usize = 2_000_000;
+/// Of all launches together.
+const MOST_CANDIDATES: usize = 50_000;
+
+/// Where a candidate leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Target {
+    /// Out of a block to this successor, which is that block.
+    Way(u32, u32, usize),
+    Mark(u32),
+}
+
+/// A step of a path to be solved for another way.
+pub(super) struct Candidate {
+    pub node: usize,
+    trace: Rc<Trace>,
+    /// Whose path, and which step of it.
+    item: usize,
+    entry: usize,
+    target: Target,
+    key: u64,
+    /// How often the solver gave up.
+    effort: u32,
+}
+
+impl Candidate {
+    /// What tries are counted by.
+    fn at(&self) -> (u32, u32) {
+        match self.target {
+            Target::Way(block, successor, _) => (block, successor),
+            Target::Mark(goal) => (u32::MAX, goal),
+        }
+    }
+}
+
+fn hash(what: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Smaller is better.
+type Rank = (u32, u32, u32, usize, usize);
+
+enum Choice {
+    Expand(usize),
+    Try(usize),
+}
+
+/// What a model came to.
+enum Come {
+    /// To a wanted mark.
+    Found(Proposal),
+    /// Where it was solved for.
+    Reached,
+    Astray,
+}
+
+impl Engine<'_> {
+    pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
+        self.steps = limits.steps;
+        if self.aim.0 != *wanted || self.aim.1.is_empty() {
+            let blocks = wanted.iter().filter_map(|mark| self.marks.get(mark)).flatten().copied();
+            self.aim = (wanted.clone(), distance::distances(self.program, blocks));
+        }
+        let mut attempts = 0;
+        while !limits.is_over() && attempts < limits.attempts {
+            match self.choose()? {
+                Choice::Expand(node) => self.expand(node, limits),
+                Choice::Try(candidate) => {
+                    attempts += 1;
+                    let candidate = self.candidates.swap_remove(candidate);
+                    if let Some(found) = self.attempt(candidate, limits) {
+                        self.statistics.proposals += 1;
+                        return Some(found);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn distance(&self, block: usize) -> Option<u32> {
+        self.aim.1.get(block).copied().filter(|d| *d != UNREACHABLE)
+    }
+
+    /// The fewest branches from a block that a launch came to, to a wanted mark.
+    fn nearness(&self, blocks: &[bool]) -> Option<u32> {
+        blocks.iter().enumerate().filter(|(_, visited)| **visited).filter_map(|(b, _)| self.distance(b)).min()
+    }
+
+    /// How far the nearest comparison of a launch is from going where no launch went: branches, and bits of the difference.
+    fn gap(&self, node: &Node) -> (u32, u32) {
+        let of = |((block, successor), gap): (&(u32, u32), &u64)| {
+            if self.edges.contains(&(*block, *successor)) {
+                return None;
+            }
+            let end = &self.program.blocks[*block as usize].end;
+            let to = *distance::successors(end).get(*successor as usize)?;
+            Some((self.distance(to)?, u64::BITS - gap.leading_zeros()))
+        };
+        node.run.gaps.iter().filter_map(of).min().unwrap_or((UNREACHABLE, u64::BITS))
+    }
+
+    fn choose(&self) -> Option<Choice> {
+        let mut gaps: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut best: Option<(Rank, usize)> = None;
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            let (distance, known, tried) = match candidate.target {
+                Target::Mark(goal) if self.aim.0.contains(&goal) => (0, 0, self.times(u32::MAX, goal)),
+                Target::Mark(_) => continue,
+                Target::Way(block, successor, to) => {
+                    let Some(distance) = self.distance(to) else { continue };
+                    let known = if self.edges.contains(&(block, successor)) { KNOWN } else { 0 };
+                    (distance, known, self.times(block, successor))
+                }
+            };
+            if tried >= FLIPS {
+                continue;
+            }
+            let gap = *gaps.entry(candidate.node).or_insert_with(|| self.gap(&self.nodes[candidate.node]).1);
+            let rank = (
+                distance * BRANCH + known + tried + candidate.effort * HARD,
+                gap,
+                tried,
+                candidate.entry,
+                candidate.node,
+            );
+            if best.is_none_or(|(b, _)| rank < b) {
+                best = Some((rank, i));
+            }
+        }
+        let nodes = self.nodes.iter().enumerate().filter(|(_, n)| !n.untraced.is_empty() && !n.refuted);
+        let open = nodes.filter_map(|(i, node)| {
+            let near = node.run.classes.iter().filter_map(|c| self.nearness(&c.blocks)).min()?;
+            Some((near * BRANCH + node.rounds * BRANCH, self.gap(node), i))
+        });
+        match (best, open.min()) {
+            (Some((rank, i)), Some((near, _, _))) if rank.0 <= near => Some(Choice::Try(i)),
+            (_, Some((_, _, node))) => Some(Choice::Expand(node)),
+            (Some((_, i)), None) => Some(Choice::Try(i)),
+            (None, None) => None,
+        }
+    }
+
+    fn times(&self, block: u32, successor: u32) -> u32 {
+        self.tried.get(&(block, successor)).copied().unwrap_or(0)
+    }
+
+    /// Traces the nearest classes of a launch.
+    fn expand(&mut self, number: usize, limits: &Limits) {
+        if self.terms.len() > MOST_TERMS {
+            self.terms = Terms::default();
+            self.variables = Variables::default();
+            self.candidates.clear();
+            self.done.clear();
+        }
+        let node = &self.nodes[number];
+        let mut order: Vec<(u32, usize)> = node
+            .untraced
+            .iter()
+            .filter_map(|class| Some((self.nearness(&node.run.classes[*class].blocks)?, *class)))
+            .collect();
+        order.sort_unstable();
+        let left = order.split_off(order.len().min(CLASSES));
+        let most = if self.inputs.meets { TRACES } else { 1 };
+        for (_, class) in order {
+            let node = &self.nodes[number];
+            let class = &node.run.classes[class];
+            let traced = self.traced.entry(class.hash).or_insert(0);
+            if *traced >= most || limits.is_over() {
+                continue;
+            }
+            *traced += 1;
+            self.statistics.traces += 1;
+            let setup = Setup {
+                program: self.program,
+                inputs: &self.inputs,
+                launch: &node.launch,
+                local: node.local,
+                steps: limits.steps,
+                end: limits.end,
+                expected: None,
+            };
+            let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
+            self.offer(number, &trace);
+        }
+        let node = &mut self.nodes[number];
+        node.untraced = left.into_iter().map(|(_, class)| class).collect();
+        node.rounds += 1;
+    }
+
+    /// Makes candidates of the steps of a trace: of the subject's path, and of those whose stores it read.
+    fn offer(&mut self, node: usize, trace: &Rc<Trace>) {
+        let mut found: BTreeMap<(u32, u32), Vec<Candidate>> = BTreeMap::new();
+        let Some(path) = trace.paths.get(trace.subject) else { return };
+        let mut items = vec![trace.subject];
+        for step in path {
+            if let Entry::Depends { item, .. } = step
+                && !items.contains(&(*item as usize))
+            {
+                items.push(*item as usize);
+            }
+        }
+        for item in items {
+            for candidate in self.steps_of(node, trace, item) {
+                found.entry(candidate.at()).or_default().push(candidate);
+            }
+        }
+        for mut candidates in found.into_values() {
+            // Of long loops, the first turns and the last.
+            if candidates.len() > FLIPS_OF_TRACE {
+                let last = candidates.split_off(candidates.len() - FLIPS_OF_TRACE / 4);
+                candidates.truncate(FLIPS_OF_TRACE - last.len());
+                candidates.extend(last);
+            }
+            let fresh = candidates.into_iter().filter(|c| !self.done.contains(&c.key));
+            self.candidates.extend(fresh);
+        }
+        self.candidates.truncate(MOST_CANDIDATES);
+    }
+
+    fn steps_of(&self, node: usize, trace: &Rc<Trace>, item: usize) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let mut so_far = 0u64;
+        for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
+            let mut offer = |target| {
+                let key = hash((so_far, step, target));
+                found.push(Candidate { node, trace: trace.clone(), item, entry, target, key, effort: 0 });
+            };
+            match step {
+                Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
+                    for (successor, to) in step.alternatives(self.program) {
+                        offer(Target::Way(*block, successor, to));
+                    }
+                }
+                Entry::Mark { goal, .. } => offer(Target::Mark(*goal)),
+                _ => {}
+            }
+            so_far = hash((so_far, step));
+        }
+        found
+    }
+
+    /// Solves for another way, and interprets what comes of it. What takes the solver long comes back later.
+    fn attempt(&mut self, mut candidate: Candidate, limits: &Limits) -> Option<Proposal> {
+        if candidate.effort == 0 && !self.done.insert(candidate.key) {
+            return None;
+        }
+        *self.tried.entry(candidate.at()).or_insert(0) += 1;
+        self.statistics.attempts += 1;
+        let before = self.statistics.undecided;
+        let come = self.solve(&candidate, limits);
+        match come {
+            Some(Come::Found(proposal)) => Some(proposal),
+            Some(Come::Reached) => None,
+            _ => {
+                if self.statistics.undecided > before && candidate.effort < MOST_EFFORT {
+                    candidate.effort += 1;
+                    self.candidates.push(candidate);
+                }
+                None
+            }
+        }
+    }
+
+    /// Asks with more and more freedom until a launch goes where it is to go.
+    fn solve(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Come> {
+        let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
+        let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
+        let place = (candidate.item, candidate.entry);
+        let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
+        let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped);
+        (self.terms, self.variables) = (terms, variables);
+        let is_hard = candidate.effort == 0 && climb::has_floats(&self.terms, &question.conditions);
+        for freedom in [None].into_iter().chain(Freedom::ALL.map(Some)) {
+            let conditions = match freedom {
+                None => Some(question.conditions.clone()),
+                Some(freedom) => {
+                    let mut terms = std::mem::take(&mut self.terms);
+                    let conditions = self.asked(candidate).conditions(&mut terms, &question, freedom);
+                    self.terms = terms;
+                    conditions
+                }
+            };
+            let Some(conditions) = conditions else { continue };
+            // Floats are hard for the solver, and mostly not for a search.
+            let climbs = candidate.effort == 0 && freedom == Some(Freedom::Values);
+            if freedom.is_none() && is_hard {
+                continue;
+            }
+            let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
+            if found.is_none() {
+                match (self.ask(&conditions, candidate.effort, limits), freedom) {
+                    (Answer::Unsat, None) => return None,
+                    (Answer::Sat(model), Some(_)) => found = Some(Values::of(&model)),
+                    (Answer::Unknown(_), _) if climbs && !is_hard => found = self.climb(candidate, &conditions),
+                    _ => {}
+                }
+            }
+            if let Some(values) = found {
+                match self.realise(candidate, &values, limits) {
+                    Come::Astray => self.statistics.astray += 1,
+                    come => return Some(come),
+                }
+            }
+            if limits.is_over() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Searches from what the launch has.
+    fn climb(&mut self, candidate: &Candidate, conditions: &[Term]) -> Option<Values> {
+        let node = &self.nodes[candidate.node];
+        let trace = &candidate.trace;
+        let start = |name: &str, at: Option<u64>| match at {
+            None => inputs::value_of(name, &node.launch, node.local, trace.group, trace.local),
+            Some(at) => inputs::cell_of(name, at, &node.launch),
+        };
+        let found = climb::climb(&self.terms, conditions, &start);
+        self.statistics.climbed += u64::from(found.is_some());
+        found
+    }
+
+    fn asked<'a>(&'a self, candidate: &'a Candidate) -> Asked<'a> {
+        let node = &self.nodes[candidate.node];
+        Asked {
+            program: self.program,
+            inputs: &self.inputs,
+            launch: &node.launch,
+            local: node.local,
+            trace: &candidate.trace,
+        }
+    }
+
+    fn ask(&mut self, conditions: &[Term], effort: u32, limits: &Limits) -> Answer {
+        let rlimit = (limits.rlimit >> (EFFORT * (MOST_EFFORT - effort))).max(1);
+        let within = query::Limits { rlimit, end: limits.end };
+        let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
+        if matches!(answer, Answer::Unknown(_)) && effort == MOST_EFFORT {
+            // Z3 has more means for a problem that it is given as a whole.
+            answer = query::solve(&self.terms, conditions, &within);
+        }
+        match answer {
+            Answer::Sat(_) => self.statistics.satisfiable += 1,
+            Answer::Unsat => self.statistics.unsatisfiable += 1,
+            Answer::Unknown(_) => self.statistics.undecided += 1,
+        }
+        answer
+    }
+
+    /// Makes the launch that values say, and interprets it.
+    fn realise(&mut self, candidate: &Candidate, values: &Values, limits: &Limits) -> Come {
+        let parent = &self.nodes[candidate.node];
+        let Some(mut changes) = Changes::of(values, &self.inputs, &parent.launch, parent.local) else {
+            return Come::Astray;
+        };
+        let mut launch = changes.apply(&parent.launch);
+        let known = self.launches.get(&hash_of(&launch)).copied();
+        if known == Some(false) {
+            return Come::Astray;
+        }
+        let expected = match candidate.target {
+            Target::Way(block, successor, _) => {
+                let ways = candidate.trace.ways.get(candidate.item);
+                ways.and_then(|w| w.get(candidate.entry)).map(|before| machine::way(*before, block, successor))
+            }
+            Target::Mark(_) => None,
+        };
+        let run = self.interpret(&launch, expected, limits.end);
+        let ends = !run.faulty && !run.exhausted;
+        self.launches.insert(hash_of(&launch), ends);
+        let is_there = match candidate.target {
+            Target::Way(..) => run.arrived,
+            Target::Mark(goal) => run.marks.contains(&goal),
+        };
+        if !ends || known.is_some() {
+            return if ends && is_there { Come::Reached } else { Come::Astray };
+        }
+        for (position, bytes) in run.reached.iter().enumerate() {
+            if let Some(ArgValue::Buffer(buffer)) = launch.args.get(position)
+                && *bytes > buffer.len() as u64
+            {
+                changes.sizes.insert(position, *bytes);
+            }
+        }
+        if !changes.sizes.is_empty() {
+            launch = changes.apply(&launch);
+            self.launches.insert(hash_of(&launch), true);
+        }
+        let aims_at = match candidate.target {
+            Target::Mark(goal) if run.marks.contains(&goal) && self.aim.0.contains(&goal) => Some(goal),
+            _ => run.marks.intersection(&self.aim.0).next().copied(),
+        };
+        let parent = &self.nodes[candidate.node];
+        let (root, changes) = (parent.root, changes.after(&parent.changes));
+        let number = self.add(launch, root, changes, run);
+        match aims_at {
+            Some(goal) => Come::Found(self.nodes[number].changes.proposal(root, goal, number)),
+            None if is_there => Come::Reached,
+            None => Come::Astray,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Values of the concolic interpreter: bits, and beside them the term that they are an instance of.
+
+use std::rc::Rc;
+
+use crate::program::arithmetic::width;
+use crate::program::{Kind, Shape, masked};
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+
+/// A scalar, or one lane of a vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    pub bits: u64,
+    /// `None`: it does not depend on the input.
+    pub term: Option<Term>,
+}
+
+impl Lane {
+    pub fn known(bits: u64) -> Lane {
+        Lane { bits, term: None }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    One(Lane),
+    Many(Rc<[Lane]>),
+}
+
+impl Value {
+    pub fn known(bits: u64) -> Value {
+        Value::One(Lane::known(bits))
+    }
+
+    pub fn lanes(&self) -> &[Lane] {
+        match self {
+            Value::One(lane) => std::slice::from_ref(lane),
+            Value::Many(lanes) => lanes,
+        }
+    }
+
+    /// The first lane.
+    pub fn first(&self) -> Lane {
+        self.lanes().first().copied().unwrap_or(Lane::known(0))
+    }
+
+    pub fn bits(&self) -> u64 {
+        self.first().bits
+    }
+
+    pub fn is_symbolic(&self) -> bool {
+        self.lanes().iter().any(|l| l.term.is_some())
+    }
+
+    /// In the form that the shape asks for; lanes that are missing are 0.
+    pub fn of(mut lanes: Vec<Lane>, shape: Shape) -> Value {
+        lanes.resize(shape.lanes.max(1) as usize, Lane::known(0));
+        if shape.lanes == 0 { Value::One(lanes[0]) } else { Value::Many(lanes.into()) }
+    }
+
+    pub fn of_bits(bits: impl IntoIterator<Item = u64>, shape: Shape) -> Value {
+        Value::of(bits.into_iter().map(Lane::known).collect(), shape)
+    }
+}
+
+/// The sort of terms for lanes of that kind.
+pub fn sort(kind: Kind) -> Sort {
+    match kind {
+        Kind::Int(width) if width <= 64 => Sort::Bits(width),
+        Kind::Float(width) => Sort::Float(width),
+        Kind::Pointer => Sort::Bits(64),
+        _ => Sort::Other,
+    }
+}
+
+/// A lane as a term.
+pub fn term(terms: &mut Terms, lane: Lane, kind: Kind) -> Term {
+    lane.term.unwrap_or_else(|| terms.constant(lane.bits, sort(kind)))
+}
+
+/// A lane that has these bits in the run at hand.
+pub fn lane(terms: &Terms, term: Term, bits: u64) -> Lane {
+    let is_known = matches!(terms.node(term), Node::Constant(_));
+    Lane { bits, term: (!is_known).then_some(term) }
+}
+
+/// The bits of one lane from bytes in memory, which are little endian.
+pub fn from_bytes(bytes: &[u8], kind: Kind) -> u64 {
+    let mut word = [0; 8];
+    let size = bytes.len().min(8);
+    word[..size].copy_from_slice(&bytes[..size]);
+    masked(u64::from_le_bytes(word), width(kind))
+}
+
+/// What lies in memory for a lane, as a term of all its bits.
+pub fn stored(terms: &mut Terms, term: Term, kind: Kind, bytes: u64) -> Term {
+    let bits = match kind {
+        Kind::Float(width) => terms.apply(Operation::ToBits, vec![term], Sort::Bits(width)),
+        _ => term,
+    };
+    resized(terms, bits, 8 * bytes as u32)
+}
+
+/// A lane from the term of its bytes in memory.
+pub fn loaded(terms: &mut Terms, bits: Term, kind: Kind) -> Term {
+    match kind {
+        Kind::Float(width) => terms.apply(Operation::FromBits, vec![bits], Sort::Float(width)),
+        _ => resized(terms, bits, width(kind)),
+    }
+}
+
+/// Zero-extended or cut.
+pub fn resized(terms: &mut Terms, bits: Term, to: u32) -> Term {
+    match terms.sort(bits) {
+        Sort::Bits(from) if from < to => terms.apply(Operation::ZExt, vec![bits], Sort::Bits(to)),
+        Sort::Bits(from) if from > to => terms.apply(Operation::Trunc, vec![bits], Sort::Bits(to)),
+        _ => bits,
+    }
+}
+
+/// So many bytes of a term of bits, from that one on.
+pub fn extract(terms: &mut Terms, bits: Term, from: u64, bytes: u64) -> Term {
+    let to = Sort::Bits(8 * bytes as u32);
+    if terms.sort(bits) == to { bits } else { terms.apply(Operation::Extract(8 * from as u32), vec![bits], to) }
+}
+
+/// Terms of whole bytes, the first the lowest, as one of up to 64 bits.
+pub fn joined(terms: &mut Terms, parts: &[Term]) -> Term {
+    let width = |terms: &Terms, part| if let Sort::Bits(width) = terms.sort(part) { width } else { 8 };
+    let mut parts = parts.iter();
+    let Some(mut sum) = parts.next().copied() else { return terms.constant(0, Sort::Bits(8)) };
+    for part in parts {
+        let all = (width(terms, sum) + width(terms, *part)).min(64);
+        sum = terms.apply(Operation::Concat, vec![*part, sum], Sort::Bits(all));
+    }
+    sum
+}
+
+/// A sum with a number, both of 64 bits; sums of sums with numbers become one.
+pub fn plus(terms: &mut Terms, term: Term, number: u64) -> Term {
+    let of = Sort::Bits(64);
+    if let Node::Constant(bits) = terms.node(term) {
+        let sum = bits.wrapping_add(number);
+        return terms.constant(sum, of);
+    }
+    let (base, before) = match terms.node(term) {
+        Node::Apply(Operation::Add, args) => match terms.node(args[1]) {
+            Node::Constant(bits) => (args[0], *bits),
+            _ => (term, 0),
+        },
+        _ => (term, 0),
+    };
+    match before.wrapping_add(number) {
+        0 => base,
+        sum => {
+            let sum = terms.constant(sum, of);
+            terms.apply(Operation::Add, vec![base, sum], of)
+        }
+    }
+}
+
+/// Whether two terms are equal, of one bit; `None` where they are one.
+pub fn equal(terms: &mut Terms, left: Term, right: Term) -> Option<Term> {
+    (left != right).then(|| terms.compare(Operation::Eq, left, right))
+}

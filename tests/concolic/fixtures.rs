@@ -1,0 +1,133 @@
+//! Kernels of `testdata`: interpretations agree with the simulator, and searches end.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use kassay::coverage::build::Assay;
+use kassay::generate::campaign::Lane;
+use kassay::generate::fuzz::Runs;
+use kassay::generate::launches::{Request, launches};
+use kassay::generate::roles;
+use kassay::kernel::interface::ArgKind;
+use kassay::suite::launch::Launch;
+use kassay::suite::resolve::Suite;
+use kassay::symbolic::concolic::{Engine, Limits, Ranges, Statistics};
+
+use super::support::{Kernel, marked, outcomes, with_file};
+
+/// The suites below `testdata`, one for each kernel.
+pub fn fixtures() -> Vec<Suite> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let sorted = |folder: &Path| {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+        files.sort();
+        files
+    };
+    let mut all: Vec<Suite> = Vec::new();
+    for folder in sorted(&root).into_iter().filter(|f| f.is_dir()) {
+        let suite = folder.join("suite.toml");
+        if suite.is_file() {
+            all.push(Suite::load(&suite).unwrap());
+        }
+    }
+    all
+}
+
+/// The marks that the simulator's coverage shows; `None` if the launch faults.
+fn simulated(assay: &Assay<'_>, lane: &mut Lane<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
+    let tally = lane.run(launch, Duration::from_secs(20)).unwrap()?;
+    let all = outcomes(&assay.sites);
+    let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);
+    Some(covered.map(|(mark, _)| mark).collect())
+}
+
+/// First launches that run, and what is apart between the simulator and the interpreter.
+fn first(assay: &Assay<'_>, kernel: &Kernel, lane: &mut Lane<'_>) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
+    let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
+    let model = roles::infer(assay).unwrap();
+    let (mut found, mut apart) = (Vec::new(), Vec::new());
+    for generated in launches(&model, &Request::default()).unwrap() {
+        let Some(covered) = simulated(assay, lane, &generated.launch) else { continue };
+        let interpreted = engine.covered(&generated.launch);
+        if covered != interpreted {
+            let different = covered.symmetric_difference(&interpreted).copied().collect();
+            apart.push(format!("{}, {}: {:?}", assay.entry, generated.name, kernel.names(&different)));
+        }
+        found.push((generated.launch, covered));
+    }
+    (found, apart)
+}
+
+#[test]
+fn interpretations_agree_with_the_simulator() {
+    let mut apart = Vec::new();
+    for suite in fixtures() {
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
+            // Texels are not interpreted.
+            if !assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
+                let mut lane = Lane::new(assay, 1).unwrap();
+                apart.extend(first(assay, &marked(assay), &mut lane).1);
+            }
+        });
+    }
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
+}
+
+/// What a search from the first launches leaves open; every proposal has to run and to cover something on the simulator.
+fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
+    let kernel = marked(assay);
+    let mut lane = Lane::new(assay, 1).unwrap();
+    let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
+    let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
+    let (parents, _) = first(assay, &kernel, &mut lane);
+    for (launch, covered) in &parents {
+        open.retain(|mark| !covered.contains(mark));
+        engine.parent(launch);
+    }
+    let limits = Limits { end: Some(Instant::now() + budget), ..Limits::default() };
+    while !open.is_empty() {
+        let Some(proposal) = engine.next(&open, &limits) else { break };
+        let launch = proposal.apply(&parents[proposal.parent].0);
+        let covered = simulated(assay, &mut lane, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
+        assert!(covered.contains(&proposal.aims_at), "{}: {proposal:?}", assay.entry);
+        open.retain(|mark| !covered.contains(mark));
+        engine.outcome(&proposal, Some(&launch));
+    }
+    (kernel, open, engine.statistics())
+}
+
+#[test]
+fn searches_cover_what_first_launches_leave() {
+    let names = [
+        "convolution_2d",
+        "double_math",
+        "game_of_life",
+        "half_math",
+        "hash_fnv",
+        "knapsack_dp",
+        "liu_array_bean",
+        "liu_example",
+        "lu_step",
+        "mandelbrot",
+        "short_circuit",
+        "string_search",
+        "struct_args",
+    ];
+    let mut complaints = Vec::new();
+    for suite in fixtures() {
+        let folder = suite.kernel.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
+        if !names.contains(&folder.as_str()) {
+            continue;
+        }
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
+            let begun = Instant::now();
+            let (kernel, open, statistics) = left(assay, Duration::from_secs(60));
+            eprintln!("{folder}: {:?} {statistics:?}", begun.elapsed());
+            if !open.is_empty() {
+                complaints.push(format!("{folder}: {:?}, {statistics:?}", kernel.names(&open)));
+            }
+        });
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}

@@ -1,0 +1,226 @@
+//! Each hard case from a launch of zeros, within few proposals.
+
+use kassay::symbolic::concolic::Ranges;
+
+use super::support::{Found, Kernel, kernel, search, zeros};
+
+/// Covers all outcomes of a kernel, from zeros.
+fn all(source: &str, most: usize) -> (Kernel, Found) {
+    let kernel = kernel(source);
+    let seed = zeros(&kernel.interface, 16, 4, 64);
+    let begun = std::time::Instant::now();
+    let found = search(&kernel, &seed, &[], Ranges::default(), most);
+    eprintln!(
+        "{} proposals, {:?}, {:?}, open {:?}",
+        found.proposals.len(),
+        begun.elapsed(),
+        found.statistics,
+        kernel.names(&found.open)
+    );
+    (kernel, found)
+}
+
+fn covers_all(source: &str, most: usize) {
+    let (kernel, found) = all(source, most);
+    assert!(found.open.is_empty(), "{:?}, {:?}", kernel.names(&found.open), found.statistics);
+}
+
+#[test]
+fn a_constant_of_32_bits() {
+    covers_all("kernel void k(global int *out, int n) { if (n == 123456789) out[0] = 1; else out[0] = 2; }", 2);
+}
+
+#[test]
+fn an_argument_that_is_an_id() {
+    covers_all(
+        "kernel void k(global int *out, uint n) {
+            uint i = get_global_id(0);
+            if (i == n && n > 9) out[i] = 1;
+        }",
+        4,
+    );
+    // No item of the seed has that id.
+    covers_all(
+        "kernel void k(global int *out, uint n) {
+            uint i = get_global_id(0);
+            if (i == n && n == 21) out[i] = 1;
+        }",
+        4,
+    );
+}
+
+#[test]
+fn an_element_at_a_computed_index() {
+    covers_all(
+        "kernel void k(global const int *a, global int *out, int n) {
+            int i = get_global_id(0);
+            if (n > 3 && a[(i * 7) % n] == 12345) out[i] = 1;
+        }",
+        5,
+    );
+}
+
+#[test]
+fn guards_five_deep() {
+    covers_all(
+        "kernel void k(global int *out, int a, int b, int c, int d, int e) {
+            if (a > 10)
+                if (b == a * 3)
+                    if ((c ^ b) == 77)
+                        if (d - c == 1000)
+                            if (e == (a + b + c + d)) out[0] = 1;
+        }",
+        11,
+    );
+}
+
+#[test]
+fn launches_that_do_not_divide() {
+    covers_all(
+        "kernel void k(global int *out, int n) {
+            int i = get_global_id(0);
+            if (n > 10 && i >= n) return;
+            if (n % (int)get_local_size(0) != 0 && n > 20) out[i] = n;
+        }",
+        8,
+    );
+    covers_all(
+        "kernel void k(global int *out) {
+            if (get_global_size(0) / get_local_size(0) == 5) out[get_global_id(0)] = 1;
+            if (get_local_size(0) % 3 == 0) out[get_global_id(0)] = 2;
+        }",
+        4,
+    );
+}
+
+#[test]
+fn a_window_of_floats() {
+    covers_all(
+        "kernel void k(global const float *x, global int *out) {
+            float v = x[get_global_id(0)];
+            if (v > 0.4999f && v * 2.0f < 1.0001f) out[0] = 1;
+        }",
+        4,
+    );
+}
+
+#[test]
+fn a_component_of_a_vector() {
+    covers_all(
+        "kernel void k(global const float4 *x, int4 c, global int *out) {
+            float4 v = x[get_global_id(0)];
+            if (v.z == 3.5f && c.w == 99) out[0] = 1;
+            if (all(c.xy == (int2)(7, 8))) out[1] = 1;
+        }",
+        6,
+    );
+}
+
+#[test]
+fn a_field_of_a_struct() {
+    covers_all(
+        "typedef struct { char tag; int count; float f; } In;
+        typedef struct { In in; short s[3]; } Out;
+        kernel void k(global const Out *x, In by_value, global int *out) {
+            int i = get_global_id(0);
+            if (x[i].in.count == 5150 && x[i].s[1] == -3) out[0] = 1;
+            if (by_value.count == 31337 && by_value.tag == 'x') out[1] = 1;
+        }",
+        8,
+    );
+}
+
+#[test]
+fn a_checksum() {
+    covers_all(
+        "kernel void k(global const uint *x, global int *out) {
+            uint i = get_global_id(0), sum = 0;
+            if (i > 0) return;
+            for (int j = 0; j < 8; j++) sum = sum * 31 + x[j];
+            if (sum == 0xdeadbeefu) out[0] = 1;
+        }",
+        3,
+    );
+}
+
+#[test]
+fn a_value_of_another_work_item() {
+    covers_all(
+        "kernel void k(global const int *x, global int *out) {
+            local int t[4];
+            int l = get_local_id(0);
+            t[l] = x[get_global_id(0)] * 3;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (t[3 - l] == 2997) out[get_global_id(0)] = 1;
+        }",
+        2,
+    );
+    // What it stored depends on what it saw.
+    covers_all(
+        "kernel void k(global const int *x, global int *out) {
+            local int flag[4];
+            int l = get_local_id(0);
+            flag[l] = 0;
+            if (x[get_global_id(0)] == 77) flag[l] = 1;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (l == 0 && flag[2] == 1) out[0] = 1;
+        }",
+        6,
+    );
+}
+
+#[test]
+fn a_machine_of_three_steps() {
+    covers_all(
+        "kernel void k(global const uchar *word, global int *out) {
+            int state = 0;
+            for (int j = 0; j < 4; j++) {
+                uchar c = word[j];
+                switch (state) {
+                    case 0: state = c == 'a' ? 1 : 0; break;
+                    case 1: if (c == 'b') state = 2; else state = 0; break;
+                    case 2: if (c == 'c') state = 3; else state = 0; break;
+                }
+            }
+            if (state == 3) out[get_global_id(0)] = 1;
+        }",
+        10,
+    );
+}
+
+#[test]
+fn nested_structs_behind_pointers() {
+    covers_all(
+        "struct Leaf { int key; uchar kind; };
+        struct Node { struct Leaf leaves[3]; int next; };
+        kernel void k(global const struct Node *nodes, global int *out) {
+            global const struct Node *node = &nodes[get_global_id(0)];
+            int next = node->next;
+            if (next <= 0 || next > 50) return;
+            global const struct Leaf *leaf = &nodes[next].leaves[2];
+            if (leaf->kind == 9 && leaf->key == 424242) out[0] = next;
+        }",
+        8,
+    );
+}
+
+#[test]
+fn a_loop_of_seventeen_turns() {
+    covers_all(
+        "kernel void k(global int *out, int n) {
+            int turns = 0;
+            for (int i = 0; i < n; i++) turns++;
+            if (turns == 17) out[0] = 1;
+        }",
+        6,
+    );
+    // Where each turn asks the input.
+    covers_all(
+        "kernel void k(global const int *next, global int *out) {
+            int turns = 0, at = 0;
+            while (next[at] > at && turns < 40) { at = next[at]; turns++; }
+            if (turns == 17) out[0] = 1;
+        }",
+        8,
+    );
+}

@@ -1,0 +1,5 @@
+//! Concolic execution: launches that lead where all zeros do not, confirmed by the interpreter and by the simulator.
+
+mod fixtures;
+mod hard_cases;
+mod support;

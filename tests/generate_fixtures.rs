@@ -1,0 +1,238 @@
+//! `kassay generate` on the kernels of `testdata/generate`: every outcome of every branch has the fate that the kernel's comments
+//! expect (see the README there), what is covered is confirmed by `kassay cover`, and proofs name lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use serde_json::Value;
+
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Seconds that a kernel gets, and how many more unoptimised code beside other tests may need.
+const BUDGET: u64 = 60;
+const GRACE: u64 = 15;
+
+/// What a mark says of an outcome.
+#[derive(Debug)]
+struct Expected {
+    line: u64,
+    outcome: String,
+    statuses: Vec<String>,
+    /// The reason names one of these lines; empty: any line will do.
+    by: BTreeSet<u64>,
+}
+
+/// What the marks of a kernel say.
+fn expectations(text: &str) -> Done<Vec<Expected>> {
+    let mut names: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for (line, number) in text.lines().zip(1..) {
+        if let Some((_, name)) = line.split_once("// <- ") {
+            names.entry(name.trim()).or_default().insert(number);
+        }
+    }
+    let mut all = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let Some((_, marks)) = line.split_once("// -> ") else { continue };
+        for mark in marks.split(',') {
+            let (mark, by) = match mark.split_once(" by ") {
+                Some((rest, name)) => (rest, names.get(name.trim()).ok_or("`by` without a line")?.clone()),
+                None => (mark, BTreeSet::new()),
+            };
+            let (outcome, statuses) = mark.trim().rsplit_once(' ').ok_or("a mark without a status")?;
+            let statuses: Vec<String> = statuses.split('/').map(str::to_owned).collect();
+            if let Some(odd) = statuses.iter().find(|s| !["covered", "infeasible", "unknown"].contains(&s.as_str())) {
+                return Err(format!("line {number}: no status `{odd}`").into());
+            }
+            all.push(Expected { line: number, outcome: outcome.to_owned(), statuses, by });
+        }
+    }
+    Ok(all)
+}
+
+fn kernels(wanted: impl Fn(&str) -> bool) -> Done<Vec<PathBuf>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
+    let mut files: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+    files.retain(|f| f.extension().is_some_and(|e| e == "cl"));
+    files.retain(|f| f.file_stem().and_then(|n| n.to_str()).is_some_and(&wanted));
+    files.sort();
+    Ok(files)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn array(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn kassay(args: &[&str]) -> Done<Value> {
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).args(["--format", "json"]).output()?;
+    if run.status.code() != Some(0) {
+        return Err(format!("{args:?}: {:?}: {}", run.status, String::from_utf8_lossy(&run.stderr)).into());
+    }
+    Ok(serde_json::from_slice(&run.stdout)?)
+}
+
+/// The numbers after `line` and `lines` in a reason.
+fn lines_named(reason: &str) -> BTreeSet<u64> {
+    let mut named = BTreeSet::new();
+    // How many more may follow: one, or several.
+    let (mut counting, mut several) = (false, false);
+    for word in reason.split_whitespace() {
+        let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if let (true, Ok(number)) = (counting, core.parse()) {
+            named.insert(number);
+            counting = several && !word.contains([')', '.', ';', ':']);
+        } else {
+            (counting, several) = match core {
+                "line" => (true, false),
+                "lines" => (true, true),
+                "and" | "to" => (counting, several),
+                _ => (false, false),
+            };
+        }
+    }
+    named
+}
+
+/// What is not as the comments of a kernel say, in words.
+fn disagreement(kernel: &Path) -> Done<Option<String>> {
+    let source = fs::read_to_string(kernel)?;
+    let name = kernel.file_stem().and_then(|n| n.to_str()).ok_or("no name")?;
+    let expected = expectations(&source).map_err(|e| format!("{name}: {e}"))?;
+    let scratch = tempfile::tempdir()?;
+    let out = scratch.path().join("out");
+    let path = |p: &Path| p.to_str().map(str::to_owned).ok_or("no UTF-8");
+    let begun = Instant::now();
+    let result = kassay(&[
+        "generate",
+        &path(kernel)?,
+        "-o",
+        &path(&out)?,
+        "--budget",
+        &BUDGET.to_string(),
+        "--max-execs",
+        "3000",
+        "--timeout",
+        "5",
+    ])?;
+    let mut wrong = Vec::new();
+    if begun.elapsed().as_secs() > BUDGET + GRACE {
+        wrong.push(format!("took {:.0} s", begun.elapsed().as_secs_f64()));
+    }
+    let goals: Vec<&Value> = array(&result["goals"]).collect();
+    if goals.is_empty() {
+        wrong.push("no goals".to_owned());
+    }
+    let of = |goal: &Value, e: &Expected| goal["line"] == e.line && goal["outcome"] == *e.outcome;
+    for e in &expected {
+        let matching = goals.iter().filter(|g| of(g, e)).count();
+        if matching != 1 {
+            wrong.push(format!("line {}: {matching} goals `{}`", e.line, e.outcome));
+        }
+    }
+    let covered = if array(&result["tests"]).next().is_some() {
+        kassay(&["cover", &path(&out.join("suite.toml"))?, "--device", "sim", "--repeats", "1"])?
+    } else {
+        Value::Null
+    };
+    for goal in goals {
+        let mark = expected.iter().find(|e| of(goal, e));
+        let status = text(&goal["status"]);
+        let allowed = mark.map_or(vec!["covered"], |e| e.statuses.iter().map(String::as_str).collect());
+        let reason = text(&goal["reason"]);
+        let mut complain = |what: String| {
+            wrong.push(format!("line {}, {}: {what}", goal["line"], text(&goal["outcome"])));
+        };
+        if !allowed.contains(&status) {
+            let unsound = if status == "infeasible" && allowed.contains(&"covered") { "UNSOUND: " } else { "" };
+            complain(format!("{unsound}{status} instead of {}: {reason}", allowed.join(" or ")));
+        }
+        let same = |s: &&Value| s["id"] == goal["site"] && s["outcome"] == goal["outcome"];
+        let confirmed = array(&covered["sites"]).find(same).is_some_and(|s| s["covered"] == true);
+        if confirmed != (status == "covered") {
+            complain(format!("{status}, but the suite covers it: {confirmed}"));
+        }
+        if status == "infeasible" {
+            let named = lines_named(reason);
+            let count = source.lines().count() as u64;
+            if named.is_empty() || named.iter().any(|l| !(1..=count).contains(l)) {
+                complain(format!("a reason without lines: {reason}"));
+            }
+            let by = mark.map(|e| &e.by).filter(|by| !by.is_empty());
+            if by.is_some_and(|by| by.is_disjoint(&named)) {
+                complain(format!("a reason that names none of {by:?}: {reason}"));
+            }
+        }
+    }
+    Ok((!wrong.is_empty()).then(|| format!("{name}:\n    {}", wrong.join("\n    "))))
+}
+
+/// Every kernel whose name is wanted, two at a time.
+fn agree(wanted: impl Fn(&str) -> bool) -> Done {
+    let kernels = kernels(wanted)?;
+    assert!(!kernels.is_empty());
+    let queue = Mutex::new(kernels.iter());
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(kernel) = queue.lock().ok().and_then(|mut q| q.next()) else { return };
+                    let complaint = disagreement(kernel)
+                        .unwrap_or_else(|e| Some(format!("{}: {e}", kernel.file_stem().unwrap_or_default().display())));
+                    if let (Some(complaint), Ok(mut all)) = (complaint, wrong.lock()) {
+                        all.push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner()?;
+    wrong.sort();
+    assert!(wrong.is_empty(), "{} of {} kernels disagree:\n{}", wrong.len(), kernels.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn outcomes_that_chance_hardly_comes_to_are_covered() -> Done {
+    agree(|name| !["dead_", "trap_", "hard_"].iter().any(|p| name.starts_with(p)))
+}
+
+#[test]
+fn dead_code_is_proved_infeasible() -> Done {
+    agree(|name| name.starts_with("dead_"))
+}
+
+#[test]
+fn what_only_looks_impossible_is_covered() -> Done {
+    agree(|name| name.starts_with("trap_"))
+}
+
+#[test]
+fn kernels_beyond_a_solver_neither_hang_nor_lose_what_was_found() -> Done {
+    agree(|name| name.starts_with("hard_"))
+}
+
+#[test]
+fn there_are_kernels_of_each_kind_and_their_marks_can_be_read() -> Done {
+    let all = kernels(|_| true)?;
+    assert!(all.len() >= 80, "only {} kernels", all.len());
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for kernel in &all {
+        let expected = expectations(&fs::read_to_string(kernel)?).map_err(|e| format!("{}: {e}", kernel.display()))?;
+        assert!(!expected.is_empty(), "{} expects nothing", kernel.display());
+        for e in expected {
+            *count.entry(e.statuses.join("/")).or_default() += 1;
+        }
+    }
+    assert!(count["covered"] >= 100 && count["infeasible"] >= 80, "{count:?}");
+    assert_eq!(lines_named("`x < 5` (line 9) contradicts `x > 10` (lines 7 and 12), 64 bits"), [7, 9, 12].into());
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! `kassay generate --goal mutants`: scores rise, the mutation result is that of a rerun, and every fate has its reason.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+
+type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// Standard output and the exit code.
+fn kassay(args: &[&str]) -> Done<(String, i32)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!err.contains("panicked"), "{args:?}: {err}");
+    let code = output.status.code().unwrap_or(-1);
+    assert!(code == 0 || code == 1, "{args:?}: {err}");
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), code))
+}
+
+fn at(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+fn read(path: &Path) -> Done<Value> {
+    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
+}
+
+/// The results of generating for a kernel's mutants, on the simulator: of generation, of mutation.
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<(Value, Option<Value>)> {
+    let fixed = ["generate", at(kernel), "-o", at(folder), "--goal", "mutants", "--device", "sim", "--quiet"];
+    let (_, code) = kassay(&[&fixed, more].concat())?;
+    assert_eq!(code, 0);
+    let mutation = folder.join("mutate.json");
+    let mutation = if mutation.exists() { Some(read(&mutation)?) } else { None };
+    Ok((read(&folder.join("generate.json"))?, mutation))
+}
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name).join(format!("{name}.cl"))
+}
+
+fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
+    std::fs::write(&kernel, source)?;
+    Ok((folder, kernel, out))
+}
+
+/// By mutant: what the result says of it.
+type Fates = BTreeMap<String, (Value, Value)>;
+
+/// By id: status and the tests that kill it.
+fn fates(mutation: &Value) -> Fates {
+    let rows = mutation["mutants"].as_array().into_iter().flatten();
+    rows.map(|m| (m["id"].as_str().unwrap_or_default().to_owned(), (m["status"].clone(), m["killed_by"].clone())))
+        .collect()
+}
+
+fn goals(result: &Value) -> impl Iterator<Item = &Value> {
+    result["goals"].as_array().into_iter().flatten()
+}
+
+fn valid(result: &Value, schema: &str) -> Done {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(schema);
+    let validator = jsonschema::validator_for(&read(&path)?)?;
+    let errors: Vec<String> = validator.iter_errors(result).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{schema}: {errors:?}");
+    Ok(())
+}
+
+#[test]
+fn scores_rise_and_a_rerun_says_the_same() -> Done {
+    for name in ["vector_add", "saxpy_tail", "helper_thrice"] {
+        let folder = tempfile::tempdir()?;
+        let out = folder.path().join("out");
+        let (result, mutation) =
+            generate(&testdata(name), &out, &["--max-execs", "300", "--budget", "600", "--no-smt"])?;
+        let mutation = mutation.ok_or("no mutation result")?;
+        valid(&result, "generate.schema.json")?;
+        valid(&mutation, "mutate.schema.json")?;
+        let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
+        assert!(score("suite") > score("branch_suite"), "{name}: {}", result["scores"]);
+        assert_eq!(result["scores"]["suite"], mutation["summary"]["score"]);
+
+        let again = folder.path().join("again.json");
+        kassay(&["mutate", at(&out.join("suite.toml")), "--device", "sim", "-o", at(&again), "--quiet"])?;
+        let again = read(&again)?;
+        assert_eq!(fates(&again), fates(&mutation), "{name}");
+        assert_eq!(again["configuration"], mutation["configuration"], "{name}");
+
+        // Every test that was added is needed, and every goal has the fate of its mutant.
+        let fates = fates(&mutation);
+        for goal in goals(&result) {
+            let status = &fates[goal["mutant"].as_str().unwrap_or_default()].0;
+            let expected = match status.as_str() {
+                Some("killed" | "timeout" | "runtime-error") => "covered",
+                Some("equivalent") => "equivalent",
+                _ => "unknown",
+            };
+            assert_eq!(goal["status"], expected, "{goal}");
+            assert_eq!(goal["by"].is_string(), expected == "covered", "{goal}");
+            assert_eq!(goal["reason"].is_string(), expected != "covered", "{goal}");
+            assert_eq!(goal["bound"].is_string(), expected == "unknown", "{goal}");
+            assert!(goal["site"].is_null(), "{goal}");
+        }
+        let summary = &result["summary"];
+        let sum: u64 = ["covered", "equivalent", "unknown"].iter().filter_map(|k| summary[k].as_u64()).sum();
+        assert_eq!(sum as usize, goals(&result).count());
+        let kills = |name: &Value| {
+            let tests = mutation["tests"].as_array().into_iter().flatten();
+            tests.filter(|t| t["name"] == *name).filter_map(|t| t["kills"].as_u64()).sum::<u64>()
+        };
+        for test in result["tests"].as_array().into_iter().flatten() {
+            let added = test["name"].as_str().is_some_and(|n| n.starts_with("mutants"));
+            assert!(!added || kills(&test["name"]) > 0, "{name}: {test}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn equal_seeds_give_equal_suites() -> Done {
+    let source = "kernel void k(global const int *a, global int *out, int n, int limit) {\n  int i = get_global_id(0);\n  \
+                  if (i < n) out[i] = a[i] > limit ? a[i] * 2 : limit;\n}\n";
+    let (_folder, kernel, out) = kernel(source)?;
+    let text = |name: &str| -> Done<(String, Fates)> {
+        let out = out.with_file_name(name);
+        let (_, mutation) = generate(&kernel, &out, &["--seed", "5", "--max-execs", "200", "--budget", "600"])?;
+        Ok((std::fs::read_to_string(out.join("suite.toml"))?, fates(&mutation.ok_or("none")?)))
+    };
+    assert_eq!(text("first")?, text("second")?);
+    Ok(())
+}
+
+#[test]
+fn what_chance_does_not_meet_is_solved_for() -> Done {
+    // `>=` for `>` needs a product modulo 2^32 that equals another.
+    let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
+                  out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
+    let (_folder, kernel, out) = kernel(source)?;
+    let more = ["--operators", "ROR", "--max-execs", "600", "--budget", "600"];
+    let solved = |goal: &&Value| goal["mutant"].as_str().is_some_and(|id| id.ends_with(":>="));
+    let (result, _) = generate(&kernel, &out, &[&more[..], &["--no-smt"]].concat())?;
+    let goal = goals(&result).find(solved).ok_or("no such mutant")?;
+    assert_eq!(goal["status"], "unknown", "{goal}");
+    assert!(goal["reason"].as_str().is_some_and(|r| r.contains("--no-smt")), "{goal}");
+    let (result, _) = generate(&kernel, &out, &more)?;
+    let goal = goals(&result).find(solved).ok_or("no such mutant")?;
+    assert_eq!((&goal["status"], &goal["by"]), (&"covered".into(), &"smt".into()), "{goal}");
+    Ok(())
+}
+
+#[test]
+fn equivalents_are_proved_and_the_rest_has_its_reason() -> Done {
+    // Nothing negative comes out of the remainder of an unsigned number, and no launch has a million work-items.
+    let source = "kernel void k(global uint *out, uint a) {\n  uint r = a % 7u;\n  out[0] = r < 7u ? r + 1u : r;\n  \
+                  if (get_global_size(0) > 1000000u) out[0] = 9u;\n}\n";
+    let (_folder, kernel, out) = kernel(source)?;
+    let (result, _) = generate(&kernel, &out, &["--max-execs", "100", "--budget", "600"])?;
+    assert!(goals(&result).any(|g| g["status"] == "equivalent"), "{result}");
+    let reached =
+        |g: &&Value| g["reason"].as_str().is_some_and(|r| r.starts_with("no input that was tried reaches it"));
+    assert!(goals(&result).filter(|g| g["status"] == "unknown").any(|g| reached(&g)), "{result}");
+    for goal in goals(&result).filter(|g| g["status"] == "unknown") {
+        assert!(goal["bound"].as_str().is_some_and(|b| b.contains("inputs of up to")), "{goal}");
+    }
+    Ok(())
+}
+
+#[test]
+fn operators_and_samples_are_those_of_mutate() -> Done {
+    let (_folder, kernel, out) =
+        kernel("kernel void k(global int *out, int a, int b) { out[get_global_id(0)] = a * b + 3; }\n")?;
+    let more = ["--operators", "ASR,AOR", "--max-execs", "50", "--budget", "600"];
+    let (_, mutation) = generate(&kernel, &out, &more)?;
+    let mutation = mutation.ok_or("none")?;
+    assert_eq!(mutation["options"]["operators"], "AOR,ASR");
+    let (_, mutation) = generate(&kernel, &out, &["--sample", "5", "--max-execs", "50", "--budget", "600"])?;
+    assert_eq!(mutation.ok_or("none")?["mutants"].as_array().map(Vec::len), Some(5));
+    Ok(())
+}
+
+#[test]
+fn the_budget_is_kept() -> Done {
+    let folder = tempfile::tempdir()?;
+    let begun = Instant::now();
+    let (result, mutation) = generate(&testdata("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
+    // Builds are not interrupted, and other tests run beside this one.
+    assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
+    assert!(mutation.is_some());
+    for goal in goals(&result).filter(|g| g["status"] == "unknown") {
+        assert!(goal["reason"].is_string(), "{goal}");
+    }
+    Ok(())
+}
+
+#[test]
+fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> Done {
+    let (_folder, kernel, out) =
+        kernel("kernel void k(global int *out) { out[get_global_id(0) + (1u << 29)] = 1; }\n")?;
+    let (result, mutation) = generate(&kernel, &out, &["--max-execs", "20", "--no-fuzz"])?;
+    assert_eq!(result["tests"].as_array().map(Vec::len), Some(0), "{result}");
+    assert!(mutation.is_none());
+    assert!(goals(&result).next().is_none(), "{result}");
+    assert!(result["notes"].to_string().contains("mutants are killed by tests"), "{result}");
+    Ok(())
+}
+
+#[test]
+fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
+    let kernel = testdata("helper_thrice");
+    let args = |more: &'static [&str]| {
+        let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "sim", "--quiet"];
+        [&fixed, more].concat().into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt"])).spawn()?;
+    let journal = out.join("generate.json.journal.jsonl");
+    let killers = || std::fs::read_to_string(&journal).unwrap_or_default().matches("{\"killer\":").count();
+    let begun = Instant::now();
+    while killers() == 0 && child.try_wait()?.is_none() && begun.elapsed().as_secs() < 120 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill()?;
+    child.wait()?;
+    assert!(killers() > 0, "it ended before it was killed");
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(!journal.exists());
+    let result = read(&out.join("generate.json"))?;
+    let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
+    assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
+    // Another configuration is refused, the same one has nothing left to do.
+    let other = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .args(args(&["--operators", "AOR", "--no-smt", "--resume"]))
+        .output()?;
+    assert_eq!(other.status.code(), Some(2));
+    let same =
+        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
+    assert!(same.status.success());
+    Ok(())
+}

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use kassay::coverage::build::Assay;
 use kassay::generate::campaign::Lane;
-use kassay::generate::fuzz::Runs;
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
+use kassay::generate::search::{Ran, Runs};
 use kassay::kernel::interface::ArgKind;
 use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Suite;
@@ -36,7 +36,8 @@ pub fn fixtures() -> Vec<Suite> {
 
 /// The marks that the simulator's coverage shows; `None` if the launch faults.
 fn simulated(assay: &Assay<'_>, lane: &mut Lane<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
-    let tally = lane.run(launch, Duration::from_secs(20)).unwrap()?;
+    let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
+    let tally = shown.tally;
     let all = outcomes(&assay.sites);
     let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);
     Some(covered.map(|(mark, _)| mark).collect())

@@ -387,10 +387,8 @@ mod tests {
         let begin = Instant::now();
         let little = Limits { rlimit: 10_000, end: None };
         assert!(matches!(solve(&terms, &conditions, &little), Answer::Unknown(_)));
-        let short = Limits { rlimit: 0, end: Some(begin + std::time::Duration::from_millis(300)) };
-        assert!(matches!(solve(&terms, &conditions, &short), Answer::Unknown(_)));
-        assert!(begin.elapsed().as_secs() < 20);
-        assert!(matches!(solve(&terms, &conditions, &short), Answer::Unknown(_)));
+        let past = Limits { rlimit: 0, end: Some(begin) };
+        assert!(matches!(solve(&terms, &conditions, &past), Answer::Unknown(_)));
     }
 
     #[test]

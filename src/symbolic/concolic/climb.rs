@@ -258,16 +258,12 @@ impl Climb<'_> {
             }
             better
         };
-        for sign in [1, -1] {
-            let mut by: i64 = sign;
-            while attempt(self, moved(kept, width, is_float, by), &mut best, &mut kept) && best > 0.0 {
-                by = by.saturating_mul(2);
-            }
-            // Where the first step is too small to be seen.
-            for power in [4, 10, 16, 22, 28, 40, 52] {
-                if power + 1 < width {
-                    let by = sign << power;
-                    while attempt(self, moved(kept, width, is_float, by), &mut best, &mut kept) && best > 0.0 {}
+        // Where the first step is too small to be seen, larger ones are tried.
+        for power in [0, 4, 10, 16, 22, 28, 40, 52].into_iter().filter(|p| p + 1 < width) {
+            for sign in [1, -1] {
+                let mut by = i64::from(sign) << power;
+                while attempt(self, moved(kept, width, is_float, by), &mut best, &mut kept) && best > 0.0 {
+                    by = by.saturating_mul(2);
                 }
             }
         }

@@ -374,7 +374,8 @@ fn help_manuals_and_completions_cover_every_command() -> Done {
         for line in help.lines().filter(|l| l.trim_start().starts_with(['-', '<', '['])) {
             // A flag's values have their description behind a colon.
             let value = line.trim_start().starts_with("- ") && line.contains(": ");
-            let described = value || line.trim().contains("  ") || line.trim_start().starts_with("[default");
+            let described = value || line.trim().contains("  ");
+            let described = described || ["[default", "[possible"].iter().any(|s| line.trim_start().starts_with(s));
             let next = help.lines().skip_while(|l| *l != line).nth(1).unwrap_or_default();
             assert!(described || next.starts_with("          "), "{command}: `{line}` says nothing");
         }

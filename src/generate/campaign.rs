@@ -23,7 +23,7 @@ use crate::coverage::build::{self, Assay};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
-use crate::exec::simulator::observation::SimulationOptions;
+use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use crate::exec::{Code, HostCode, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
@@ -40,6 +40,9 @@ use crate::symbolic::infeasible::Fate;
 const FUEL: u64 = 1 << 22;
 const LEAST_FUEL: u64 = 1 << 12;
 const MOST_FUEL: u64 = 1 << 20;
+/// Of launches that follow one that ran out of fuel, one in so many gets all of it again; the others up to `2^SCARCITY` times less.
+const WHOLE: u64 = 8;
+const SCARCITY: u32 = 6;
 
 /// The kernel with probes on the simulator.
 pub struct Lane<'a> {
@@ -49,6 +52,7 @@ pub struct Lane<'a> {
     plan: CoveragePlan,
     comparisons: u32,
     sites: &'a Sites,
+    thrift: Thrift,
 }
 
 impl<'a> Lane<'a> {
@@ -61,7 +65,7 @@ impl<'a> Lane<'a> {
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        Ok(Lane { simulator, program, code, plan, comparisons, sites: &assay.sites })
+        Ok(Lane { simulator, program, code, plan, comparisons, sites: &assay.sites, thrift: Thrift::default() })
     }
 }
 
@@ -70,13 +74,15 @@ impl Runs for Lane<'_> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(Ran::Useless) };
-        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience(range) };
+        let patience = self.thrift.apply(patience(range));
+        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // It does not fit the simulator's limits.
             Err(Error::Caller(_)) => return Ok(Ran::Useless),
             Err(e) => return Err(e),
         };
+        self.thrift.note(&simulation);
         if !simulation.completed || !simulation.faults.is_empty() || !simulation.divergences.is_empty() {
             let reached = growth::reached(&self.code.table, &simulation.faults);
             return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
@@ -84,6 +90,34 @@ impl Runs for Lane<'_> {
         let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
         let tally = tally::tally(self.sites, &self.plan, probe);
         Ok(Ran::Shown(Shown { tally, compared: simulation.compared }))
+    }
+}
+
+/// What launches get less of fuel because others ran out of it: a kernel that seldom ends would use up the time with few launches.
+#[derive(Debug, Default)]
+struct Thrift {
+    /// Fuel is divided by `2^halvings`.
+    halvings: u32,
+    launches: u64,
+}
+
+impl Thrift {
+    fn is_whole(&self) -> bool {
+        self.launches.is_multiple_of(WHOLE)
+    }
+
+    fn apply(&self, options: SimulationOptions) -> SimulationOptions {
+        let halvings = if self.is_whole() { 0 } else { self.halvings };
+        SimulationOptions { fuel: options.fuel.map(|f| f >> halvings), ..options }
+    }
+
+    fn note(&mut self, simulation: &Simulation) {
+        if simulation.faults.iter().any(|f| f.kind == FaultKind::NonTermination) {
+            self.halvings = (self.halvings + 1).min(SCARCITY);
+        } else if self.is_whole() {
+            self.halvings = self.halvings.saturating_sub(1);
+        }
+        self.launches += 1;
     }
 }
 

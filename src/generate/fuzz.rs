@@ -28,6 +28,10 @@ impl Share {
     }
 
     fn over(&self, search: &Search<'_>) -> Option<Ended> {
+        // Solving starts from launches that came to their ends.
+        if search.kept().is_empty() {
+            return search.over();
+        }
         if self.max_execs.is_some_and(|most| search.tried().executions >= most) {
             return Some(Ended::OutOfExecutions);
         }

@@ -41,7 +41,7 @@ const FUEL: u64 = 1 << 22;
 const LEAST_FUEL: u64 = 1 << 12;
 const MOST_FUEL: u64 = 1 << 20;
 /// Of launches that follow one that ran out of fuel, one in so many gets all of it again; the others up to `2^SCARCITY` times less.
-const WHOLE: u64 = 8;
+const WHOLE: u64 = 32;
 const SCARCITY: u32 = 6;
 
 /// The kernel with probes on the simulator.

@@ -25,6 +25,8 @@ use crate::symbolic::infeasible::{self, Fate};
 /// Z3's resource limit of a proof, and of a path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
 pub(super) const PATH: u32 = 1_000_000;
+/// The first proofs may take this part of the time that is left; what they did not get to comes after the search for inputs.
+const PROOFS_SHARE: u32 = 4;
 /// Proposals in a row that bring nothing before the search gives up.
 pub(super) const FRUITLESS: u32 = 60;
 /// Conditions flipped for one proposal.
@@ -99,13 +101,20 @@ pub fn solve(
         open.iter().copied().filter(|o| goals.contains(&kind(&assay.sites, outcomes[*o as usize]))).collect();
     let proved = |fates: &[Option<Fate>], o: u32| matches!(fates[o as usize], Some(Fate::Infeasible { .. }));
     let asked: Vec<u32> = goals.iter().copied().filter(|o| !proved(&solved.fates, *o)).collect();
-    let limits = query::Limits { rlimit: PROOF, end: Some(search.limits.end) };
-    for (outcome, fate) in
-        asked.iter().zip(infeasible::prove(&program, &assay.interface, &asked, &[], sources, &limits))
-    {
-        decided(*outcome as usize, &fate)?;
-        solved.fates[*outcome as usize] = Some(fate);
-    }
+    let left = search.limits.end.saturating_duration_since(Instant::now());
+    let end = Instant::now() + left / PROOFS_SHARE;
+    let mut prove = |asked: &[u32], end: Instant, fates: &mut Vec<Option<Fate>>| -> Result<()> {
+        let limits = query::Limits { rlimit: PROOF, end: Some(end) };
+        for (outcome, fate) in
+            asked.iter().zip(infeasible::prove(&program, &assay.interface, asked, &[], sources, &limits))
+        {
+            decided(*outcome as usize, &fate)?;
+            fates[*outcome as usize] = Some(fate);
+        }
+        Ok(())
+    };
+    prove(&asked, end, &mut solved.fates)?;
+    let was_short = Instant::now() >= end;
     // Launches are interpreted with all their work-items, so the fewer the better.
     search.shrink()?;
     let wishes = search.subject.wishes;
@@ -114,6 +123,12 @@ pub fn solve(
         Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
     let ended = hunt.run(search, GOALS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
     solved.ended = Some(ended);
+    if was_short && search.over().is_none() {
+        let open = uncovered(search);
+        let again: Vec<u32> =
+            asked.iter().copied().filter(|o| open.contains(o) && !proved(&solved.fates, *o)).collect();
+        prove(&again, search.limits.end, &mut solved.fates)?;
+    }
     if matches!(ended, Gave::Done | Gave::Fruitless | Gave::NoPaths) {
         hunt.run(search, BESIDES, &|o| !goals.contains(o))?;
     }

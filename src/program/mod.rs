@@ -139,6 +139,20 @@ pub enum End {
     Unreachable,
 }
 
+impl End {
+    /// Where it may lead to, in its order: of branches first where the condition is true, of switches first the default.
+    pub fn successors(&self) -> Vec<usize> {
+        match self {
+            End::Goto(to) => vec![*to],
+            End::Branch { then, other, .. } => vec![*then, *other],
+            End::Switch { default, cases, .. } => {
+                std::iter::once(*default).chain(cases.iter().map(|(_, to)| *to)).collect()
+            }
+            End::Return | End::Unreachable => Vec::new(),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Code {
     pub instructions: Vec<Instruction>,

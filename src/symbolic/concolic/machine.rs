@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use super::inputs::{self, Inputs};
 use super::memory::{self, Block, Initial, Writer};
+use super::states::States;
 use super::trace::{Class, Entry, Run, Trace};
 use super::value::{self, Lane, Value};
 use crate::program::{Definition, End, Instruction, Kind, Op, Program};
-use crate::solve::expression::{Sort, Term, Terms};
+use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Work-items beyond this number are left out, except in the first and last groups of each dimension.
@@ -24,6 +25,7 @@ const MOST_TERMS: usize = 400_000;
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub program: &'a Program,
+    pub states: &'a States,
     pub inputs: &'a Inputs,
     pub launch: &'a Launch,
     /// The work-group size.
@@ -46,6 +48,19 @@ pub enum Mode {
     Full,
 }
 
+/// Of a work-item at its begin.
+const START: u32 = u32::MAX;
+
+/// See [`Trace`].
+#[derive(Default)]
+struct Paths {
+    paths: Vec<Vec<Entry>>,
+    ways: Vec<Vec<u64>>,
+    states: Vec<Vec<u32>>,
+    chosen: Vec<BTreeMap<usize, Vec<Term>>>,
+    subject: usize,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Running,
@@ -58,6 +73,9 @@ pub struct Item {
     pub values: Vec<Value>,
     pub block: usize,
     previous: usize,
+    /// The state in which it was at the end of the last block, and how it left that.
+    state_of: u32,
+    way_out: u32,
     pub index: usize,
     /// By region.
     pub privates: HashMap<u64, Block>,
@@ -67,12 +85,17 @@ pub struct Item {
     pub mode: Mode,
     /// Its position among the items that are traced.
     number: u32,
+    /// Among all of the launch, from 1.
+    serial: u64,
     steps: u64,
     hash: u64,
-    visited: Vec<bool>,
+    visited: Vec<u32>,
     path: Vec<Entry>,
     /// By step, the way that led there.
     ways: Vec<u64>,
+    /// And the state in which it was taken.
+    states: Vec<u32>,
+    chosen: BTreeMap<usize, Vec<Term>>,
     /// What the path says already.
     said: HashSet<Term>,
     depends: BTreeMap<u32, u32>,
@@ -88,6 +111,7 @@ impl Item {
     pub fn step(&mut self, step: Entry) {
         self.path.push(step);
         self.ways.push(self.hash);
+        self.states.push(self.state_of);
     }
 
     /// Adds what an access takes for granted.
@@ -123,7 +147,11 @@ pub struct Machine<'a> {
     /// Values that are none of instructions: as they are, and with arguments as symbols.
     known: [Vec<Value>; 2],
     spare: Vec<Vec<Value>>,
-    taken: Vec<Vec<bool>>,
+    /// By way out of a state.
+    taken: Vec<bool>,
+    /// By state, the last work-item that was in it.
+    visitors: Vec<u64>,
+    items: u64,
     hashes: HashSet<u64>,
 }
 
@@ -144,8 +172,8 @@ pub fn run(setup: Setup<'_>) -> Run {
 /// Interprets a work-item, with those that it meets, on terms.
 pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
     let mut machine = Machine::new(setup, terms);
-    let (paths, ways, subject) = machine.subject(class);
-    Trace { paths, ways, subject, group: class.group, local: class.local }
+    let Paths { paths, ways, states, chosen, subject } = machine.subject(class);
+    Trace { paths, ways, states, chosen, subject, group: class.group, local: class.local }
 }
 
 impl<'a> Machine<'a> {
@@ -178,7 +206,9 @@ impl<'a> Machine<'a> {
             first_term,
             known: [Vec::new(), Vec::new()],
             spare: Vec::new(),
-            taken: program.blocks.iter().map(|b| vec![false; super::distance::successors(&b.end).len()]).collect(),
+            taken: vec![false; setup.states.ways() as usize],
+            visitors: vec![0; setup.states.len()],
+            items: 0,
             hashes: HashSet::new(),
         };
         machine.known = [machine.constants(false), Vec::new()];
@@ -227,9 +257,7 @@ impl<'a> Machine<'a> {
     }
 
     fn finish(mut self) -> Run {
-        for (block, taken) in (0u32..).zip(&self.taken) {
-            self.run.edges.extend((0u32..).zip(taken).filter(|(_, t)| **t).map(|(s, _)| (block, s)));
-        }
+        self.run.ways = (0u32..).zip(&self.taken).filter(|(_, taken)| **taken).map(|(way, _)| way).collect();
         let args = self.setup.launch.args.len();
         self.run.reached = self.blocks[..args].iter().map(|b| b.high).collect();
         self.run
@@ -260,12 +288,10 @@ impl<'a> Machine<'a> {
 
     fn classify(&mut self, item: &Item) {
         if self.hashes.insert(item.hash) {
-            self.run.classes.push(Class {
-                hash: item.hash,
-                group: item.group_id,
-                local: item.local_id,
-                blocks: item.visited.clone(),
-            });
+            let mut states = item.visited.clone();
+            states.sort_unstable();
+            states.dedup();
+            self.run.classes.push(Class { hash: item.hash, group: item.group_id, local: item.local_id, states });
         }
     }
 
@@ -309,10 +335,13 @@ impl<'a> Machine<'a> {
                 self.known[1].clone()
             }
         };
+        self.items += 1;
         Item {
             values,
             block: 0,
             previous: 0,
+            state_of: START,
+            way_out: 0,
             index: 0,
             privates: HashMap::new(),
             state: State::Running,
@@ -320,18 +349,21 @@ impl<'a> Machine<'a> {
             group_id: group,
             mode,
             number: 0,
+            serial: self.items,
             steps: 0,
             hash: 0,
-            visited: vec![false; self.setup.program.blocks.len()],
+            visited: Vec::new(),
             path: Vec::new(),
             ways: Vec::new(),
+            states: Vec::new(),
+            chosen: BTreeMap::new(),
             said: HashSet::new(),
             depends: BTreeMap::new(),
         }
     }
 
     /// Interprets a work-item whose ids are symbols, with its group if items meet.
-    fn subject(&mut self, class: &Class) -> (Vec<Vec<Entry>>, Vec<Vec<u64>>, usize) {
+    fn subject(&mut self, class: &Class) -> Paths {
         let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
         if items.is_empty() {
             items = vec![self.item(class.group, class.local, Mode::Concrete)];
@@ -346,8 +378,14 @@ impl<'a> Machine<'a> {
             items.push(item);
         }
         self.group(&mut items);
-        let (paths, ways) = items.into_iter().map(|i| (i.path, i.ways)).unzip();
-        (paths, ways, subject)
+        let mut found = Paths { subject, ..Paths::default() };
+        for item in items {
+            found.paths.push(item.path);
+            found.ways.push(item.ways);
+            found.states.push(item.states);
+            found.chosen.push(item.chosen);
+        }
+        found
     }
 
     fn group(&mut self, items: &mut [Item]) {
@@ -386,7 +424,6 @@ impl<'a> Machine<'a> {
         loop {
             let code = &program.blocks[item.block];
             if item.index == 0 {
-                item.visited[item.block] = true;
                 phis(item, &code.instructions);
             }
             while let Some(instruction) = code.instructions.get(item.index) {
@@ -407,20 +444,36 @@ impl<'a> Machine<'a> {
                     return;
                 }
             }
+            self.settle(item);
             let Some((successor, next)) = self.leave(item, &code.end) else {
                 item.state = State::Done;
                 return;
             };
-            if let Some(taken) = self.taken[item.block].get_mut(successor as usize) {
+            if let Some(taken) = self.taken.get_mut(self.setup.states.way(item.state_of, successor) as usize) {
                 *taken = true;
             }
-            if self.taken[item.block].len() > 1 {
+            if !matches!(code.end, End::Goto(_)) {
                 item.hash = way(item.hash, item.block as u32, successor);
                 self.run.arrived |= self.setup.expected == Some(item.hash);
             }
+            item.way_out = successor;
             item.previous = item.block;
             item.block = next;
             item.index = 0;
+        }
+    }
+
+    /// Finds out in which state the work-item is at the end of its block.
+    fn settle(&mut self, item: &mut Item) {
+        let states = self.setup.states;
+        let among = match item.state_of {
+            START => states.start(),
+            before => states.next(before, item.way_out),
+        };
+        let state = states.settle(among, item.block, |value| item.values[value as usize].bits());
+        item.state_of = state;
+        if std::mem::replace(&mut self.visitors[state as usize], item.serial) != item.serial {
+            item.visited.push(state);
         }
     }
 
@@ -433,7 +486,10 @@ impl<'a> Machine<'a> {
                 let decided = item.values[*condition as usize].first();
                 let taken = decided.bits & 1 != 0;
                 match decided.term {
-                    Some(condition) => item.step(Entry::Branch { block, condition, taken }),
+                    Some(condition) => {
+                        self.note_choices(item);
+                        item.step(Entry::Branch { block, condition, taken });
+                    }
                     None if item.mode == Mode::Concrete => self.note_gap(item, *condition, u32::from(taken)),
                     None => {}
                 }
@@ -444,11 +500,26 @@ impl<'a> Machine<'a> {
                 let found = cases.iter().position(|(case, _)| *case == decided.bits);
                 let taken = found.map_or(0, |i| i as u32 + 1);
                 if let Some(value) = decided.term {
+                    self.note_choices(item);
                     item.step(Entry::Switch { block, value, taken });
                 }
                 Some((taken, found.map_or(*default, |i| cases[i].1)))
             }
             End::Return | End::Unreachable => None,
+        }
+    }
+
+    /// Notes what makes the state the one that it is, for the step that comes.
+    fn note_choices(&mut self, item: &mut Item) {
+        let mut chosen = Vec::new();
+        for (value, bits) in self.setup.states.known(item.state_of) {
+            if let Some(term) = item.values[value as usize].first().term {
+                let bits = self.terms.constant(bits, self.terms.sort(term));
+                chosen.push(self.terms.compare(Operation::Eq, term, bits));
+            }
+        }
+        if !chosen.is_empty() {
+            item.chosen.insert(item.path.len(), chosen);
         }
     }
 
@@ -459,7 +530,7 @@ impl<'a> Machine<'a> {
         let [left, right] = [0, 1].map(|i| item.values[operands[i] as usize].bits());
         let width = crate::program::arithmetic::width(program.shape(operands[0]).kind);
         let (left, right) = (crate::program::signed(left, width), crate::program::signed(right, width));
-        let gap = self.run.gaps.entry((item.block as u32, other)).or_insert(u64::MAX);
+        let gap = self.run.gaps.entry((item.state_of, other)).or_insert(u64::MAX);
         *gap = (*gap).min(left.abs_diff(right));
     }
 }

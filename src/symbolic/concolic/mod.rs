@@ -8,7 +8,6 @@
 mod access;
 mod calls;
 mod climb;
-mod distance;
 mod inputs;
 mod instruction;
 mod machine;
@@ -17,6 +16,7 @@ mod memory;
 mod proposal;
 mod question;
 mod search;
+mod states;
 mod trace;
 mod value;
 
@@ -32,6 +32,7 @@ use self::machine::Setup;
 use self::proposal::Changes;
 use self::question::Variables;
 use self::search::Candidate;
+use self::states::States;
 use self::trace::Run;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
@@ -115,24 +116,24 @@ pub struct Engine<'p> {
     terms: Terms,
     shared: Shared,
     variables: Variables,
-    /// By mark: the blocks in which it stands.
-    marks: BTreeMap<u32, BTreeSet<usize>>,
+    states: States,
     nodes: Vec<Node>,
     /// The parents that the caller gave, as positions among the nodes.
     parents: Vec<usize>,
     candidates: Vec<Candidate>,
-    /// How often each way out of a block was solved for.
+    /// How often each way out of a state, and out of a block, was solved for.
     tried: HashMap<(u32, u32), u32>,
+    tried_of_block: HashMap<(u32, u32), u32>,
     /// Steps that were solved for, by their paths.
     done: HashSet<u64>,
     /// How often work-items of a path were traced.
     traced: HashMap<u64, u32>,
     /// Launches that are known, and whether they come to their end.
     launches: HashMap<u64, bool>,
-    /// Ways out of blocks that some launch took.
-    edges: BTreeSet<(u32, u32)>,
+    /// Ways out of states that some launch took.
+    ways: HashSet<u32>,
     failures: BTreeMap<u32, u32>,
-    /// What was aimed at last, and how far blocks are from it.
+    /// What was aimed at last, and how far states are from it.
     aim: (BTreeSet<u32>, Vec<u32>),
     statistics: Statistics,
     steps: u64,
@@ -149,15 +150,16 @@ impl<'p> Engine<'p> {
             terms: Terms::default(),
             shared: Shared::new(),
             variables: Variables::default(),
-            marks: distance::marks(program),
+            states: States::of(program),
             nodes: Vec::new(),
             parents: Vec::new(),
             candidates: Vec::new(),
             tried: HashMap::new(),
+            tried_of_block: HashMap::new(),
             done: HashSet::new(),
             traced: HashMap::new(),
             launches: HashMap::new(),
-            edges: BTreeSet::new(),
+            ways: HashSet::new(),
             failures: BTreeMap::new(),
             aim: (BTreeSet::new(), Vec::new()),
             statistics: Statistics::default(),
@@ -231,13 +233,13 @@ impl<'p> Engine<'p> {
     fn interpret(&mut self, launch: &Launch, expected: Option<u64>, end: Option<Instant>) -> Run {
         self.statistics.runs += 1;
         let local = self.local(launch);
-        let (program, inputs, steps) = (self.program, &self.inputs, self.steps);
-        let setup = Setup { program, inputs, launch, local, steps, end, expected };
+        let (program, states, inputs, steps) = (self.program, &self.states, &self.inputs, self.steps);
+        let setup = Setup { program, states, inputs, launch, local, steps, end, expected };
         machine::run(setup)
     }
 
     fn add(&mut self, launch: Launch, root: usize, changes: Changes, run: Run) -> usize {
-        self.edges.extend(&run.edges);
+        self.ways.extend(&run.ways);
         let local = self.local(&launch);
         let untraced = (0..run.classes.len()).collect();
         self.nodes.push(Node { launch, local, root, changes, run, untraced, rounds: 0, refuted: false });

@@ -19,6 +19,10 @@ const SMALL: u64 = 64;
 /// What of the launch may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
+    /// Contents of buffers, and the scalars that the flipped condition compares itself: addresses are numbers then, which makes it easy.
+    Contents,
+    /// The same, in longer buffers.
+    Longer,
     /// As [`Freedom::Values`], and integers that the flipped condition is about are small.
     Small,
     /// Buffers and the NDRange keep their sizes.
@@ -34,8 +38,17 @@ pub enum Freedom {
 
 impl Freedom {
     /// In the order in which they are tried.
-    pub const ALL: [Freedom; 6] =
-        [Freedom::Small, Freedom::Values, Freedom::Same, Freedom::Groups, Freedom::Sizes, Freedom::Everything];
+    /// The first two are asked even before it is known whether there is any answer.
+    pub const ALL: [Freedom; 8] = [
+        Freedom::Contents,
+        Freedom::Longer,
+        Freedom::Small,
+        Freedom::Values,
+        Freedom::Same,
+        Freedom::Groups,
+        Freedom::Sizes,
+        Freedom::Everything,
+    ];
 }
 
 /// The variables of terms, found once.
@@ -106,10 +119,14 @@ pub struct Question {
     /// What has to hold in any case, the flipped condition first.
     pub conditions: Vec<Term>,
     pins: Vec<Term>,
+    /// That the path is in the same state as before.
+    chosen: Vec<Term>,
     /// Position, address, size.
     accesses: Vec<(usize, Term, u64)>,
     /// Scalars and cells of the flipped condition.
     flipped: Vec<Term>,
+    /// Of these, the scalars that are not only part of addresses.
+    compared: BTreeSet<Term>,
     /// All variables that are free.
     symbols: Vec<Term>,
     cells: Vec<(usize, Term)>,
@@ -150,13 +167,15 @@ impl Asked<'_> {
         (steps.flatten().copied().collect(), others)
     }
 
-    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position.
+    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position;
+    /// `chosen`: what should stay as it is.
     pub fn question(
         &self,
         terms: &mut Terms,
         variables: &mut Variables,
         place: (usize, usize),
         flipped: Term,
+        chosen: &[Term],
     ) -> Question {
         let (steps, fixed) = self.prefix(place);
         let mut candidates: Vec<(Term, Kind)> = Vec::new();
@@ -169,6 +188,7 @@ impl Asked<'_> {
         }
         let mut question = Question { conditions: vec![flipped], fixed, ..Question::default() };
         let mut seen: BTreeSet<(Term, Kind)> = BTreeSet::new();
+        candidates.extend(chosen.iter().map(|c| (*c, Kind::Choice)));
         candidates.retain(|c| seen.insert(*c));
         // Cells at known and at unknown places of one buffer depend on each other.
         let mut wholes = BTreeSet::new();
@@ -186,6 +206,7 @@ impl Asked<'_> {
                     reached.extend(of);
                     match *kind {
                         Kind::Condition => question.conditions.push(*term),
+                        Kind::Choice => question.chosen.push(*term),
                         Kind::Pin => question.pins.push(*term),
                         Kind::Access(position, size) => question.accesses.push((position, *term, size)),
                     }
@@ -200,6 +221,7 @@ impl Asked<'_> {
             .conditions
             .iter()
             .chain(&question.pins)
+            .chain(&question.chosen)
             .copied()
             .chain(question.accesses.iter().map(|(_, at, _)| *at))
             .collect();
@@ -207,11 +229,12 @@ impl Asked<'_> {
         question
     }
 
-    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives.
+    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives, or cannot
+    /// be.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
         let mut all = question.conditions.clone();
         if freedom != Freedom::Everything {
-            all.extend(&question.pins);
+            all.extend(question.pins.iter().chain(&question.chosen));
         }
         let has_sizes = self.has_size(terms, question);
         match freedom {
@@ -222,15 +245,17 @@ impl Asked<'_> {
                 }
                 all.extend(small);
             }
+            Freedom::Contents if question.symbols.iter().all(|s| question.compared.contains(s)) => return None,
+            Freedom::Longer if question.accesses.is_empty() => return None,
             Freedom::Same if !self.has_id(terms, question) => return None,
             Freedom::Groups | Freedom::Sizes if question.fixed || !has_sizes && question.accesses.is_empty() => {
                 return None;
             }
             Freedom::Sizes if !has_sizes => return None,
-            Freedom::Everything if question.pins.is_empty() => return None,
+            Freedom::Everything if question.pins.is_empty() && question.chosen.is_empty() => return None,
             _ => {}
         }
-        let grows = matches!(freedom, Freedom::Groups | Freedom::Sizes | Freedom::Everything);
+        let grows = matches!(freedom, Freedom::Longer | Freedom::Groups | Freedom::Sizes | Freedom::Everything);
         for (position, at, size) in &question.accesses {
             let length = match self.launch.args.get(*position) {
                 Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
@@ -241,10 +266,22 @@ impl Asked<'_> {
             all.push(terms.compare(Operation::Ult, *at, end));
         }
         let mut known = self.range(terms, question, freedom, &mut all);
+        if matches!(freedom, Freedom::Contents | Freedom::Longer) {
+            for symbol in question.symbols.iter().filter(|s| !question.compared.contains(s)) {
+                let scalar = name(terms, *symbol).filter(|n| inputs::scalar_of(n).is_some());
+                let value =
+                    scalar.map(|n| inputs::value_of(n, self.launch, self.local, self.trace.group, self.trace.local));
+                if let Some(bits) = value {
+                    let value = terms.constant(bits, terms.sort(*symbol));
+                    known.insert(*symbol, value);
+                }
+            }
+        }
         self.bounds(terms, question, &mut all);
         let mut all: Vec<Term> = all.into_iter().map(|c| substituted(terms, c, &mut known)).collect();
         all.retain(|c| terms.as_constant(*c) != Some(1));
-        Some(all)
+        let is_open = !all.iter().any(|c| terms.as_constant(*c) == Some(0));
+        is_open.then_some(all)
     }
 
     fn has_size(&self, terms: &Terms, question: &Question) -> bool {
@@ -294,11 +331,11 @@ impl Asked<'_> {
             }
             all.push(terms.compare(Operation::Ult, group_id, groups));
             all.push(terms.compare(Operation::Ult, local_id, size));
-            if freedom == Freedom::Same || question.fixed {
+            if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) || question.fixed {
                 let value = terms.constant(self.trace.group[d], of);
                 known.insert(group_id, value);
             }
-            if freedom == Freedom::Same {
+            if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) {
                 let value = terms.constant(self.trace.local[d], of);
                 known.insert(local_id, value);
             }
@@ -369,6 +406,7 @@ fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Condition,
+    Choice,
     Pin,
     Access(usize, u64),
 }
@@ -415,6 +453,17 @@ fn bound(terms: &mut Terms, input: &Input, scalar: Scalar, bits: Term, all: &mut
 impl Question {
     /// Finds what is free in the question.
     fn free(&mut self, terms: &Terms, roots: &[Term], flipped: Term) {
+        let mut within = vec![flipped];
+        let mut known = BTreeSet::new();
+        while let Some(term) = within.pop() {
+            match terms.node(term) {
+                Node::Apply(_, args) if known.insert(term) => within.extend(args),
+                Node::Symbol(name) if inputs::scalar_of(name).is_some() => {
+                    self.compared.insert(term);
+                }
+                _ => {}
+            }
+        }
         let mut seen = BTreeSet::new();
         let mut todo: Vec<(Term, bool)> = roots.iter().map(|r| (*r, *r == flipped)).collect();
         // What the flipped condition reaches is told first.

@@ -1,15 +1,15 @@
 //! Which condition is flipped next, and what comes of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use super::climb::{self, Values};
-use super::distance::{self, UNREACHABLE};
 use super::inputs;
 use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
 use super::question::{Asked, Freedom, Variables};
+use super::states::UNREACHABLE;
 use super::trace::{Entry, Trace};
 use super::{Engine, Limits, Node, hash_of};
 use crate::solve::expression::{Term, Terms};
@@ -25,8 +25,9 @@ const HARD: u32 = 8;
 const CLASSES: usize = 4;
 /// A path is traced no more often than this where work-items see what others did.
 const TRACES: u32 = 3;
-/// Flips of one way out of a block, in all and of one trace.
+/// Flips of one way out of a state, of a block, and of a block in one trace.
 const FLIPS: u32 = 200;
+const FLIPS_OF_BLOCK: u32 = 1000;
 const FLIPS_OF_TRACE: usize = 64;
 /// What a branch more on the way to a mark counts, in attempts.
 const BRANCH: u32 = 4;
@@ -40,8 +41,12 @@ const MOST_CANDIDATES: usize = 50_000;
 /// Where a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Target {
-    /// Out of a block to this successor, which is that block.
-    Way(u32, u32, usize),
+    /// Out of a block, in this state of it, to a successor.
+    Way {
+        block: u32,
+        state: u32,
+        successor: u32,
+    },
     Mark(u32),
 }
 
@@ -62,9 +67,25 @@ impl Candidate {
     /// What tries are counted by.
     fn at(&self) -> (u32, u32) {
         match self.target {
-            Target::Way(block, successor, _) => (block, successor),
+            Target::Way { block, successor, .. } => (block, successor),
             Target::Mark(goal) => (u32::MAX, goal),
         }
+    }
+
+    /// The same, of each state by itself.
+    fn at_state(&self) -> (u32, u32) {
+        match self.target {
+            Target::Way { state, successor, .. } => (state, successor),
+            Target::Mark(goal) => (u32::MAX, goal),
+        }
+    }
+}
+
+/// Bytes of an argument.
+fn length(arg: &ArgValue) -> usize {
+    match arg {
+        ArgValue::Buffer(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 
@@ -72,6 +93,10 @@ fn hash(what: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     hasher.finish()
+}
+
+fn times(tried: &HashMap<(u32, u32), u32>, at: (u32, u32)) -> u32 {
+    tried.get(&at).copied().unwrap_or(0)
 }
 
 /// Smaller is better.
@@ -95,8 +120,8 @@ impl Engine<'_> {
     pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
         self.limit(limits);
         if self.aim.0 != *wanted || self.aim.1.is_empty() {
-            let blocks = wanted.iter().filter_map(|mark| self.marks.get(mark)).flatten().copied();
-            self.aim = (wanted.clone(), distance::distances(self.program, blocks));
+            let there = wanted.iter().flat_map(|mark| self.states.marked(*mark)).copied();
+            self.aim = (wanted.clone(), self.states.distances(there));
         }
         let mut attempts = 0;
         while !limits.is_over() && attempts < limits.attempts {
@@ -115,24 +140,27 @@ impl Engine<'_> {
         None
     }
 
-    fn distance(&self, block: usize) -> Option<u32> {
-        self.aim.1.get(block).copied().filter(|d| *d != UNREACHABLE)
+    fn distance(&self, state: u32) -> Option<u32> {
+        self.aim.1.get(state as usize).copied().filter(|d| *d != UNREACHABLE)
     }
 
-    /// The fewest branches from a block that a launch came to, to a wanted mark.
-    fn nearness(&self, blocks: &[bool]) -> Option<u32> {
-        blocks.iter().enumerate().filter(|(_, visited)| **visited).filter_map(|(b, _)| self.distance(b)).min()
+    /// How far a wanted mark is from where this way leads, in choices.
+    fn distance_after(&self, state: u32, successor: u32) -> Option<u32> {
+        self.states.next(state, successor).iter().filter_map(|s| self.distance(*s)).min()
+    }
+
+    /// The fewest choices from a state that a launch came to, to a wanted mark.
+    fn nearness(&self, states: &[u32]) -> Option<u32> {
+        states.iter().filter_map(|s| self.distance(*s)).min()
     }
 
     /// How far the nearest comparison of a launch is from going where no launch went: branches, and bits of the difference.
     fn gap(&self, node: &Node) -> (u32, u32) {
-        let of = |((block, successor), gap): (&(u32, u32), &u64)| {
-            if self.edges.contains(&(*block, *successor)) {
+        let of = |((state, successor), gap): (&(u32, u32), &u64)| {
+            if self.ways.contains(&self.states.way(*state, *successor)) {
                 return None;
             }
-            let end = &self.program.blocks[*block as usize].end;
-            let to = *distance::successors(end).get(*successor as usize)?;
-            Some((self.distance(to)?, u64::BITS - gap.leading_zeros()))
+            Some((self.distance_after(*state, *successor)?, u64::BITS - gap.leading_zeros()))
         };
         node.run.gaps.iter().filter_map(of).min().unwrap_or((UNREACHABLE, u64::BITS))
     }
@@ -142,12 +170,16 @@ impl Engine<'_> {
         let mut best: Option<(Rank, usize)> = None;
         for (i, candidate) in self.candidates.iter().enumerate() {
             let (distance, known, tried) = match candidate.target {
-                Target::Mark(goal) if self.aim.0.contains(&goal) => (0, 0, self.times(u32::MAX, goal)),
+                Target::Mark(goal) if self.aim.0.contains(&goal) => (0, 0, times(&self.tried, candidate.at())),
                 Target::Mark(_) => continue,
-                Target::Way(block, successor, to) => {
-                    let Some(distance) = self.distance(to) else { continue };
-                    let known = if self.edges.contains(&(block, successor)) { KNOWN } else { 0 };
-                    (distance, known, self.times(block, successor))
+                Target::Way { state, successor, .. } => {
+                    let Some(distance) = self.distance_after(state, successor) else { continue };
+                    let known = if self.ways.contains(&self.states.way(state, successor)) { KNOWN } else { 0 };
+                    let of_block = times(&self.tried_of_block, candidate.at());
+                    if of_block >= FLIPS_OF_BLOCK {
+                        continue;
+                    }
+                    (distance, known, times(&self.tried, candidate.at_state()).max(of_block / 4))
                 }
             };
             if tried >= FLIPS {
@@ -167,7 +199,7 @@ impl Engine<'_> {
         }
         let nodes = self.nodes.iter().enumerate().filter(|(_, n)| !n.untraced.is_empty() && !n.refuted);
         let open = nodes.filter_map(|(i, node)| {
-            let near = node.run.classes.iter().filter_map(|c| self.nearness(&c.blocks)).min()?;
+            let near = node.run.classes.iter().filter_map(|c| self.nearness(&c.states)).min()?;
             Some((near * BRANCH + node.rounds * BRANCH, self.gap(node), i))
         });
         match (best, open.min()) {
@@ -176,10 +208,6 @@ impl Engine<'_> {
             (Some((_, i)), None) => Some(Choice::Try(i)),
             (None, None) => None,
         }
-    }
-
-    fn times(&self, block: u32, successor: u32) -> u32 {
-        self.tried.get(&(block, successor)).copied().unwrap_or(0)
     }
 
     /// Traces the nearest classes of a launch.
@@ -194,7 +222,7 @@ impl Engine<'_> {
         let mut order: Vec<(u32, usize)> = node
             .untraced
             .iter()
-            .filter_map(|class| Some((self.nearness(&node.run.classes[*class].blocks)?, *class)))
+            .filter_map(|class| Some((self.nearness(&node.run.classes[*class].states)?, *class)))
             .collect();
         order.sort_unstable();
         let left = order.split_off(order.len().min(CLASSES));
@@ -210,6 +238,7 @@ impl Engine<'_> {
             self.statistics.traces += 1;
             let setup = Setup {
                 program: self.program,
+                states: &self.states,
                 inputs: &self.inputs,
                 launch: &node.launch,
                 local: node.local,
@@ -257,7 +286,10 @@ impl Engine<'_> {
 
     fn steps_of(&self, node: usize, trace: &Rc<Trace>, item: usize) -> Vec<Candidate> {
         let mut found = Vec::new();
-        let mut so_far = 0u64;
+        // What does not fit into short buffers may fit into longer ones.
+        let launch = &self.nodes[node].launch;
+        let lengths: Vec<usize> = launch.args.iter().map(length).collect();
+        let mut so_far = hash((&launch.range.global, self.nodes[node].local, lengths));
         for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
             let mut offer = |target| {
                 let key = hash((so_far, step, target));
@@ -265,8 +297,9 @@ impl Engine<'_> {
             };
             match step {
                 Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
-                    for (successor, to) in step.alternatives(self.program) {
-                        offer(Target::Way(*block, successor, to));
+                    for successor in step.alternatives(self.program) {
+                        let state = self.states.like(trace.states[item][entry], successor);
+                        offer(Target::Way { block: *block, state, successor });
                     }
                 }
                 Entry::Mark { goal, .. } => offer(Target::Mark(*goal)),
@@ -282,7 +315,8 @@ impl Engine<'_> {
         if candidate.effort == 0 && !self.done.insert(candidate.key) {
             return None;
         }
-        *self.tried.entry(candidate.at()).or_insert(0) += 1;
+        *self.tried.entry(candidate.at_state()).or_insert(0) += 1;
+        *self.tried_of_block.entry(candidate.at()).or_insert(0) += 1;
         self.statistics.attempts += 1;
         let before = self.statistics.undecided;
         let come = self.solve(&candidate, limits);
@@ -304,12 +338,20 @@ impl Engine<'_> {
         let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
         let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
         let place = (candidate.item, candidate.entry);
+        let stays = match candidate.target {
+            Target::Way { state, .. } => candidate.trace.states[candidate.item].get(candidate.entry) == Some(&state),
+            Target::Mark(_) => false,
+        };
+        let chosen = candidate.trace.chosen[candidate.item].get(&candidate.entry).filter(|_| stays);
+        let chosen = chosen.map_or(&[][..], Vec::as_slice);
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
-        let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped);
+        let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped, chosen);
         (self.terms, self.variables) = (terms, variables);
         let effort = climb::effort(&self.terms, &question.conditions);
         let is_hard = effort > climb::SOLVABLE || effort > 0 && candidate.effort == 0;
-        for freedom in [None].into_iter().chain(Freedom::ALL.map(Some)) {
+        let (easy, others) = Freedom::ALL.split_at(2);
+        let others = others.iter().copied().map(Some);
+        for freedom in easy.iter().copied().map(Some).chain([None]).chain(others) {
             let conditions = match freedom {
                 None => Some(question.conditions.clone()),
                 Some(freedom) => {
@@ -398,7 +440,7 @@ impl Engine<'_> {
             return Come::Astray;
         }
         let expected = match candidate.target {
-            Target::Way(block, successor, _) => {
+            Target::Way { block, successor, .. } => {
                 let ways = candidate.trace.ways.get(candidate.item);
                 ways.and_then(|w| w.get(candidate.entry)).map(|before| machine::way(*before, block, successor))
             }
@@ -408,7 +450,7 @@ impl Engine<'_> {
         let ends = !run.faulty && !run.exhausted;
         self.launches.insert(hash_of(&launch), ends);
         let is_there = match candidate.target {
-            Target::Way(..) => run.arrived,
+            Target::Way { .. } => run.arrived,
             Target::Mark(goal) => run.marks.contains(&goal),
         };
         if !ends || known.is_some() {

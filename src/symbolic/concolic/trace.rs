@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::distance::successors;
 use crate::program::{End, Program};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 
@@ -31,6 +30,10 @@ pub struct Trace {
     pub paths: Vec<Vec<Entry>>,
     /// By step of each path: a number for the way that led there.
     pub ways: Vec<Vec<u64>>,
+    /// And the state ([`super::states`]) in which it was taken; of use where a block ends.
+    pub states: Vec<Vec<u32>>,
+    /// By step: that it is this state, where that is because of a `select` on a condition that is a term.
+    pub chosen: Vec<BTreeMap<usize, Vec<Term>>>,
     /// The one whose ids are symbols.
     pub subject: usize,
     pub group: [u64; 3],
@@ -44,7 +47,8 @@ pub struct Class {
     /// Of the first of them.
     pub group: [u64; 3],
     pub local: [u64; 3],
-    pub blocks: Vec<bool>,
+    /// The states that it was in, ascending.
+    pub states: Vec<u32>,
 }
 
 /// What a launch did.
@@ -53,9 +57,9 @@ pub struct Run {
     pub marks: BTreeSet<u32>,
     /// In the order in which they were met.
     pub classes: Vec<Class>,
-    /// By block, by successor.
-    pub edges: BTreeSet<(u32, u32)>,
-    /// Of branches on integers: by block and the direction that was not taken, how far the operands were from taking it.
+    /// Ways out of states that were taken, ascending ([`super::states::States::way`]).
+    pub ways: Vec<u32>,
+    /// Of branches on integers: by state and the direction that was not taken, how far the operands were from taking it.
     pub gaps: BTreeMap<(u32, u32), u64>,
     /// It did what no kernel may.
     pub faulty: bool,
@@ -102,15 +106,15 @@ impl Entry {
         }
     }
 
-    /// The other ways: what has to hold, the successor's number, and the block where it leads.
-    pub fn alternatives(&self, program: &Program) -> Vec<(u32, usize)> {
+    /// The other ways out of the block, by their numbers.
+    pub fn alternatives(&self, program: &Program) -> Vec<u32> {
         let (block, taken) = match *self {
             Entry::Branch { block, taken, .. } => (block, u32::from(!taken)),
             Entry::Switch { block, taken, .. } => (block, taken),
             _ => return Vec::new(),
         };
-        let all = successors(&program.blocks[block as usize].end);
-        (0u32..).zip(all).filter(|(successor, _)| *successor != taken).collect()
+        let all = program.blocks[block as usize].end.successors().len() as u32;
+        (0..all).filter(|successor| *successor != taken).collect()
     }
 
     /// What has to hold for the path to go to another successor, or for the mark to be covered.

@@ -26,14 +26,7 @@ pub struct Nest {
 
 /// Successors, each once.
 pub fn successors(end: &End) -> Vec<usize> {
-    let mut all = match end {
-        End::Goto(to) => vec![*to],
-        End::Branch { then, other, .. } => vec![*then, *other],
-        End::Switch { default, cases, .. } => {
-            std::iter::once(*default).chain(cases.iter().map(|(_, to)| *to)).collect()
-        }
-        End::Return | End::Unreachable => Vec::new(),
-    };
+    let mut all = end.successors();
     all.sort_unstable();
     all.dedup();
     all

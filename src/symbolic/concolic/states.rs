@@ -1,0 +1,533 @@
+//! The control-flow graph together with the values that a path chooses: `state = BROKEN`, a flag that was raised, how many digits there
+//! were so far.
+//!
+//! Such values are no terms, as they come from constants by the way that was taken. Branches on them cannot be solved for another way:
+//! something earlier has to go differently. So distances count in a graph whose nodes are blocks with the values that later branches
+//! depend on: in it, the third step of a state machine is two steps from the first one, though all are the same block.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use llvm_sys::LLVMOpcode;
+
+use crate::instrument::marks::MARK;
+use crate::program::{Definition, End, Instruction, Kind, Op, Program, Shape, ValueId, arithmetic};
+
+/// From where no wanted mark can be reached.
+pub const UNREACHABLE: u32 = u32::MAX;
+
+/// Values that one carrier may have, and states in all; beyond them carriers are given up, those with the most values first.
+const MOST_VALUES: usize = 40;
+const MOST_STATES: usize = 12_000;
+/// Kernels with more blocks have a state per block.
+const MOST_BLOCKS: usize = 4_000;
+/// Instructions, one on the other, between a carrier and what depends on it.
+const HIGHEST: u32 = 10;
+
+/// What is known of carriers, by their numbers, ascending.
+type Known = Box<[(u32, u64)]>;
+
+/// Of one state.
+#[derive(Debug)]
+struct State {
+    block: u32,
+    known: Known,
+    /// By successor of the block, the states where it may lead.
+    next: Vec<Vec<u32>>,
+    /// The number of its first way out.
+    first_way: u32,
+}
+
+#[derive(Debug)]
+pub struct States {
+    states: Vec<State>,
+    /// By block.
+    of_block: Vec<Vec<u32>>,
+    start: Vec<u32>,
+    /// By carrier.
+    values: Vec<ValueId>,
+    /// By mark: the states in which it may hold.
+    marks: BTreeMap<u32, Vec<u32>>,
+    ways: u32,
+    /// What [`States::like`] found.
+    alike: RefCell<HashMap<(u32, u32), u32>>,
+}
+
+impl States {
+    pub fn of(program: &Program) -> States {
+        let mut carriers = Carriers::of(program);
+        loop {
+            match Exploration::new(&carriers).explore() {
+                Ok(states) => return states,
+                Err(given_up) => carriers = carriers.without(given_up),
+            }
+        }
+    }
+
+    /// Where work-items begin.
+    pub fn start(&self) -> &[u32] {
+        &self.start
+    }
+
+    /// What is known in a state.
+    pub fn known(&self, state: u32) -> impl Iterator<Item = (ValueId, u64)> + '_ {
+        self.states[state as usize].known.iter().map(|(carrier, bits)| (self.values[*carrier as usize], *bits))
+    }
+
+    /// The states to which a way out of one may lead.
+    pub fn next(&self, state: u32, successor: u32) -> &[u32] {
+        self.states[state as usize].next.get(successor as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Which of these states a work-item is in that has these values and is in this block.
+    pub fn settle(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> u32 {
+        let fits = |state: &&u32| {
+            let State { block: of, known, .. } = &self.states[**state as usize];
+            *of as usize == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
+        };
+        // What the graph leaves out is not known to happen; if it does, any state of the block is as good as none.
+        let other = || self.of_block[block].iter().find(fits).or(self.of_block[block].first());
+        among.iter().find(fits).or_else(other).copied().unwrap_or(0)
+    }
+
+    /// The state of the same block that is most like this one and can be left by this successor: a `select` whose condition is a term may
+    /// choose otherwise while the path stays as it is.
+    pub fn like(&self, state: u32, successor: u32) -> u32 {
+        if !self.next(state, successor).is_empty() {
+            return state;
+        }
+        if let Some(known) = self.alike.borrow().get(&(state, successor)) {
+            return *known;
+        }
+        let State { block, known, .. } = &self.states[state as usize];
+        let agreement = |other: &u32| self.states[*other as usize].known.iter().filter(|k| known.contains(k)).count();
+        let others = self.of_block[*block as usize].iter().filter(|o| !self.next(**o, successor).is_empty());
+        let found = others.max_by_key(|o| agreement(o)).copied().unwrap_or(state);
+        self.alike.borrow_mut().insert((state, successor), found);
+        found
+    }
+
+    /// A number for the way from a state to a successor of its block, below [`States::ways`].
+    pub fn way(&self, state: u32, successor: u32) -> u32 {
+        self.states[state as usize].first_way + successor
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn ways(&self) -> u32 {
+        self.ways
+    }
+
+    /// The states in which a mark may hold.
+    pub fn marked(&self, goal: u32) -> &[u32] {
+        self.marks.get(&goal).map_or(&[], Vec::as_slice)
+    }
+
+    /// By state, the fewest choices on a way to one of these states.
+    pub fn distances(&self, to: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
+        for (number, state) in (0u32..).zip(&self.states) {
+            for next in state.next.iter().flatten() {
+                before[*next as usize].push(number);
+            }
+        }
+        let mut found = vec![UNREACHABLE; self.states.len()];
+        let mut todo = VecDeque::new();
+        for state in to {
+            found[state as usize] = 0;
+            todo.push_back(state);
+        }
+        while let Some(state) = todo.pop_front() {
+            for from in &before[state as usize] {
+                let is_choice = self.states[*from as usize].next.iter().map(Vec::len).sum::<usize>() > 1;
+                let through = found[state as usize] + u32::from(is_choice);
+                if through < found[*from as usize] {
+                    found[*from as usize] = through;
+                    if is_choice { todo.push_back(*from) } else { todo.push_front(*from) }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Integers that paths may choose: those that `phi` and `select` bring together.
+struct Carriers<'p> {
+    program: &'p Program,
+    values: Vec<ValueId>,
+    number: HashMap<ValueId, u32>,
+    /// Of values that follow from constants and carriers: the carriers.
+    depends: HashMap<ValueId, BTreeSet<u32>>,
+    /// By block: carriers whose values later branches depend on, where its own `select`s are made.
+    live: Vec<BTreeSet<u32>>,
+    /// The same where it begins, before its `phi`s have their values.
+    needed: Vec<BTreeSet<u32>>,
+}
+
+fn is_integer(shape: Shape) -> bool {
+    matches!(shape.kind, Kind::Int(1..=64)) && shape.lanes == 0
+}
+
+impl<'p> Carriers<'p> {
+    fn of(program: &'p Program) -> Carriers<'p> {
+        let is_carrier = |i: &Instruction| {
+            matches!(i.op, Op::Phi(_) | Op::Select)
+                && is_integer(program.shape(i.result))
+                && !counts_to_input(program, i)
+        };
+        let all = program.instructions().map(|(_, i)| i).filter(|i| is_carrier(i)).map(|i| i.result);
+        let is_small = program.blocks.len() <= MOST_BLOCKS;
+        Carriers::new(program, all.filter(|_| is_small).collect())
+    }
+
+    fn without(&self, given_up: usize) -> Carriers<'p> {
+        let mut values = self.values.clone();
+        values.remove(given_up);
+        Carriers::new(self.program, values)
+    }
+
+    fn new(program: &'p Program, values: Vec<ValueId>) -> Carriers<'p> {
+        let number = values.iter().copied().zip(0u32..).collect();
+        let none = vec![BTreeSet::new(); program.blocks.len()];
+        let mut carriers =
+            Carriers { program, values, number, depends: HashMap::new(), live: none.clone(), needed: none };
+        carriers.follow();
+        carriers.enliven();
+        carriers
+    }
+
+    /// Finds what follows from constants and carriers.
+    fn follow(&mut self) {
+        let mut heights: HashMap<ValueId, u32> = HashMap::new();
+        // Definitions come before uses but in `phi`s, if blocks are in order; where they are not, something stays unknown.
+        for (_, instruction) in self.program.instructions() {
+            if let Some(carrier) = self.number.get(&instruction.result) {
+                self.depends.insert(instruction.result, [*carrier].into());
+                heights.insert(instruction.result, 0);
+            }
+        }
+        for (_, instruction) in self.program.instructions() {
+            if self.number.contains_key(&instruction.result) || !is_known(self.program, instruction) {
+                continue;
+            }
+            let mut depends = BTreeSet::new();
+            let mut height = Some(0);
+            for operand in &instruction.operands {
+                match (self.depends.get(operand), heights.get(operand)) {
+                    (Some(carriers), Some(below)) => {
+                        depends.extend(carriers);
+                        height = height.map(|h: u32| h.max(below + 1)).filter(|h| *h <= HIGHEST);
+                    }
+                    _ if self.constant(*operand).is_some() => {}
+                    _ => height = None,
+                }
+            }
+            if let Some(height) = height {
+                self.depends.insert(instruction.result, depends);
+                heights.insert(instruction.result, height);
+            }
+        }
+    }
+
+    fn constant(&self, value: ValueId) -> Option<u64> {
+        match &self.program.values[value as usize] {
+            Definition::Constant(bits) if is_integer(self.program.shape(value)) => bits.first().copied(),
+            _ => None,
+        }
+    }
+
+    fn depends(&self, value: ValueId) -> impl Iterator<Item = u32> + '_ {
+        self.depends.get(&value).into_iter().flatten().copied()
+    }
+
+    /// What a value is, if it follows from what is known.
+    fn value(&self, value: ValueId, known: &[(u32, u64)]) -> Option<u64> {
+        if let Some(bits) = self.constant(value) {
+            return Some(bits);
+        }
+        if let Some(carrier) = self.number.get(&value) {
+            return known.binary_search_by_key(carrier, |k| k.0).ok().map(|i| known[i].1);
+        }
+        // Nothing else has an entry.
+        self.depends.get(&value)?;
+        let program = self.program;
+        let instruction = program.instruction(value)?;
+        let kind = program.shape(value).kind;
+        let operand = |i: usize| self.value(instruction.operands[i], known);
+        match &instruction.op {
+            Op::Binary(opcode) => arithmetic::binary(*opcode, kind, operand(0)?, operand(1)?),
+            Op::Compare(predicate) => {
+                let width = arithmetic::width(program.shape(instruction.operands[0]).kind);
+                Some(arithmetic::compare(*predicate, width, operand(0)?, operand(1)?).into())
+            }
+            Op::Cast(opcode) => {
+                Some(arithmetic::cast(*opcode, program.shape(instruction.operands[0]).kind, kind, operand(0)?))
+            }
+            _ => operand(0),
+        }
+    }
+
+    fn selects(&self, block: usize) -> impl Iterator<Item = (u32, &'p Instruction)> + '_ {
+        let all = self.program.blocks[block].instructions.iter().filter(|i| matches!(i.op, Op::Select));
+        all.filter_map(|i| Some((*self.number.get(&i.result)?, i)))
+    }
+
+    /// The `phi`s of a block, and for each what it is when the block is entered from another.
+    fn phis(&self, block: usize, from: usize) -> impl Iterator<Item = (u32, Option<ValueId>)> + '_ {
+        let all = self.program.blocks[block].instructions.iter().map_while(|i| match &i.op {
+            Op::Phi(before) => Some((i, before)),
+            _ => None,
+        });
+        all.filter_map(move |(i, before)| {
+            let at = before.iter().position(|b| *b == from);
+            Some((*self.number.get(&i.result)?, at.map(|at| i.operands[at])))
+        })
+    }
+
+    fn marks(&self, block: usize) -> impl Iterator<Item = (u32, ValueId)> + '_ {
+        self.program.blocks[block].instructions.iter().filter_map(|i| match (&i.op, &i.operands[..]) {
+            (Op::Call(name, _), [goal, holds, ..]) if name == MARK => {
+                Some((self.program.constant(*goal)? as u32, *holds))
+            }
+            _ => None,
+        })
+    }
+
+    /// Finds which carriers matter where, from the ends of blocks backwards.
+    fn enliven(&mut self) {
+        let program = self.program;
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); program.blocks.len()];
+        for (block, code) in program.blocks.iter().enumerate() {
+            for successor in code.end.successors() {
+                before[successor].push(block);
+            }
+        }
+        let mut todo: VecDeque<usize> = (0..program.blocks.len()).rev().collect();
+        let mut waits = vec![true; program.blocks.len()];
+        while let Some(block) = todo.pop_front() {
+            waits[block] = false;
+            let code = &program.blocks[block];
+            let mut live: BTreeSet<u32> = match &code.end {
+                End::Branch { condition, .. } => self.depends(*condition).collect(),
+                End::Switch { value, .. } => self.depends(*value).collect(),
+                _ => BTreeSet::new(),
+            };
+            live.extend(self.marks(block).flat_map(|(_, holds)| self.depends(holds).collect::<Vec<_>>()));
+            for successor in code.end.successors() {
+                let mut needed = self.needed[successor].clone();
+                for (phi, value) in self.phis(successor, block) {
+                    if needed.remove(&phi) {
+                        live.extend(value.into_iter().flat_map(|v| self.depends(v)));
+                    }
+                }
+                live.extend(needed);
+            }
+            let mut needed = live.clone();
+            let selects: Vec<(u32, &Instruction)> = self.selects(block).collect();
+            for (select, instruction) in selects.iter().rev() {
+                if needed.remove(select) {
+                    needed.extend(instruction.operands.iter().flat_map(|o| self.depends(*o)));
+                }
+            }
+            self.live[block] = live;
+            if needed != self.needed[block] {
+                self.needed[block] = needed;
+                for from in &before[block] {
+                    if !std::mem::replace(&mut waits[*from], true) {
+                        todo.push_back(*from);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the result follows from the bits of the operands, all of them integers.
+fn is_known(program: &Program, instruction: &Instruction) -> bool {
+    let integers = || instruction.operands.iter().all(|o| is_integer(program.shape(*o)));
+    let op = match &instruction.op {
+        Op::Binary(_) | Op::Compare(_) | Op::Copy => true,
+        Op::Cast(opcode) => {
+            matches!(opcode, LLVMOpcode::LLVMTrunc | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt)
+        }
+        _ => false,
+    };
+    op && is_integer(program.shape(instruction.result)) && integers()
+}
+
+/// Whether a `phi` counts up or down to something that is no constant: it has as many values as one likes.
+fn counts_to_input(program: &Program, phi: &Instruction) -> bool {
+    let is_next = |v: &ValueId| {
+        program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Binary(_)) && i.operands.contains(&phi.result))
+    };
+    let counts: Vec<ValueId> = phi.operands.iter().copied().filter(is_next).chain([phi.result]).collect();
+    if !matches!(phi.op, Op::Phi(_)) || counts.len() < 2 {
+        return false;
+    }
+    program.instructions().any(|(_, i)| {
+        matches!(i.op, Op::Compare(_))
+            && i.operands.iter().any(|o| counts.contains(o))
+            && i.operands.iter().any(|o| match &program.values[*o as usize] {
+                Definition::Param(_) => true,
+                Definition::Inst { .. } => {
+                    !counts.contains(o) && !matches!(program.instruction(*o), Some(i) if matches!(i.op, Op::Phi(_)))
+                }
+                _ => false,
+            })
+    })
+}
+
+/// Finds the states that can follow each other.
+struct Exploration<'c, 'p> {
+    carriers: &'c Carriers<'p>,
+    states: Vec<State>,
+    numbers: HashMap<(u32, Known), u32>,
+    /// By carrier.
+    seen: Vec<HashSet<u64>>,
+}
+
+impl<'c, 'p> Exploration<'c, 'p> {
+    fn new(carriers: &'c Carriers<'p>) -> Exploration<'c, 'p> {
+        let seen = vec![HashSet::new(); carriers.values.len()];
+        Exploration { carriers, states: Vec::new(), numbers: HashMap::new(), seen }
+    }
+
+    /// All states, or the carrier that has too many values.
+    fn explore(mut self) -> Result<States, usize> {
+        let program = self.carriers.program;
+        let start = self.enter(0, Vec::new())?;
+        let mut done = 0;
+        while done < self.states.len() {
+            let (block, known) = (self.states[done].block as usize, self.states[done].known.clone());
+            let mut next = Vec::new();
+            for (taken, successor) in program.blocks[block].end.successors().into_iter().enumerate() {
+                next.push(match self.may_take(block, &known, taken) {
+                    true => self.follow(block, &known, successor)?,
+                    false => Vec::new(),
+                });
+            }
+            self.states[done].next = next;
+            done += 1;
+        }
+        Ok(self.finish(start))
+    }
+
+    fn finish(mut self, start: Vec<u32>) -> States {
+        let program = self.carriers.program;
+        let mut of_block = vec![Vec::new(); program.blocks.len()];
+        let mut marks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut ways = 0;
+        for (number, state) in (0u32..).zip(&mut self.states) {
+            of_block[state.block as usize].push(number);
+            state.first_way = ways;
+            ways += state.next.len() as u32;
+            for (goal, holds) in self.carriers.marks(state.block as usize) {
+                if self.carriers.value(holds, &state.known) != Some(0) {
+                    marks.entry(goal).or_default().push(number);
+                }
+            }
+        }
+        States {
+            states: self.states,
+            of_block,
+            start,
+            values: self.carriers.values.clone(),
+            marks,
+            ways,
+            alike: RefCell::default(),
+        }
+    }
+
+    /// Whether a block may be left by this successor.
+    fn may_take(&self, block: usize, known: &[(u32, u64)], successor: usize) -> bool {
+        let taken = match &self.carriers.program.blocks[block].end {
+            End::Branch { condition, .. } => self.carriers.value(*condition, known).map(|c| usize::from(c & 1 == 0)),
+            End::Switch { value, cases, .. } => {
+                let found = |bits| cases.iter().position(|(case, _)| *case == bits).map_or(0, |i| i + 1);
+                self.carriers.value(*value, known).map(found)
+            }
+            _ => None,
+        };
+        taken.is_none_or(|taken| taken == successor)
+    }
+
+    /// The states in which a block is entered from another.
+    fn follow(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
+        let carriers = self.carriers;
+        let needed = &carriers.needed[block];
+        let mut values: BTreeMap<u32, u64> = known.iter().copied().filter(|(c, _)| needed.contains(c)).collect();
+        for (phi, value) in carriers.phis(block, from).filter(|(phi, _)| needed.contains(phi)) {
+            match value.and_then(|v| carriers.value(v, known)) {
+                Some(bits) => values.insert(phi, bits),
+                None => values.remove(&phi),
+            };
+        }
+        self.enter(block, values.into_iter().collect())
+    }
+
+    /// The states of a block after its `select`s: each may have chosen either.
+    fn enter(&mut self, block: usize, values: Vec<(u32, u64)>) -> Result<Vec<u32>, usize> {
+        let carriers = self.carriers;
+        let mut all = vec![values];
+        for (select, instruction) in carriers.selects(block) {
+            let mut after = Vec::new();
+            for known in all {
+                let [condition, then, other] = [0, 1, 2].map(|i| carriers.value(instruction.operands[i], &known));
+                let mut chosen = match condition {
+                    Some(bits) if bits & 1 != 0 => vec![then],
+                    Some(_) => vec![other],
+                    None => vec![then, other],
+                };
+                chosen.dedup();
+                for bits in chosen {
+                    let mut known = known.clone();
+                    known.retain(|(c, _)| *c != select);
+                    if let Some(bits) = bits {
+                        let at = known.partition_point(|(c, _)| *c < select);
+                        known.insert(at, (select, bits));
+                    }
+                    after.push(known);
+                }
+            }
+            if after.len() > MOST_VALUES {
+                return Err(select as usize);
+            }
+            all = after;
+        }
+        let mut entered = Vec::new();
+        for mut known in all {
+            known.retain(|(c, _)| carriers.live[block].contains(c));
+            let state = self.state(block, known.into_boxed_slice())?;
+            if !entered.contains(&state) {
+                entered.push(state);
+            }
+        }
+        Ok(entered)
+    }
+
+    fn state(&mut self, block: usize, known: Known) -> Result<u32, usize> {
+        let block = block as u32;
+        if let Some(number) = self.numbers.get(&(block, known.clone())) {
+            return Ok(*number);
+        }
+        for (carrier, bits) in &known {
+            let seen = &mut self.seen[*carrier as usize];
+            seen.insert(*bits);
+            if seen.len() > MOST_VALUES {
+                return Err(*carrier as usize);
+            }
+        }
+        if self.states.len() >= MOST_STATES
+            && let Some(largest) = (0..self.seen.len()).max_by_key(|c| self.seen[*c].len())
+        {
+            return Err(largest);
+        }
+        let number = self.states.len() as u32;
+        self.numbers.insert((block, known.clone()), number);
+        self.states.push(State { block, known, next: Vec::new(), first_way: 0 });
+        Ok(number)
+    }
+}

@@ -58,7 +58,9 @@ pub(super) struct Candidate {
     item: usize,
     entry: usize,
     target: Target,
+    /// Of the path and where it is to go; with the sizes of the launch.
     key: u64,
+    key_of_sizes: u64,
     /// How often the solver gave up.
     effort: u32,
 }
@@ -113,6 +115,8 @@ enum Come {
     Found(Proposal),
     /// Where it was solved for.
     Reached,
+    /// There is no such way.
+    Nowhere,
     Astray,
 }
 
@@ -278,22 +282,24 @@ impl Engine<'_> {
                 candidates.truncate(FLIPS_OF_TRACE - last.len());
                 candidates.extend(last);
             }
-            let fresh = candidates.into_iter().filter(|c| !self.done.contains(&c.key));
-            self.candidates.extend(fresh);
+            candidates.retain(|c| !self.is_done(c));
+            self.candidates.extend(candidates);
         }
         self.candidates.truncate(MOST_CANDIDATES);
     }
 
     fn steps_of(&self, node: usize, trace: &Rc<Trace>, item: usize) -> Vec<Candidate> {
         let mut found = Vec::new();
-        // What does not fit into short buffers may fit into longer ones.
         let launch = &self.nodes[node].launch;
         let lengths: Vec<usize> = launch.args.iter().map(length).collect();
-        let mut so_far = hash((&launch.range.global, self.nodes[node].local, lengths));
+        let sizes = hash((&launch.range.global, self.nodes[node].local, lengths));
+        let mut so_far = 0u64;
         for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
             let mut offer = |target| {
                 let key = hash((so_far, step, target));
-                found.push(Candidate { node, trace: trace.clone(), item, entry, target, key, effort: 0 });
+                let key_of_sizes = hash((key, sizes));
+                let trace = trace.clone();
+                found.push(Candidate { node, trace, item, entry, target, key, key_of_sizes, effort: 0 });
             };
             match step {
                 Entry::Branch { block, .. } | Entry::Switch { block, .. } => {
@@ -310,9 +316,13 @@ impl Engine<'_> {
         found
     }
 
+    fn is_done(&self, candidate: &Candidate) -> bool {
+        self.done.contains(&candidate.key) || self.done.contains(&candidate.key_of_sizes)
+    }
+
     /// Solves for another way, and interprets what comes of it. What takes the solver long comes back later.
     fn attempt(&mut self, mut candidate: Candidate, limits: &Limits) -> Option<Proposal> {
-        if candidate.effort == 0 && !self.done.insert(candidate.key) {
+        if candidate.effort == 0 && self.is_done(&candidate) {
             return None;
         }
         *self.tried.entry(candidate.at_state()).or_insert(0) += 1;
@@ -320,9 +330,12 @@ impl Engine<'_> {
         self.statistics.attempts += 1;
         let before = self.statistics.undecided;
         let come = self.solve(&candidate, limits);
+        // What did not fit into short buffers may fit into longer ones.
+        let is_settled = matches!(come, Some(Come::Found(_) | Come::Reached | Come::Nowhere));
+        self.done.insert(if is_settled { candidate.key } else { candidate.key_of_sizes });
         match come {
             Some(Come::Found(proposal)) => Some(proposal),
-            Some(Come::Reached) => None,
+            Some(Come::Reached | Come::Nowhere) => None,
             _ => {
                 if self.statistics.undecided > before && candidate.effort < MOST_EFFORT {
                     candidate.effort += 1;
@@ -367,7 +380,7 @@ impl Engine<'_> {
             let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
             if !is_hard {
                 match (self.ask(&conditions, candidate.effort, limits), freedom) {
-                    (Answer::Unsat, None) => return None,
+                    (Answer::Unsat, None) => return Some(Come::Nowhere),
                     (Answer::Sat(model), Some(_)) => found = Some(Values::of(&model)),
                     (Answer::Unknown(_), _) if climbs => found = self.climb(candidate, &conditions),
                     _ => {}

@@ -57,6 +57,10 @@ fn first(assay: &Assay<'_>, kernel: &Kernel, lane: &mut Lane<'_>) -> (Vec<(Launc
         }
         found.push((generated.launch, covered));
     }
+    let strays = engine.statistics().strays;
+    if strays > 0 {
+        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", assay.entry));
+    }
     (found, apart)
 }
 
@@ -96,6 +100,7 @@ fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statisti
         engine.outcome(&proposal, Some(&launch));
     }
     let statistics = engine.statistics();
+    assert_eq!(statistics.strays, 0, "{}", assay.entry);
     (kernel, open, statistics)
 }
 

@@ -108,6 +108,7 @@ pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, 
         found.proposals.push(proposal);
     }
     found.statistics = engine.statistics();
+    assert_eq!(found.statistics.strays, 0);
     found
 }
 

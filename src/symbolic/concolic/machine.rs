@@ -470,7 +470,11 @@ impl<'a> Machine<'a> {
             START => states.start(),
             before => states.next(before, item.way_out),
         };
-        let state = states.settle(among, item.block, |value| item.values[value as usize].bits());
+        let state =
+            states.settle(among, item.block, |value| item.values[value as usize].bits()).unwrap_or_else(|other| {
+                self.run.strays += 1;
+                other
+            });
         item.state_of = state;
         if std::mem::replace(&mut self.visitors[state as usize], item.serial) != item.serial {
             item.visited.push(state);

@@ -76,6 +76,8 @@ pub struct Statistics {
     /// Launches interpreted as they are, and work-items interpreted on terms.
     pub runs: u64,
     pub traces: u64,
+    /// Steps of runs to where the graph of states does not lead: none, unless that is wrong.
+    pub strays: u64,
     /// Conditions that were flipped.
     pub attempts: u64,
     /// Answers of the solver.
@@ -235,7 +237,9 @@ impl<'p> Engine<'p> {
         let local = self.local(launch);
         let (program, states, inputs, steps) = (self.program, &self.states, &self.inputs, self.steps);
         let setup = Setup { program, states, inputs, launch, local, steps, end, expected };
-        machine::run(setup)
+        let run = machine::run(setup);
+        self.statistics.strays += run.strays;
+        run
     }
 
     fn add(&mut self, launch: Launch, root: usize, changes: Changes, run: Run) -> usize {

@@ -79,15 +79,15 @@ impl States {
         self.states[state as usize].next.get(successor as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Which of these states a work-item is in that has these values and is in this block.
-    pub fn settle(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> u32 {
+    /// Which of these states a work-item is in that has these values and is in this block. If it is none of them, which does not happen as
+    /// long as the graph is right, `Err` has a state of the block that is as good as none.
+    pub fn settle(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
         let fits = |state: &&u32| {
             let State { block: of, known, .. } = &self.states[**state as usize];
             *of as usize == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
         };
-        // What the graph leaves out is not known to happen; if it does, any state of the block is as good as none.
-        let other = || self.of_block[block].iter().find(fits).or(self.of_block[block].first());
-        among.iter().find(fits).or_else(other).copied().unwrap_or(0)
+        let other = || self.of_block[block].iter().find(fits).or(self.of_block[block].first()).copied();
+        among.iter().find(fits).copied().ok_or_else(|| other().unwrap_or(0))
     }
 
     /// The state of the same block that is most like this one and can be left by this successor: a `select` whose condition is a term may

@@ -61,6 +61,8 @@ pub struct Run {
     pub ways: Vec<u32>,
     /// Of branches on integers: by state and the direction that was not taken, how far the operands were from taking it.
     pub gaps: BTreeMap<(u32, u32), u64>,
+    /// Steps to where the graph of states does not lead.
+    pub strays: u64,
     /// It did what no kernel may.
     pub faulty: bool,
     /// Some work-item did not come to its end.

@@ -4,9 +4,11 @@
 //! names contain one of the words, in the words' order, or all. Both strategies run on the same machine, one after the
 //! other, each as a whole process; `--differential` lists every verdict on which they disagree, with three repeats each.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use kassay::result::mutate::{MutateResult, Status};
@@ -50,7 +52,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
         "equiv s"
     );
     let (mut ratios, mut disagreements) = (Vec::new(), 0);
-    for (name, suite) in suites(&options.words)? {
+    for (name, suite) in common::suites(&options.words)? {
         let mut times: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
         let mut last: Option<[MutateResult; 2]> = None;
         for _ in 0..options.rounds {
@@ -122,37 +124,6 @@ fn options() -> Result<Options, String> {
         }
     }
     Ok(options)
-}
-
-/// Every suite of `testdata` with its name: the folder's, and the file's where a folder has several.
-fn suites(words: &[String]) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let mut all = Vec::new();
-    for folder in std::fs::read_dir(root)? {
-        let folder = folder?.path();
-        if !folder.is_dir() {
-            continue;
-        }
-        for file in std::fs::read_dir(&folder)? {
-            let file = file?.path();
-            let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match name(&file).strip_prefix("suite") {
-                Some(rest) if file.extension().is_some_and(|e| e == "toml") => {
-                    all.push((format!("{}{}", name(&folder), rest.replacen('_', "/", 1)), file));
-                }
-                _ => {}
-            }
-        }
-    }
-    all.sort();
-    if words.is_empty() {
-        return Ok(all);
-    }
-    // Each once, where it is asked for first.
-    let place = |name: &str| words.iter().position(|w| name.contains(w.as_str()));
-    all.retain(|(name, _)| place(name).is_some());
-    all.sort_by_key(|(name, _)| place(name));
-    Ok(all)
 }
 
 fn mutate(suite: &Path, strategy: &str, options: &Options) -> Result<MutateResult, Box<dyn Error>> {

@@ -4,8 +4,10 @@
 //! whose names contain one of the words, in the words' order, or all. Of each kernel a suite is generated for its branches and one for
 //! its mutants; each command runs as a whole process. With `--sample` the same mutants are drawn for all three suites.
 
+mod common;
+
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -47,7 +49,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
     let part = |with: bool| format!("{:>8}{:>10}{}", "tests", "score", if with { "        s" } else { "" });
     println!("{:<26}{:>8}{}{}{}", "suite", "mutants", part(false), part(true), part(true));
     let mut all: Vec<[Outcome; 3]> = Vec::new();
-    for (name, suite) in suites(&options.words)? {
+    for (name, suite) in common::suites(&options.words)? {
         match outcomes(&suite, &options) {
             Ok(outcomes) => {
                 let [hand, branches, mutants] = &outcomes;
@@ -189,35 +191,4 @@ fn options() -> Result<Options, String> {
         }
     }
     Ok(options)
-}
-
-/// Every suite of `testdata` with its name: the folder's, and the file's where a folder has several.
-fn suites(words: &[String]) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let mut all = Vec::new();
-    for folder in std::fs::read_dir(root)? {
-        let folder = folder?.path();
-        if !folder.is_dir() {
-            continue;
-        }
-        for file in std::fs::read_dir(&folder)? {
-            let file = file?.path();
-            let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match name(&file).strip_prefix("suite") {
-                Some(rest) if file.extension().is_some_and(|e| e == "toml") => {
-                    all.push((format!("{}{}", name(&folder), rest.replacen('_', "/", 1)), file));
-                }
-                _ => {}
-            }
-        }
-    }
-    all.sort();
-    if words.is_empty() {
-        return Ok(all);
-    }
-    // Each once, where it is asked for first.
-    let place = |name: &str| words.iter().position(|w| name.contains(w.as_str()));
-    all.retain(|(name, _)| place(name).is_some());
-    all.sort_by_key(|(name, _)| place(name));
-    Ok(all)
 }

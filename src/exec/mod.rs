@@ -4,7 +4,7 @@
 
 mod difference;
 pub mod discover;
-mod formats;
+pub(crate) mod formats;
 mod memory;
 pub mod opencl;
 mod protocol;

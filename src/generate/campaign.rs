@@ -13,6 +13,7 @@ use super::growth;
 use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
 use super::launches::Request;
+use super::minimise;
 use super::model::KernelModel;
 use super::search::{
     self, Ended, First, Found, Kept, Known, Limits, Progress, Ran, Runs, Search, Shown, Subject, Tried,
@@ -224,7 +225,8 @@ pub fn generate(
         }
         false => Solved::default(),
     };
-    let found = search.finish()?;
+    minimise::minimise(&mut search)?;
+    let found = search.found();
     let goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options });
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {

@@ -3,7 +3,6 @@
 use super::model::Contents;
 use super::ranges::Ranges;
 use super::reading::{Access, Reading, Way};
-use super::roles::is_counter;
 use super::symbolic::{Atom, Poly};
 use crate::program::{Kind, Op, Region, ValueId};
 
@@ -17,7 +16,7 @@ pub fn find(reading: &Reading<'_>, position: u32) -> Contents {
     // Loops that run from one load to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
-        if !is_counter(program, instruction.result) {
+        if !program.is_counter(instruction.result) {
             continue;
         }
         let Op::Phi(from) = &instruction.op else { continue };

@@ -3,7 +3,6 @@
 
 use super::model::{Cap, Demand};
 use super::reading::Reading;
-use super::roles::is_counter;
 use super::symbolic::{Atom, Id, Poly};
 use crate::program::{Op, Region};
 
@@ -42,7 +41,7 @@ fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
 fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
     let program = reading.program;
     let counter = poly.atoms().find_map(|a| match a {
-        Atom::Value(v) if is_counter(program, v) => Some(v),
+        Atom::Value(v) if program.is_counter(v) => Some(v),
         _ => None,
     })?;
     let phi = program.instruction(counter)?;
@@ -120,7 +119,7 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
     for access in reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
         for (coefficient, rest) in counted_down(&access.offset, scalar) {
             let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
-            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !is_counter(reading.program, *v));
+            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !reading.program.is_counter(*v));
             let is_kept = |f: &super::facts::Fact| f.than.has(scalar) && down.iter().any(|a| f.less.has(*a));
             if !down.is_empty() && down.iter().all(is_number) && !reading.facts[access.block].iter().any(is_kept) {
                 let extent = Poly::constant(-1).sub(&rest);

@@ -6,7 +6,6 @@ use llvm_sys::LLVMOpcode;
 
 use super::model::GroupRules;
 use super::reading::{Reading, Way};
-use super::roles::is_counter;
 use super::symbolic::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
 use crate::program::{Definition, Op, Program, Region, ValueId};
@@ -71,7 +70,7 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
             if !writes.all(|w| steps(&w.offset, id) == Some(step)) {
                 continue;
             }
-            let counts = |a: &Atom| matches!(a, Atom::Value(v) if is_counter(program, *v));
+            let counts = |a: &Atom| matches!(a, Atom::Value(v) if program.is_counter(*v));
             for counter in read.offset.atoms().filter(counts).filter(|a| steps(&read.offset, *a) == Some(step)) {
                 let bounds = reading.bounds.get(&counter).into_iter().flatten();
                 found.extend(bounds.filter_map(|b| u64::try_from(b.as_constant()?).ok()).filter(|n| *n <= LARGEST));
@@ -119,7 +118,7 @@ fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
     let program = reading.program;
     let id = Poly::atom(Atom::Id(Id::Local, d));
     for (_, instruction) in program.instructions() {
-        if !is_counter(program, instruction.result) || !program.shape(instruction.result).is_int() {
+        if !program.is_counter(instruction.result) || !program.shape(instruction.result).is_int() {
             continue;
         }
         let me = Poly::atom(Atom::Value(instruction.result));
@@ -144,7 +143,7 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
             let is_row = match only {
                 Atom::Id(Id::Group, g) => g == d,
                 Atom::Id(Id::Local, other) => other > d,
-                Atom::Value(v) => is_counter(program, v),
+                Atom::Value(v) => program.is_counter(v),
                 _ => false,
             };
             u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
@@ -164,7 +163,7 @@ fn halves(reading: &Reading<'_>) -> bool {
         of_group(&reading.symbols.poly(value))
             || reading.sources(value).into_iter().any(|v| of_group(&reading.symbols.poly(v)))
     };
-    program.instructions().filter(|(_, i)| is_counter(program, i.result)).any(|(_, phi)| {
+    program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
         let Op::Phi(from) = &phi.op else { return false };
         let here = program.block_of(phi.result).unwrap_or(0);
         let is_back = |b: usize| program.dominance.dominates(here, b);

@@ -5,9 +5,18 @@ use super::geometry;
 use super::search::{Kept, Search};
 use crate::error::Result;
 
-/// Keeps as few inputs as cover everything, and makes their launches smaller where they still cover what they are kept for.
-pub fn minimise(search: &mut Search<'_>, found: Vec<Kept>) -> Result<Vec<Kept>> {
-    let mut kept = fewest(found);
+/// Keeps as few inputs of a search as cover everything, and makes their launches smaller where they still cover what they are kept for.
+///
+/// # Errors
+/// As of [`super::search::Runs::run`].
+pub fn minimise(search: &mut Search<'_>) -> Result<()> {
+    let found = search.replace(Vec::new());
+    let kept = smallest(search, fewest(found))?;
+    search.replace(kept);
+    Ok(())
+}
+
+fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
     for i in 0..kept.len() {
         let made_of = kept[i].genes.clone();
         for smaller in made_of.iter().flat_map(|genes| smaller(search, genes)).collect::<Vec<_>>() {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::dry_run::{self, Given, Setup};
+use crate::exec::formats;
 use crate::kernel::interface::{Arg, ArgKind, Interface};
 use crate::program::Program;
-use crate::suite::launch::{ArgValue, ImageShape, Launch};
+use crate::suite::launch::{ArgValue, Launch};
 
 /// Instructions of the dry run.
 const BUDGET: u64 = 500_000;
@@ -97,12 +98,8 @@ fn held(value: &ArgValue) -> impl Fn(u64, u64) -> Vec<u8> + use<> {
 }
 
 fn sides(value: &ArgValue) -> [u64; 3] {
-    let ArgValue::Image { shape, .. } = value else { return [0; 3] };
-    match *shape {
-        ImageShape::D1 { width } | ImageShape::D1Buffer { width } => [width, 1, 1],
-        ImageShape::D1Array { width, layers } => [width, layers, 1],
-        ImageShape::D2 { width, height } => [width, height, 1],
-        ImageShape::D2Array { width, height, layers } => [width, height, layers],
-        ImageShape::D3 { width, height, depth } => [width, height, depth],
+    match value {
+        ArgValue::Image { shape, .. } => formats::region(shape),
+        _ => [0; 3],
     }
 }

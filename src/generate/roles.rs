@@ -204,7 +204,7 @@ impl Use {
             }
         }
         let counted = |fact: &super::facts::Fact| {
-            fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if is_counter(program, v)))
+            fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if program.is_counter(v)))
         };
         found.bounds_loop = reading.facts.iter().flatten().any(counted);
         found.is_used |= found.decides || found.computes || found.shifts || found.divides || found.bounds_loop;
@@ -231,15 +231,6 @@ impl Use {
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
     program.instructions().any(|(_, i)| i.operands.contains(param))
-}
-
-/// Whether a value counts the turns of a loop.
-pub(crate) fn is_counter(program: &Program, value: ValueId) -> bool {
-    let Some(block) = program.block_of(value) else { return false };
-    match program.instruction(value).map(|i| &i.op) {
-        Some(Op::Phi(from)) => from.iter().any(|b| program.dominance.dominates(block, *b)),
-        _ => false,
-    }
 }
 
 fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {

@@ -9,7 +9,6 @@ use super::fitting::{Outcome, Workshop};
 use super::genes::Genes;
 use super::interface_file::Wishes;
 use super::launches::unique;
-use super::minimise;
 use super::near::{Gain, Nearness};
 use super::press::Press;
 use crate::cfg::sites::{SiteKind, Sites};
@@ -98,7 +97,7 @@ pub enum Ended {
 /// What all searching came to.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The smallest set that was found to cover all that is covered.
+    /// Inputs that cover all that is covered.
     pub tests: Vec<Kept>,
     /// By outcome.
     pub first: Vec<Option<First>>,
@@ -346,23 +345,13 @@ impl<'a> Search<'a> {
         !self.kept.is_empty() && self.first.iter().all(Option::is_some)
     }
 
-    /// Picks the fewest of the inputs kept so far and makes them small.
-    ///
-    /// # Errors
-    /// As of [`Runs::run`].
-    pub fn shrink(&mut self) -> Result<()> {
-        let found = std::mem::take(&mut self.kept);
-        self.kept = minimise::minimise(self, found)?;
-        Ok(())
+    /// Puts other inputs in the place of those kept so far, and gives these.
+    pub(super) fn replace(&mut self, kept: Vec<Kept>) -> Vec<Kept> {
+        std::mem::replace(&mut self.kept, kept)
     }
 
-    /// Picks the fewest inputs and makes them small.
-    ///
-    /// # Errors
-    /// As of [`Runs::run`].
-    pub fn finish(mut self) -> Result<Found> {
-        self.shrink()?;
-        let tests = std::mem::take(&mut self.kept);
-        Ok(Found { tests, first: self.first, tried: self.tried })
+    /// What it came to.
+    pub fn found(self) -> Found {
+        Found { tests: self.kept, first: self.first, tried: self.tried }
     }
 }

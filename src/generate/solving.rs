@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::assign::Number;
 use super::interface_file::{ArgWish, Wishes};
+use super::minimise;
 use super::refit;
 use super::search::{Ended, Kept, Search};
 use crate::cfg::sites::{SiteKind, Sites};
@@ -116,7 +117,7 @@ pub fn solve(
     prove(&asked, end, &mut solved.fates)?;
     let was_short = Instant::now() >= end;
     // Launches are interpreted with all their work-items, so the fewer the better.
-    search.shrink()?;
+    minimise::minimise(search)?;
     let wishes = search.subject.wishes;
     let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes));
     let mut hunt =

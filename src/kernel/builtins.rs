@@ -73,9 +73,8 @@ pub fn operation(name: &str) -> Option<Operation> {
     })
 }
 
-/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
-pub fn pointee(params: &str) -> Option<char> {
-    let mut rest = params.strip_prefix('P')?;
+/// What stands behind the qualifiers of a mangled pointer: `Vjj` and `U3AS1KDv4_f` give `jj` and `Dv4_f`.
+fn unqualified(mut rest: &str) -> Option<&str> {
     loop {
         if let Some(vendor) = rest.strip_prefix('U') {
             let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
@@ -83,9 +82,34 @@ pub fn pointee(params: &str) -> Option<char> {
         } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
             rest = behind;
         } else {
-            return rest.chars().next();
+            return Some(rest);
         }
     }
+}
+
+/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
+pub fn pointee(params: &str) -> Option<char> {
+    unqualified(params.strip_prefix('P')?)?.chars().next()
+}
+
+/// The lanes of what the first pointer among the parameters points to, and the bytes of one: `(4, 4)` of `jPU3AS1KDv4_f`.
+pub fn pointed(params: &str) -> Option<(u64, u64)> {
+    let rest = unqualified(params.get(params.find('P')? + 1..)?)?;
+    let (lanes, scalar) = match rest.strip_prefix("Dv") {
+        Some(vector) => {
+            let (count, scalar) = vector.split_once('_')?;
+            (count.parse().ok()?, scalar)
+        }
+        None => (1, rest),
+    };
+    let bytes = match scalar.chars().next()? {
+        'c' | 'a' | 'h' => 1,
+        's' | 't' | 'D' => 2,
+        'i' | 'j' | 'f' => 4,
+        'l' | 'm' | 'd' | 'x' | 'y' => 8,
+        _ => return None,
+    };
+    Some((lanes, bytes))
 }
 
 /// Whether a mangled builtin type (Itanium C++ ABI 5.1.5) is of floats.
@@ -129,5 +153,8 @@ mod tests {
         assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
         assert_eq!(pointee("PVU3AS1ff"), Some('f'));
         assert_eq!(pointee("j"), None);
+        assert_eq!(pointed("PU3AS1KDv4_f"), Some((4, 4)));
+        assert_eq!(pointed("jPU3AS1Kh"), Some((1, 1)));
+        assert_eq!(pointed("ii"), None);
     }
 }

@@ -213,6 +213,15 @@ impl Program {
         self.shapes[value as usize]
     }
 
+    /// Whether a value counts the turns of a loop, or changes with them in another way.
+    pub fn is_counter(&self, value: ValueId) -> bool {
+        let Some(block) = self.block_of(value) else { return false };
+        match self.instruction(value).map(|i| &i.op) {
+            Some(Op::Phi(from)) => from.iter().any(|b| self.dominance.dominates(block, *b)),
+            _ => false,
+        }
+    }
+
     /// The value of a scalar constant, sign-extended.
     pub fn constant(&self, value: ValueId) -> Option<i64> {
         match (&self.values[value as usize], self.shape(value)) {

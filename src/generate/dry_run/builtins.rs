@@ -11,32 +11,7 @@ use crate::program::{Instruction, Kind, Shape, arithmetic, masked, signed};
 
 /// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
-    let mut rest = params.get(params.find('P')? + 1..)?;
-    loop {
-        if let Some(vendor) = rest.strip_prefix('U') {
-            let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
-            let len: usize = vendor.get(..digits)?.parse().ok()?;
-            rest = vendor.get(digits + len..)?;
-        } else if let Some(after) = rest.strip_prefix(['K', 'V', 'r']) {
-            rest = after;
-        } else {
-            break;
-        }
-    }
-    let mut lanes = 1;
-    if let Some(vector) = rest.strip_prefix("Dv") {
-        let (count, after) = vector.split_once('_')?;
-        lanes = count.parse::<u64>().ok()?;
-        rest = after;
-    }
-    let scalar = match rest.get(..1)? {
-        "D" => 2,
-        "c" | "a" | "h" => 1,
-        "s" | "t" => 2,
-        "i" | "j" | "f" => 4,
-        "l" | "m" | "d" | "x" | "y" => 8,
-        _ => return None,
-    };
+    let (lanes, scalar) = builtins::pointed(params)?;
     Some((scalar * if lanes == 3 { 4 } else { lanes }, scalar))
 }
 

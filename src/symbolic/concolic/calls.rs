@@ -13,40 +13,9 @@ use crate::suite::launch::{ArgValue, ImageShape};
 /// Calls that leave no trace in values.
 const IDLE: [&str; 5] = ["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "prefetch"];
 
-/// The lanes and the bytes of a scalar of the type behind the first pointer of a builtin's mangled parameters.
-fn pointee(params: &str) -> Option<(u64, u64)> {
-    let mut rest = params.get(params.find('P')? + 1..)?;
-    loop {
-        if let Some(vendor) = rest.strip_prefix('U') {
-            let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
-            let length: usize = vendor.get(..digits)?.parse().ok()?;
-            rest = vendor.get(digits + length..)?;
-        } else if let Some(after) = rest.strip_prefix(['K', 'V', 'r']) {
-            rest = after;
-        } else {
-            break;
-        }
-    }
-    let (lanes, scalar) = match rest.strip_prefix("Dv") {
-        Some(vector) => {
-            let (count, scalar) = vector.split_once('_')?;
-            (count.parse().ok()?, scalar)
-        }
-        None => (1, rest),
-    };
-    let bytes = match scalar.chars().next()? {
-        'c' | 'a' | 'h' => 1,
-        's' | 't' | 'D' => 2,
-        'i' | 'j' | 'f' => 4,
-        'l' | 'm' | 'd' | 'x' | 'y' => 8,
-        _ => return None,
-    };
-    Some((lanes, bytes))
-}
-
 /// Bytes of the scalars that a builtin accesses through its pointer.
 pub fn scalar_bytes(name: &str) -> Option<u64> {
-    Some(pointee(builtins::demangle(name)?.1)?.1)
+    Some(builtins::pointed(builtins::demangle(name)?.1)?.1)
 }
 
 impl Machine<'_> {
@@ -247,7 +216,8 @@ impl Machine<'_> {
         let operand = |i: usize| instruction.operands.get(i).map(|o| item.values[*o as usize].clone());
         let is_load = base.starts_with("vload");
         let (number, at) = if is_load { (0, 1) } else { (1, 2) };
-        let (Some((_, scalar)), Some(number), Some(at)) = (pointee(params), operand(number), operand(at)) else {
+        let (Some((_, scalar)), Some(number), Some(at)) = (builtins::pointed(params), operand(number), operand(at))
+        else {
             return Value::of(Vec::new(), shape);
         };
         let of = if is_load { shape } else { self.setup.program.shape(instruction.operands[0]) };
@@ -287,7 +257,7 @@ impl Machine<'_> {
     /// The work-group's first item copies for all.
     fn copy_async(&mut self, item: &mut Item, base: &str, params: &str, operands: &[Value]) {
         let [to, from, count, ..] = operands else { return };
-        let (Some((lanes, scalar)), true) = (pointee(params), item.local_id == [0; 3]) else { return };
+        let (Some((lanes, scalar)), true) = (builtins::pointed(params), item.local_id == [0; 3]) else { return };
         let element = scalar * if lanes == 3 { 4 } else { lanes };
         let is_strided = base.contains("strided");
         let stride = if is_strided { operands.get(3).map_or(1, Value::bits) } else { 1 };
@@ -317,7 +287,7 @@ impl Machine<'_> {
         let scalar = builtins::pointee(params);
         let is_float = scalar.is_some_and(builtins::is_float);
         let is_signed = scalar.is_some_and(builtins::is_signed);
-        let width = 8 * pointee(params).map_or(4, |(_, bytes)| bytes) as u32;
+        let width = 8 * builtins::pointed(params).map_or(4, |(_, bytes)| bytes) as u32;
         let of = Shape { kind: if is_float { Kind::Float(width) } else { Kind::Int(width) }, lanes: 0 };
         let sum = |a: u64, b: u64, sign: f64| {
             if is_float {
@@ -384,8 +354,6 @@ mod tests {
 
     #[test]
     fn mangled_parameters_tell_what_is_accessed() {
-        assert_eq!(pointee("PU3AS1KDv4_f"), Some((4, 4)));
-        assert_eq!(pointee("jPU3AS1Kh"), Some((1, 1)));
         assert_eq!(scalar_bytes("_Z6vload4jPU3AS1Kf"), Some(4));
         assert_eq!(scalar_bytes("_Z3minii"), None);
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Seconds that a kernel gets, and how many more unoptimised code beside other tests may need.
-const BUDGET: u64 = 60;
+const BUDGET: u64 = 40;
 const GRACE: u64 = 40;
 
 /// What a mark says of an outcome.
@@ -111,7 +111,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
     let path = |p: &Path| p.to_str().map(str::to_owned).ok_or("no UTF-8");
     let begun = Instant::now();
     // What may stay unknown is not worth the time.
-    let budget = if name.starts_with("hard_") { BUDGET / 2 } else { BUDGET };
+    let budget = if name.starts_with("hard_") { BUDGET / 3 } else { BUDGET };
     let result = kassay(&[
         "generate",
         &path(kernel)?,

@@ -121,6 +121,23 @@ fn scores_rise_and_a_rerun_says_the_same() -> Done {
 }
 
 #[test]
+fn on_an_opencl_device_a_rerun_says_the_same() -> Done {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
+    let kernel = testdata("saxpy_tail");
+    let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "opencl:0.0", "--quiet"];
+    let limits = ["--max-execs", "200", "--budget", "600", "--no-smt", "--sample", "30"];
+    kassay(&[&fixed[..], &limits].concat())?;
+    let again = folder.path().join("again.json");
+    let suite = out.join("suite.toml");
+    kassay(&["mutate", at(&suite), "--device", "opencl:0.0", "--sample", "30", "-o", at(&again), "--quiet"])?;
+    let (first, again) = (read(&out.join("mutate.json"))?, read(&again)?);
+    assert_eq!(fates(&again), fates(&first));
+    assert!(again["device"]["name"].as_str().is_some_and(|n| !n.contains("simulator")), "{}", again["device"]);
+    Ok(())
+}
+
+#[test]
 fn equal_seeds_give_equal_suites() -> Done {
     let source = "kernel void k(global const int *a, global int *out, int n, int limit) {\n  int i = get_global_id(0);\n  \
                   if (i < n) out[i] = a[i] > limit ? a[i] * 2 : limit;\n}\n";

@@ -258,6 +258,10 @@ fn check(args: &GenerateArgs) -> Result<()> {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
         return Err(Error::caller(what).mend("leave --device out"));
     }
+    // A device that is not there should not come to light when half of the work is done.
+    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        Lanes::start(&args.execution.device, &WorkerOptions::default(), 1)?.ready()?;
+    }
     let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());
     if extension.is_some_and(|e| e == "toml" || e == "json") {
         let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());

@@ -29,7 +29,7 @@ pub fn judge(
     entry: Option<&str>,
     options: &KernelOptions,
     assumptions: &[Assumption],
-    rlimit: u32,
+    (rlimit, seconds): (u32, u64),
 ) -> Vec<Judged> {
     let loaded = compile::load(path, options, false).unwrap();
     let context = Context::create();
@@ -46,7 +46,7 @@ pub fn judge(
     let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
     let program = read::read(&promoted, &assay.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
-    let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(60)) };
+    let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(seconds)) };
     let fates = prove(&program, &assay.interface, &numbers, assumptions, &sources, &limits);
     let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
         let site = &assay.sites.sites[s];
@@ -61,5 +61,5 @@ pub fn judge_source(source: &str, options: &KernelOptions, assumptions: &[Assump
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source).unwrap();
-    judge(&path, None, options, assumptions, 2_000_000)
+    judge(&path, None, options, assumptions, (2_000_000, 60))
 }

@@ -400,7 +400,7 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
             let mend = if there.is_empty() || matches!(request, DeviceRequest::Auto | DeviceRequest::Any) {
                 lacking_runtime()
             } else {
-                "name one of these, or leave --device away".to_owned()
+                "name one of these or `sim`, or leave --device away".to_owned()
             };
             let error = Error::environment(what).mend(mend);
             Err(if there.is_empty() { error } else { error.details(listing(&there)) })

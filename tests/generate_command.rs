@@ -196,6 +196,12 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
     refused(&[at(&out.join("suite.toml")), "-o", at(&out)], &["takes a kernel"])?;
     refused(&[at(&folder.path().join("none.cl")), "-o", at(&out)], &["none.cl"])?;
     refused(&[at(&kernel), "-o", at(&out), "--device", "opencl"], &["runs on the simulator"])?;
+    let huge = folder.path().join("huge.cl");
+    std::fs::write(
+        &huge,
+        "__attribute__((reqd_work_group_size(100000, 2, 2))) kernel void k(global int *x) { *x = 1; }",
+    )?;
+    refused(&[at(&huge), "-o", at(&out)], &["100000 x 2 x 2", "mend:"])?;
     refused(&[at(&kernel), "-o", at(&out), "--budget", "0"], &["between 0"])?;
     refused(&[at(&kernel), "-o", at(&out), "--goal", "lines"], &["lines"])?;
     refused(&[at(&kernel), "-o", at(&out), "--operators", "NONE"], &["NONE"])

@@ -20,6 +20,7 @@ use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
+use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
 use crate::mutation::Selection;
 use crate::report::text;
@@ -108,6 +109,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let sources = build::sources_of(&args.kernel_file);
     let assay = file.assay(&entry, &loaded, &sources)?;
+    can_be_launched(&assay.interface)?;
     let seed = args.execution.seed.unwrap_or(0);
     let mut model = roles::infer(&assay)?;
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
@@ -248,6 +250,19 @@ fn kill_mutants(
         store::write(mutation, &args.folder.join("mutate.json"))?;
     }
     Ok((done.generated, Some(done.scores)))
+}
+
+/// A kernel that no launch on the simulator fits is told at once.
+fn can_be_launched(interface: &Interface) -> Result<()> {
+    let most = crate::exec::simulator::device().max_work_group_size;
+    let Some(required) = interface.required_local else { return Ok(()) };
+    if required.iter().try_fold(1u64, |n, size| n.checked_mul(*size)).is_some_and(|n| n <= most) {
+        return Ok(());
+    }
+    let [x, y, z] = required;
+    let what =
+        format!("the kernel requires work-groups of {x} x {y} x {z} work-items; the simulator takes up to {most}");
+    Err(Error::caller(what).mend("give reqd_work_group_size smaller sizes"))
 }
 
 /// What can be told before the work begins.

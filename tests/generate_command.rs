@@ -208,6 +208,16 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
 }
 
 #[test]
+fn a_device_that_is_missing_is_told_before_the_search() -> Done {
+    let (_folder, kernel, out) = kernel(CONSTANT)?;
+    let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("there is no device `Voodoo`") && err.contains("mend:"), "{err}");
+    assert!(!out.exists());
+    Ok(())
+}
+
+#[test]
 fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> Done {
     let (_folder, kernel, out) =
         kernel("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }")?;

@@ -469,3 +469,39 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
     };
     folder::write(folder, &suite, &assay.interface)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::simulator::observation::SimulatorFault;
+
+    #[test]
+    fn launches_after_endless_ones_get_less_fuel_and_some_all_of_it() {
+        let endless = SimulatorFault {
+            kind: FaultKind::NonTermination,
+            site: 0,
+            global_id: [0; 3],
+            group_id: [0; 3],
+            object: None,
+            offset: 0,
+            texel: None,
+            count: 1,
+        };
+        let endless = Simulation { faults: vec![endless], ..Simulation::default() };
+        let options = SimulationOptions { fuel: Some(FUEL), ..SimulationOptions::default() };
+        let mut thrift = Thrift::default();
+        let mut given = Vec::new();
+        for _ in 0..2 * WHOLE {
+            given.extend(thrift.apply(options.clone()).fuel);
+            thrift.note(&endless);
+        }
+        let whole: Vec<usize> = given.iter().enumerate().filter(|(_, f)| **f == FUEL).map(|(i, _)| i).collect();
+        assert_eq!(whole, [0, WHOLE as usize]);
+        assert_eq!(given[1..8], [1u32, 2, 3, 4, 5, 6, 6].map(|n| FUEL >> n));
+        for _ in 0..u64::from(SCARCITY) * WHOLE {
+            thrift.note(&Simulation::default());
+        }
+        thrift.note(&Simulation::default());
+        assert_eq!(thrift.apply(options).fuel, Some(FUEL));
+    }
+}

@@ -1,17 +1,16 @@
 //! Kernels with marks, launches of zeros, and searches that run what they find.
 
+#[path = "../kernel_support/mod.rs"]
+mod kernel_support;
+
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::{self, Assay, File};
+use kassay::coverage::build::Assay;
 use kassay::instrument::marks;
-use kassay::kernel::compile;
 use kassay::kernel::interface::{ArgKind, Interface};
-use kassay::kernel::options::KernelOptions;
 use kassay::program::{Program, promoted, read};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
@@ -47,15 +46,7 @@ pub fn marked(assay: &Assay<'_>) -> Kernel {
     }
 }
 
-pub fn with_file<T>(path: &Path, entry: Option<&str>, options: &[String], f: impl FnOnce(&Assay<'_>) -> T) -> T {
-    let options = KernelOptions { suite_options: options.to_vec(), ..KernelOptions::default() };
-    let loaded = compile::load(path, &options, false).unwrap();
-    let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
-    let entry = file.choose(entry).unwrap();
-    let assay = file.assay(&entry, &loaded, &build::sources_of(path)).unwrap();
-    f(&assay)
-}
+pub use kernel_support::with_file;
 
 pub fn kernel(source: &str) -> Kernel {
     let folder = tempfile::tempdir().unwrap();

@@ -1,23 +1,14 @@
 //! Kernels read for the tests of generation.
 
+#[path = "../kernel_support/mod.rs"]
+mod kernel_support;
+
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
-use kassay::coverage::build::{self, Assay, File};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
+use kassay::coverage::build::Assay;
 use kassay::suite::resolve::Suite;
 
-/// Calls `f` with the kernel `entry` (`None`: the only one) of a file.
-pub fn with_file<T>(path: &Path, entry: Option<&str>, options: &[String], f: impl FnOnce(&Assay<'_>) -> T) -> T {
-    let options = KernelOptions { suite_options: options.to_vec(), ..KernelOptions::default() };
-    let loaded = compile::load(path, &options, false).unwrap();
-    let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
-    let entry = file.choose(entry).unwrap();
-    let assay = file.assay(&entry, &loaded, &build::sources_of(path)).unwrap();
-    f(&assay)
-}
+pub use kernel_support::with_file;
 
 /// Calls `f` with the only kernel of a source text.
 pub fn with_source<T>(source: &str, f: impl FnOnce(&Assay<'_>) -> T) -> T {

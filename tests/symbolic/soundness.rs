@@ -34,7 +34,7 @@ fn what_suites_cover_is_not_proved_infeasible() {
     let proved = spread(&suites, Lane::start, |lane, files| {
         let suite = Suite::load(&files[0]).unwrap();
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[], (40_000, 4));
+        let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[], (200_000, 60));
         let infeasible: BTreeSet<(String, String)> = judged
             .into_iter()
             .filter(|j| matches!(j.fate, Fate::Infeasible { .. }))

@@ -51,16 +51,6 @@ pub enum Mode {
 /// Of a work-item at its begin.
 const START: u32 = u32::MAX;
 
-/// See [`Trace`].
-#[derive(Default)]
-struct Paths {
-    paths: Vec<Vec<Entry>>,
-    ways: Vec<Vec<u64>>,
-    states: Vec<Vec<u32>>,
-    chosen: Vec<BTreeMap<usize, Vec<Term>>>,
-    subject: usize,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Running,
@@ -171,9 +161,7 @@ pub fn run(setup: Setup<'_>) -> Run {
 
 /// Interprets a work-item, with those that it meets, on terms.
 pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
-    let mut machine = Machine::new(setup, terms);
-    let Paths { paths, ways, states, chosen, subject } = machine.subject(class);
-    Trace { paths, ways, states, chosen, subject, group: class.group, local: class.local }
+    Machine::new(setup, terms).subject(class)
 }
 
 impl<'a> Machine<'a> {
@@ -363,7 +351,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Interprets a work-item whose ids are symbols, with its group if items meet.
-    fn subject(&mut self, class: &Class) -> Paths {
+    fn subject(&mut self, class: &Class) -> Trace {
         let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
         if items.is_empty() {
             items = vec![self.item(class.group, class.local, Mode::Concrete)];
@@ -378,7 +366,7 @@ impl<'a> Machine<'a> {
             items.push(item);
         }
         self.group(&mut items);
-        let mut found = Paths { subject, ..Paths::default() };
+        let mut found = Trace { subject, group: class.group, local: class.local, ..Trace::default() };
         for item in items {
             found.paths.push(item.path);
             found.ways.push(item.ways);

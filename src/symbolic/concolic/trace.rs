@@ -25,7 +25,7 @@ pub enum Entry {
 }
 
 /// The paths of a group's work-items, or of one alone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Trace {
     pub paths: Vec<Vec<Entry>>,
     /// By step of each path: a number for the way that led there.

@@ -124,6 +124,51 @@ fn what_nobody_ends_is_non_termination() {
     assert_eq!(simulation.faults[0].kind, FaultKind::NonTermination);
 }
 
+/// Every item does less than a slice of fuel between any two points at which the clock was always looked at; together they take hours.
+const LONG: &str = "KERNEL {
+    volatile int *out = ARG(int *, 0);
+    i64 fuel = item->fuel;
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int i = 0; i < 60000 / TURNS; i++) { *(volatile int *)__kassay_access(item, (void *)out, 0); BURN(0); }
+        MEET;
+    }
+}";
+
+#[test]
+fn a_launch_ends_with_the_callers_time_and_nobody_is_to_blame() {
+    let waits = LONG.replace("TURNS", "1000").replace("MEET", "__kassay_barrier(item, 0, 2, 1, turn)");
+    let alone = LONG.replace("TURNS", "1").replace("MEET", "");
+    let table = with_barrier(spin_table(), "barrier", false);
+    let endless = LONG.replace("turn < TURNS", "*out == 0").replace("TURNS", "1").replace("MEET", "BURN(0)");
+    for source in [alone, waits, endless] {
+        for races in [false, true] {
+            let table = HostTable { races, ..table.clone() };
+            let code = code(&source, table);
+            let (mut simulator, program) = loaded(&code);
+            let launch = launch(1 << 20, 4096, vec![ints([0])]);
+            for first_conflict in [false, races] {
+                let start = Instant::now();
+                let deadline = Some(start + Duration::from_millis(100));
+                let options = SimulationOptions { deadline, races, first_conflict, ..SimulationOptions::default() };
+                let simulation = simulator.simulate(program, &launch, &options, LIMIT, &[]).unwrap();
+                let took = start.elapsed();
+                assert!(took < Duration::from_millis(1500), "{source}: {took:?}");
+                assert!(simulation.cut_short && !simulation.completed, "{source}");
+                assert_eq!((simulation.faults.len(), simulation.divergences.len()), (0, 0), "{source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_launch_that_ends_before_the_callers_time_is_not_cut_short() {
+    let code = code(SPIN, spin_table());
+    let deadline = Some(Instant::now() + LIMIT);
+    let options = SimulationOptions { deadline, ..SimulationOptions::default() };
+    let simulation = simulate(&code, &launch(8, 4, vec![ints([0])]), &options);
+    assert!(simulation.completed && !simulation.cut_short);
+}
+
 #[test]
 fn barriers_that_not_all_reach_diverge() {
     const DIVERGE: &str = "KERNEL {

@@ -53,6 +53,8 @@ struct Seen {
     leans_on_atomics: bool,
     printf: String,
     completed: bool,
+    cut_short: bool,
+    conflicted: bool,
     time: Duration,
 }
 
@@ -106,7 +108,7 @@ impl Simulator {
         let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
         Ok(Simulation {
             observation: Observation {
-                outputs: prepared.outputs(),
+                outputs: if options.first_conflict { Vec::new() } else { prepared.outputs() },
                 probe: prepared.probe().to_vec(),
                 kernel_times: vec![seen.time],
                 printf: seen.printf,
@@ -119,6 +121,8 @@ impl Simulator {
             leans_on_atomics: seen.leans_on_atomics,
             compared: seen.compared,
             completed: seen.completed,
+            cut_short: seen.cut_short,
+            conflicted: seen.conflicted,
             rejected: None,
         })
     }
@@ -168,12 +172,18 @@ impl Simulator {
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
         seen.footprint = options.footprint.then(|| shadow.footprint());
-        if shadow.suspects() {
+        seen.conflicted = options.first_conflict && shadow.has_conflict();
+        if shadow.suspects() && !seen.conflicted {
             shadow.begin(grid, &areas, Pass::Record)?;
             course.next = AtomicU64::new(0);
-            course.deadline = Instant::now() + timeout;
-            passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
-            seen.conflicts = shadow.conflicts();
+            // A first pass that was cut short has a second one of its length: what it found is told.
+            let time = if seen.cut_short { seen.time.min(timeout) } else { timeout };
+            let deadline = options.deadline.filter(|_| !seen.cut_short);
+            (course.deadline, course.is_budget) = ends(time, deadline);
+            let second = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+            seen.cut_short |= second.cut_short;
+            seen.conflicted = options.first_conflict && shadow.has_conflict();
+            seen.conflicts = if options.first_conflict { Vec::new() } else { shadow.conflicts() };
             seen.leans_on_atomics = shadow.leans_on_atomics();
         }
         Ok(seen)
@@ -220,6 +230,7 @@ fn passage(
             first.compared.iter_mut().zip(&lane.compared).for_each(|(to, from)| to.absorb(from));
             first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
             first.incomplete |= lane.incomplete;
+            first.cut_short |= lane.cut_short;
             first.broken = first.broken.take().or_else(|| lane.broken.take());
             lane.relax();
         }
@@ -234,6 +245,7 @@ fn passage(
         seen.reached.sort_unstable();
         seen.reached.dedup();
         seen.completed = !first.incomplete;
+        seen.cut_short = first.cut_short && first.incomplete;
         seen.printf = printed(&first.printed);
         if let Some(what) = first.broken.take() {
             return Err(Error::internal(what));
@@ -282,9 +294,11 @@ fn course(
         let sources = table.barriers.iter().map(|b| b.source as usize + 1).max().unwrap_or(0);
         ignored = (0..sources).map(|s| options.ignored_barriers.contains(&(s as u32))).collect();
     }
-    let now = Instant::now();
+    let (deadline, is_budget) = ends(timeout, options.deadline);
     Ok(Course {
-        deadline: now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 30)),
+        deadline,
+        is_budget,
+        first_conflict: options.first_conflict,
         fuel: options.fuel.map_or(u64::MAX, |f| f.min(1 << 62)),
         map: schedule.map.clone(),
         item_order: schedule.item_order.clone(),
@@ -294,6 +308,16 @@ fn course(
         ignored,
         next: AtomicU64::new(0),
     })
+}
+
+/// When a run that begins now ends, and whether that is the caller's `deadline` rather than its own time.
+fn ends(timeout: Duration, deadline: Option<Instant>) -> (Instant, bool) {
+    let now = Instant::now();
+    let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 30));
+    match deadline {
+        Some(deadline) if deadline < own => (deadline, true),
+        _ => (own, false),
+    }
 }
 
 fn printed(bytes: &[u8]) -> String {

@@ -85,6 +85,9 @@ unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *m
         if number == (*item).stop_at {
             sync::preempt(item, number);
         }
+        if (*lane).step() {
+            end(item);
+        }
         let watch = &*(*item).watches.add(site as usize);
         if let Some(offset) = watch.offset(address as u64) {
             if !(*lane).races || shadow_access(item, lane, site, watch.object, offset, address) {
@@ -108,7 +111,25 @@ unsafe fn shadow_access(
     // SAFETY: the access was checked, so the bytes are there; they stay until the launch ends.
     unsafe {
         let shadow = &mut *(*lane).shadow;
-        shadow.access(who(item), site, Place { object, offset }, address)
+        let initialised = shadow.access(who(item), site, Place { object, offset }, address);
+        enough(item);
+        initialised
+    }
+}
+
+/// Ends the run if it has its conflict and one is enough.
+///
+/// # Safety
+/// `item` is running, and told the race detector of an access.
+#[inline(always)]
+pub unsafe fn enough(item: *mut Item) {
+    // SAFETY: as promised.
+    unsafe {
+        let lane = (*item).lane;
+        if (*(*lane).course).first_conflict && (*(*lane).shadow).has_conflict() {
+            (*lane).over = true;
+            end(item);
+        }
     }
 }
 
@@ -227,6 +248,7 @@ pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u6
                     if !shadow.span(who(item), site, Place { object, offset }, bytes, address) {
                         uninitialised(item, address, site, object, offset);
                     }
+                    enough(item);
                 }
                 Checked::Good
             }
@@ -360,8 +382,13 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
     unsafe {
         let lane = (*item).lane;
         (*item).at = (site, 0);
-        if Instant::now() >= (*(*lane).course).deadline {
-            (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
+        let course = &*(*lane).course;
+        if Instant::now() >= course.deadline {
+            if course.is_budget {
+                (*lane).cut_short = true;
+            } else {
+                (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
+            }
             (*lane).over = true;
             (*item).state = State::Late;
             (*(*item).slot).over = true;

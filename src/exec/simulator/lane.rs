@@ -31,6 +31,10 @@ const KEPT_LOCALS: usize = 8;
 /// How a launch is run, for all its lanes.
 pub struct Course {
     pub deadline: Instant,
+    /// The deadline is the caller's: whoever is still running then has done nothing wrong.
+    pub is_budget: bool,
+    /// Whether the first conflict ends it.
+    pub first_conflict: bool,
     /// Iterations per item; `u64::MAX`: as many as the time allows.
     pub fuel: u64,
     /// By place in the order of launch: the group; empty: as they come.
@@ -88,6 +92,10 @@ pub struct Lane {
     pub over: bool,
     /// Some item did not come to its end.
     pub incomplete: bool,
+    /// Time is over: no group begins any more.
+    pub late: bool,
+    /// It was the caller's time.
+    pub cut_short: bool,
     /// A fault of kassay's own that a hook met.
     pub broken: Option<String>,
     #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
@@ -102,9 +110,13 @@ pub struct Lane {
     pub idle: Vec<u32>,
     /// What the fibers' stacks are made for.
     private_bytes: u64,
-    /// Items until the clock is looked at again.
+    /// Steps (items that end or meet, slow accesses) until the clock is looked at again.
     pub until_clock: i64,
 }
+
+/// Steps between two looks at the clock: each takes well under a millisecond, because a loop of more iterations than
+/// [`super::schedule::FIRST_SLICE`] looks for itself.
+const CLOCK: i64 = 64;
 
 // SAFETY: the pointers lead to what belongs to the simulator that owns the lane, or to the launch that it runs just now; no fiber
 // is suspended in a kernel while a lane changes threads.
@@ -137,6 +149,8 @@ impl Lane {
             moved: false,
             over: false,
             incomplete: false,
+            late: false,
+            cut_short: false,
             broken: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
@@ -172,6 +186,8 @@ impl Lane {
         self.moved = false;
         self.over = false;
         self.incomplete = false;
+        self.late = false;
+        self.cut_short = false;
         self.broken = None;
         self.until_clock = 0;
         if !std::ptr::eq(self.slots_for, prepared) {
@@ -227,6 +243,30 @@ impl Lane {
         let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
         self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::ended)?);
         Ok(self.fibers.len() as u32 - 1)
+    }
+
+    /// Counts a step, and looks at the clock now and then. Whether the run is over: with the caller's time it ends at once, with its own
+    /// only no more group begins.
+    #[inline(always)]
+    pub fn step(&mut self) -> bool {
+        self.until_clock -= 1;
+        if self.until_clock < 0 {
+            self.look_at_clock();
+        }
+        self.over
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_clock(&mut self) {
+        self.until_clock = CLOCK;
+        // SAFETY: `begin` set the pointer to the run's course.
+        let course = unsafe { &*self.course };
+        if Instant::now() >= course.deadline {
+            self.late = true;
+            self.cut_short |= course.is_budget;
+            self.over |= course.is_budget;
+        }
     }
 
     /// Where an access that is skipped goes instead: `bytes` bytes that are zero. `None`: there is no such place.

@@ -1,6 +1,8 @@
 //! What the simulator sees beyond outputs: conflicting accesses, barriers that diverge, faults. Numbers of sites are indices into
 //! the parts of [`crate::lower::host::table::HostTable`].
 
+use std::time::Instant;
+
 use super::compare::Compared;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
@@ -24,6 +26,11 @@ pub struct SimulationOptions {
     pub halts: bool,
     /// How many comparisons the code tells of; what they showed is in [`Simulation::compared`].
     pub comparisons: u32,
+    /// When the caller has no more time: the launch ends there, which is no fault of the kernel ([`Simulation::cut_short`]). `None`: only the
+    /// limit of the launch itself ends it.
+    pub deadline: Option<Instant>,
+    /// End the launch at the first conflict and only say that there is one ([`Simulation::conflicted`]); goes with `races`.
+    pub first_conflict: bool,
 }
 
 /// One access of one work-item.
@@ -125,6 +132,11 @@ pub struct Simulation {
     pub compared: Vec<Compared>,
     /// Whether every work-item came to its end.
     pub completed: bool,
+    /// Whether [`SimulationOptions::deadline`] ended it.
+    pub cut_short: bool,
+    /// With [`SimulationOptions::first_conflict`]: whether there was one. It ended the launch; [`Simulation::conflicts`] and the
+    /// outputs are empty.
+    pub conflicted: bool,
     /// Why the launch was not begun: it is beyond what the simulator can run.
     pub rejected: Option<String>,
 }

@@ -3,8 +3,6 @@
 //! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
 //! to them may be alive then.
 
-use std::time::Instant;
-
 use super::fiber::Back;
 use super::lane::Lane;
 use super::launch::Prepared;
@@ -19,9 +17,6 @@ pub const SLICE: u64 = 1 << 13;
 
 /// Items of all groups that are active at a time, at most: each may take a stack.
 const MOST_ACTIVE: usize = 8192;
-
-/// Items between two looks at the clock.
-const CLOCK: i64 = 4096;
 
 /// How the items of a group stand when none can run.
 enum End {
@@ -50,6 +45,9 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
         (*slot).last = (*item).place;
         (*lane).activity += 1;
         (*lane).moved = true;
+        if (*lane).step() {
+            return std::ptr::null_mut();
+        }
         let place = (*item).place as usize + 1;
         if place >= (*slot).count as usize {
             return std::ptr::null_mut();
@@ -147,14 +145,11 @@ unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
         let course = &*(*lane).course;
-        (*lane).until_clock -= prepared.items() as i64;
-        if (*lane).until_clock < 0 {
-            (*lane).until_clock = CLOCK;
-            if Instant::now() >= course.deadline {
-                // Nothing is to blame but the launch's size; what did not begin did not end.
-                (*lane).incomplete |= course.next_group(prepared.groups).is_some();
-                return Ok(false);
-            }
+        (*lane).step();
+        if (*lane).late {
+            // Nothing is to blame but the launch's size; what did not begin did not end.
+            (*lane).incomplete |= course.next_group(prepared.groups).is_some();
+            return Ok(false);
         }
         let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
         let number = (*lane).free_slot()?;

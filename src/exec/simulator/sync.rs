@@ -46,7 +46,8 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
             if sub_group { &mut (&mut (*slot).sub_arrivals)[number as usize] } else { &mut (*slot).group_arrivals };
         arrivals.add(at);
         let all = arrivals.count == members.len() as u32 && !arrivals.mixed;
-        if !all {
+        let over = (*lane).step();
+        if !all || over {
             (*item).state = State::Waiting;
             (*slot).cursor = (*item).place + 1;
             suspend(item);

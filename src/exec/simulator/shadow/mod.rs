@@ -315,6 +315,20 @@ impl Shadow {
         !self.flags.is_empty()
     }
 
+    /// In [`Pass::Find`]: whether [`Shadow::suspects`] means that there are conflicts, as far as the run has shown until now.
+    pub fn is_certain(&self) -> bool {
+        !(self.seen.edges || self.seen.narrow || self.seen.sub_groups)
+    }
+
+    /// Whether the pass that runs has met a conflict for certain.
+    #[inline]
+    pub fn has_conflict(&self) -> bool {
+        match &self.recorder {
+            Some(recorder) => recorder.has_conflicts(),
+            None => !self.flags.is_empty() && self.is_certain(),
+        }
+    }
+
     /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of sites are there, and
     /// counts are exact, if conflicting cells are fewer than 2^19 (local memory counts once, whichever group it belongs to). Beyond that,
     /// each site still has its first 1024 at which it met another one: counts are then lower bounds, and a pair may be missing if it meets at

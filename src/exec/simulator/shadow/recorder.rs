@@ -165,6 +165,10 @@ impl Recorder {
         self.findings.conflicts(grid, &self.sites)
     }
 
+    pub fn has_conflicts(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
     pub fn leans_on_atomics(&self) -> bool {
         self.order.leans_on_atomics()
     }

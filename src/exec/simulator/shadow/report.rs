@@ -61,6 +61,10 @@ impl Findings {
         number
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// The pair met at one more cell.
     pub fn count(&mut self, number: u32) {
         if let Some(finding) = self.found.get_mut(number as usize) {

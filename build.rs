@@ -21,6 +21,41 @@ fn main() {
         compile(name, RUNTIME_OPTIONS);
     }
     compile("host", HOST_OPTIONS);
+    clang_library();
+}
+
+/// The library around clang that the child which compiles kernels loads (`src/kernel/clang/`): one for itself, so that only that
+/// child loads libclang-cpp.
+fn clang_library() {
+    println!("cargo:rerun-if-changed=src/kernel/clang");
+    println!("cargo:rerun-if-env-changed=CXX");
+    let asked = |what: &str| {
+        let output = Command::new("llvm-config-22").arg(what).output();
+        let output =
+            output.unwrap_or_else(|error| panic!("llvm-config-22 could not be run ({error}); run scripts/setup"));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let (include, lib) = (asked("--includedir"), asked("--libdir"));
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let status = Command::new(&compiler)
+        .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-fno-exceptions", "-fvisibility=hidden"])
+        .args(["-isystem", &include, "src/kernel/clang/compile.cpp", "src/kernel/clang/records.cpp"])
+        .args([&format!("-L{lib}"), &format!("-Wl,-rpath,{lib}"), "-Wl,-s"])
+        // Debian has no unversioned name for clang's library.
+        .args(["-l:libclang-cpp.so.22.1", "-l:libLLVM.so.22.1"])
+        .arg("-o")
+        .arg(out.join("libkassay_clang.so"))
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!(
+            "{compiler} could not compile src/kernel/clang: {status}; it needs Debian's libclang-22-dev, or run scripts/setup"
+        ),
+        Err(error) => {
+            panic!("{compiler} could not be run ({error}); install Debian's package g++, or run scripts/setup")
+        }
+    }
 }
 
 fn compile(name: &str, options: &[&str]) {

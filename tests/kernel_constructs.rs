@@ -146,6 +146,7 @@ static inline int help(int a) { if (a) return 1; return 2; }
 int plain(int a) { while (a) a--; return a; }
 __kernel void k(__global int *o, int a) {
     GUARD(a && o[0], barrier(1));
+    o[1] = part(a) + help(a) + plain(a);
 }
 ";
     fs::write(&path, text).unwrap();

@@ -267,6 +267,70 @@ fn clangs_diagnostics_are_shown_as_they_are() {
     assert!(loaded.warnings.contains("warning:"), "{}", loaded.warnings);
 }
 
+/// What clang 22 refuses by default and drivers take with a warning, one group each.
+const ACCEPTED: &[(&str, &str)] = &[
+    ("incompatible-pointer-types", "__kernel void k(__global float *o) { __global int *p = o; p[0] = 1; }"),
+    ("int-conversion", "__kernel void k(__global int *o) { o[0] = o; }"),
+    ("int-conversion", "__kernel void k(__global long *o) { __global long *p = o[1]; o[0] = p == 0; }"),
+    (
+        "return-mismatch",
+        "int f(int x) { if (x) return 1; return; } __kernel void k(__global int *o) { o[0] = f(o[1]); }",
+    ),
+    ("return-mismatch", "void f(int x) { return x + 1; } __kernel void k(__global int *o) { f(o[0]); o[0] = 1; }"),
+    ("implicit-int", "f(int x) { return x; } __kernel void k(__global int *o) { o[0] = f(2); }"),
+];
+
+#[test]
+fn what_drivers_accept_is_a_warning_unless_the_caller_asks_for_more() {
+    for (group, text) in ACCEPTED {
+        let folder = Folder::new();
+        let file = folder.file("k.cl", text);
+        let with = |clang: &[&str], suite: &[&str]| {
+            let own = |all: &[&str]| all.iter().map(|&one| one.to_owned()).collect();
+            let options =
+                KernelOptions { clang_args: own(clang), suite_options: own(suite), ..KernelOptions::default() };
+            load(&file, &options, false)
+        };
+        let loaded = with(&[], &[]).unwrap_or_else(|error| panic!("{group}: {error}"));
+        assert!(loaded.warnings.contains("warning:") && loaded.warnings.contains(group), "{}", loaded.warnings);
+        assert!(loaded.accepted_errors().contains("warning:"), "{}", loaded.warnings);
+        let one = format!("-Werror={group}");
+        for (clang, suite) in
+            [(&["-Werror"][..], &[][..]), (&[], &["-Werror"]), (&[&one], &[]), (&["-Wno-error"], &[&one])]
+        {
+            let error = with(clang, suite).unwrap_err();
+            assert!(
+                matches!(error, Error::Caller(_)) && error.to_string().contains(group),
+                "{clang:?} {suite:?}: {error}"
+            );
+        }
+        with(&["-Werror", "-Wno-error"], &[]).unwrap();
+        with(&["-Werror"], &[&format!("-Wno-error={group}")]).unwrap();
+    }
+}
+
+#[test]
+fn functions_that_only_clangs_header_declares_are_found() {
+    let text = "__kernel void k(__global int *o) { o[0] = intel_sub_group_shuffle(o[1], 0); }";
+    let loaded = compiled(text, &KernelOptions::default());
+    assert!(String::from_utf8_lossy(&loaded.bitcode).contains("intel_sub_group_shuffle"));
+    assert_eq!(loaded.accepted_errors(), "");
+}
+
+#[test]
+fn options_that_compile_to_something_else_are_refused() {
+    let folder = Folder::new();
+    let file = folder.file("k.cl", "__kernel void k(__global int *o) { o[0] = 1; }");
+    for argument in ["-E", "-fsyntax-only", "-save-temps", "--version"] {
+        let options = KernelOptions { clang_args: vec![argument.to_owned()], ..KernelOptions::default() };
+        let error = load(&file, &options, false).unwrap_err();
+        assert!(matches!(error, Error::Caller(_)), "{argument}: {error}");
+    }
+    let options = KernelOptions { clang_args: vec!["-no-such-option".to_owned()], ..KernelOptions::default() };
+    let error = load(&file, &options, false).unwrap_err().to_string();
+    assert!(error.contains("clang-22: error: unknown argument") && error.contains("-no-such-option"), "{error}");
+}
+
 #[test]
 fn three_versions_of_the_language_compile_with_their_features() {
     let atomics = "__kernel void k(__global atomic_int *a, __global int *o) {

@@ -8,6 +8,8 @@
 readonly SETUP_PACKAGES=(
   clang-22            # compiles kernels
   llvm-22-dev         # what kassay links (with llvm-config-22)
+  libclang-22-dev     # clang's own headers and libraries, for the part of kassay that runs clang in process
+  g++                 # compiles that part
   libclc-22           # OpenCL's builtins as LLVM IR
   llvm-spirv-15       # reads .spv kernels
   libz3-dev           # the solver (llvm-22-dev needs it too)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
@@ -102,9 +102,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         true => open_kernel(&context, args)?,
         false => open_suite(&context, args)?,
     };
-    if args.output.verbose {
-        eprint!("{}", opened.loaded.warnings);
-    }
+    warn(&opened.loaded, args.output.verbose, args.output.quiet);
     let Code::Host(code) = opened.assay.for_host(&HostOptions { races: true, ..HostOptions::default() })? else {
         return Err(Error::internal("code for the simulator was asked for"));
     };

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Keeps, Session};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MeasureOptions, Programs};
@@ -104,9 +104,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Nothing)?;
-    if args.output.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.output.verbose, args.output.quiet);
     // The original is built meanwhile, and all executors build at the same time.
     let slots = if counts { Slots::Items } else { Slots::Groups };
     let (code, plan) = assay.instrumented(slots, session::target(&executors))?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, shown};
+use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, shown, warn};
 use super::session;
 use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
@@ -102,9 +102,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let context = Context::create();
     let options = args.kernel.kernel_options(Vec::new());
     let loaded = compile::load(&args.kernel_file, &options, true)?;
-    if args.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.verbose, args.quiet);
     let file = File::parse(&context, &loaded)?;
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let sources = build::sources_of(&args.kernel_file);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{KernelFlags, OutputFlags, check_writable, shown};
+use super::options::{KernelFlags, OutputFlags, check_writable, shown, warn};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, Assay, File};
@@ -56,9 +56,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     args.dot.as_deref().map_or(Ok(()), check_writable)?;
     let selection = Selection::parse(&args.operators)?;
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
-    if !loaded.warnings.is_empty() && args.output.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.output.verbose, args.output.quiet);
     let context = Context::create();
     let file = File::parse(&context, &loaded)?;
     let names = match &args.options.entry {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Keeps, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
@@ -172,9 +172,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     };
     let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
-    if args.output.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.output.verbose, args.output.quiet);
     let lanes = session::ready(starting, &tests, Keeps::Nothing)?;
     session::decide_local(&mut tests, &assay, &lanes);
     let sources = build::sources_of(&kernel);

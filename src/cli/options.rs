@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
+use crate::kernel::compile::Loaded;
 use crate::kernel::options::KernelOptions;
 use crate::report::Style;
 use crate::result::store;
@@ -170,6 +171,15 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// A path as results show it.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// Prints what clang warns of on standard error: all of it with `verbose`, else only what it would refuse by itself.
+pub fn warn(loaded: &Loaded, verbose: bool, quiet: bool) {
+    if verbose {
+        eprint!("{}", loaded.warnings);
+    } else if !quiet {
+        eprint!("{}", loaded.accepted_errors());
+    }
 }
 
 /// Prints a note on standard error.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, Keeps, Session};
 use crate::coverage::measure;
 use crate::error::{Error, Result};
@@ -51,9 +51,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel, .. } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, false, Keeps::Maps)?;
-    if args.output.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.output.verbose, args.output.quiet);
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
     let code = is_wanted.then(|| mapped::build(&assay)).transpose()?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Prepared};
 use crate::coverage::build::{Assay, Level};
 use crate::error::{Error, Result};
@@ -78,9 +78,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let context = Context::create();
     let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
-    if args.output.verbose {
-        eprint!("{}", loaded.warnings);
-    }
+    warn(&loaded, args.output.verbose, args.output.quiet);
     let (mut lanes, device) = lanes(&assay, starting, &args.execution)?;
     for test in &mut tests {
         let range = &mut test.launch.range;

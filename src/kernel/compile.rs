@@ -2,18 +2,19 @@
 //!
 //! Not for parsing what comes out (`module`, `ast`).
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread;
+use std::process::Stdio;
 
 use super::ast::Ast;
-use super::ast_json;
+use super::clang::{self, Outcome};
 use super::line_directives;
-use super::options::KernelOptions;
+use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
+use super::records;
 use super::spirv_words;
-use super::tools::{CLANG, LLVM_SPIRV};
+use super::tools::LLVM_SPIRV;
 use crate::error::{Error, Place, Report, Result};
 
 /// What the kernel file was, by its extension.
@@ -38,6 +39,28 @@ pub struct Loaded {
     pub warnings: String,
     /// clang's syntax tree, where it was asked for and could be had.
     pub ast: Option<Ast>,
+    /// Files that clang looked for, by absolute path, and whether they were there.
+    pub asked: Vec<(PathBuf, bool)>,
+}
+
+impl Loaded {
+    /// Those of the warnings, with their lines, that clang 22 has as errors by default (see `options`).
+    pub fn accepted_errors(&self) -> String {
+        let mut told = String::new();
+        let mut is_told = false;
+        for line in self.warnings.lines() {
+            if line.contains(": warning: ") {
+                is_told = ACCEPTED_BY_DRIVERS.iter().any(|group| line.ends_with(&format!("[-W{group}]")));
+            } else if line.ends_with(" generated.") {
+                is_told = false;
+            }
+            if is_told {
+                told += line;
+                told.push('\n');
+            }
+        }
+        told
+    }
 }
 
 impl Format {
@@ -53,8 +76,8 @@ impl Format {
     }
 }
 
-/// Reads or compiles `source`. With `with_ast`, a second clang run beside the first one brings the syntax tree of
-/// OpenCL C; should that run fail, there is no tree, and no error.
+/// Reads or compiles `source`. With `with_ast`, the same run brings the syntax tree of OpenCL C; where that is too deep, there
+/// is no tree, and no error.
 ///
 /// # Errors
 /// Caller: no such file, an unknown extension, a kernel that does not compile, an ill-formed SPIR-V module.
@@ -65,15 +88,13 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
             .mend("kernels are .cl, .ll, .bc or .spv files, told apart by the extension")
     })?;
     let bytes = read(source)?;
-    let loaded = |bitcode, warnings, ast| Loaded { bitcode, format, source: source.to_owned(), warnings, ast };
-    match format {
-        Format::OpenClC => {
-            let (bitcode, warnings, ast) = compile(source, options, with_ast)?;
-            Ok(loaded(bitcode, warnings, ast))
-        }
-        Format::LlvmIr | Format::Bitcode => Ok(loaded(bytes, String::new(), None)),
-        Format::SpirV => Ok(loaded(read_spirv(source, &bytes)?, String::new(), None)),
-    }
+    let bitcode = match format {
+        Format::OpenClC => return compile(source, options, with_ast),
+        Format::LlvmIr | Format::Bitcode => bytes,
+        Format::SpirV => read_spirv(source, &bytes)?,
+    };
+    let source = source.to_owned();
+    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, asked: Vec::new() })
 }
 
 fn read(source: &Path) -> Result<Vec<u8>> {
@@ -92,79 +113,49 @@ fn read(source: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One compilation: clang's arguments but for the kind of output.
-struct Job<'a> {
-    source: &'a Path,
-    options: &'a KernelOptions,
-    overlay: Option<PathBuf>,
-    bitcode: PathBuf,
-}
-
-/// Deep expressions make deep trees; only as much of it as is used takes memory.
-const AST_STACK_BYTES: usize = 512 << 20;
-
-fn compile(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<(Vec<u8>, String, Option<Ast>)> {
+fn compile(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let overlay = line_directives::overlay(source, &options.include_path())?;
-    let folder = tempfile::tempdir()
-        .map_err(|error| Error::environment(format!("no temporary folder for clang's output: {error}")))?;
-    let bitcode = folder.path().join("kernel.bc");
-    let job = Job { source, options, overlay: overlay.as_ref().map(line_directives::Overlay::file), bitcode };
-    let (mut output, mut ast) = job.run(true, with_ast)?;
-    if !output.status.success() && options.is_cl3() {
-        // The kernel may need what was switched off: generic pointers, program-scope variables.
-        let (whole, whole_ast) = job.run(false, with_ast)?;
-        if whole.status.success() {
-            (output, ast) = (whole, whole_ast);
+    let run = |features| {
+        let mut arguments = vec!["-x".into(), "cl".into()];
+        arguments.extend(options.clang_arguments(features));
+        if let Some(overlay) = &overlay {
+            arguments.extend(["-ivfsoverlay".into(), overlay.file().into()]);
+        }
+        // Nothing is written there: the output stays in memory.
+        arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
+        arguments.push(source.into());
+        clang::run(&arguments, with_ast)
+    };
+    let first = run(Features::Reduced)?;
+    let mut taken = None;
+    if first.outcome == Outcome::Refused {
+        for features in options.further_features(&first.diagnostics) {
+            taken = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
+            if taken.is_some() {
+                break;
+            }
         }
     }
-    let diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        return Err(refusal(source, &output, diagnostics));
-    }
-    let bitcode = fs::read(&job.bitcode).map_err(|error| {
-        Error::environment(format!("clang's output {} is not there: {error}", job.bitcode.display()))
-    })?;
-    Ok((bitcode, diagnostics, ast))
-}
-
-impl Job<'_> {
-    fn run(&self, reduced: bool, with_ast: bool) -> Result<(Output, Option<Ast>)> {
-        thread::scope(|scope| {
-            let thread = thread::Builder::new().stack_size(AST_STACK_BYTES);
-            let tree = with_ast.then(|| thread.spawn_scoped(scope, || self.ast(reduced)).ok()).flatten();
-            let output = CLANG.start(|command| {
-                self.arguments(command, reduced);
-                command.args(["-emit-llvm", "-c", "-o"]).arg(&self.bitcode).arg("--").arg(self.source).output()
-            })?;
-            Ok((output, tree.and_then(|tree| tree.join().ok().flatten())))
-        })
-    }
-
-    fn ast(&self, reduced: bool) -> Option<Ast> {
-        let mut child = CLANG
-            .start(|command| {
-                self.arguments(command, reduced);
-                command.args(["-fsyntax-only", "-w", "-Xclang", "-ast-dump=json", "--"]).arg(self.source);
-                command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
-            })
-            .ok()?;
-        let ast = child.stdout.take().and_then(|stdout| ast_json::read(stdout).ok());
-        let status = child.wait().ok()?;
-        ast.filter(|_| status.success())
-    }
-
-    fn arguments(&self, command: &mut Command, reduced: bool) {
-        command.args(["-x", "cl"]).args(self.options.clang_arguments(reduced)).stdin(Stdio::null());
-        if let Some(overlay) = &self.overlay {
-            command.arg("-ivfsoverlay").arg(overlay);
+    let run = taken.unwrap_or(first);
+    match run.outcome {
+        Outcome::Compiled => Ok(Loaded {
+            bitcode: run.bitcode,
+            format: Format::OpenClC,
+            source: source.to_owned(),
+            warnings: run.diagnostics,
+            ast: records::read(&run.records),
+            asked: run.asked,
+        }),
+        Outcome::Refused => Err(refusal(source, run.diagnostics)),
+        Outcome::NoCompilation => {
+            let error = Error::caller(format!("the options for clang do not compile {} to LLVM IR", source.display()));
+            let error = if run.diagnostics.is_empty() { error } else { error.details(run.diagnostics) };
+            Err(error.mend("leave out options that choose another output, such as -E, -S or -save-temps"))
         }
     }
 }
 
-fn refusal(source: &Path, output: &Output, diagnostics: String) -> Error {
-    if CLANG.crashed(output.status, &diagnostics) {
-        return CLANG.crash(&diagnostics);
-    }
+fn refusal(source: &Path, diagnostics: String) -> Error {
     let mut report = Report::new(format!("{} does not compile", source.display()));
     report.place = first_error(&diagnostics);
     report.details = Some(diagnostics);

@@ -3,9 +3,10 @@
 //! Must never know: devices, tests.
 
 pub mod ast;
-mod ast_json;
 pub mod builtins;
+mod bytes;
 pub mod canonical;
+mod clang;
 pub mod compile;
 pub(crate) mod constant_switch;
 pub mod constructs;
@@ -13,6 +14,7 @@ mod debug_types;
 pub mod floats;
 pub mod folding;
 pub mod frames;
+pub mod guarded;
 pub mod interface;
 pub mod ir;
 mod ir_types;
@@ -21,6 +23,7 @@ pub mod module;
 pub mod options;
 pub mod precision;
 mod raw;
+mod records;
 pub mod signature;
 pub mod source;
 mod spirv_words;

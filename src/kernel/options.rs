@@ -21,10 +21,33 @@ pub struct KernelOptions {
 
 pub const DEFAULT_CL_STD: &str = "CL1.2";
 
+/// Which declarations a compilation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Features {
+    /// CL 3.0 goes without generic pointers, pipes, queues and program-scope variables; other versions have all of theirs.
+    Reduced,
+    /// All of the language version's.
+    Whole,
+    /// Those of clang's header for OpenCL too: functions of vendors' extensions, which clang does not declare by itself.
+    Header,
+}
+
 /// Optional features of OpenCL C 3.0 that are switched off at first, because without them C11 atomics and pointers
 /// keep their named address spaces, which every consumer of SPIR-V 1.2 takes.
 const CL3_WITHOUT: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                            -__opencl_c_program_scope_global_variables";
+
+/// What clang 22 makes errors of by default and OpenCL drivers, built on earlier clangs, accept with a warning.
+pub(super) const ACCEPTED_BY_DRIVERS: &[&str] = &[
+    "incompatible-pointer-types",
+    "incompatible-function-pointer-types",
+    "int-conversion",
+    "implicit-function-declaration",
+    "implicit-int",
+    "return-mismatch",
+    "vec-elem-size",
+    "non-pod-varargs",
+];
 
 /// Options that only choose how much clang optimises; kassay needs the raw form, in which clang optimises nothing.
 fn only_optimises(option: &str) -> bool {
@@ -48,9 +71,31 @@ impl KernelOptions {
         self.effective_cl_std().to_ascii_uppercase().starts_with("CL3")
     }
 
-    /// Everything before the input file and the kind of output. With `reduced`, CL 3.0 goes without generic pointers,
-    /// pipes, queues and program-scope variables.
-    pub(super) fn clang_arguments(&self, reduced: bool) -> Vec<OsString> {
+    /// Whether the caller makes all warnings errors. What is an error by default is one then, as clang has it; single
+    /// groups (`-Werror=int-conversion`) need no care, because the last word on a group counts.
+    fn wants_errors(&self) -> bool {
+        let wishes = self.clang_args.iter().chain(&self.suite_options);
+        wishes
+            .rev()
+            .find(|option| ["-Werror", "-Wno-error"].contains(&option.as_str()))
+            .is_some_and(|last| last == "-Werror")
+    }
+
+    /// What to try after clang refused the reduced features with `diagnostics`.
+    pub(super) fn further_features(&self, diagnostics: &str) -> Vec<Features> {
+        let mut further = Vec::new();
+        if self.is_cl3() {
+            // The kernel may need what was switched off: generic pointers, program-scope variables.
+            further.push(Features::Whole);
+        }
+        if diagnostics.contains("error: use of undeclared identifier") {
+            further.push(Features::Header);
+        }
+        further
+    }
+
+    /// Everything before the input file and the kind of output.
+    pub(super) fn clang_arguments(&self, features: Features) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         arguments.push(format!("-cl-std={}", self.cl_std.as_deref().unwrap_or(DEFAULT_CL_STD)).into());
         arguments.extend(
@@ -73,8 +118,14 @@ impl KernelOptions {
             ]
             .map(OsString::from),
         );
-        if reduced && self.is_cl3() {
+        if !self.wants_errors() {
+            arguments.extend(ACCEPTED_BY_DRIVERS.iter().map(|group| OsString::from(format!("-Wno-error={group}"))));
+        }
+        if features != Features::Whole && self.is_cl3() {
             arguments.extend(["-Xclang", CL3_WITHOUT].map(OsString::from));
+        }
+        if features == Features::Header {
+            arguments.extend(["-cl-no-stdinc", "-include", "opencl-c.h"].map(OsString::from));
         }
         arguments.extend(self.defines.iter().map(|define| OsString::from(format!("-D{define}"))));
         for dir in &self.include_dirs {
@@ -127,7 +178,7 @@ mod tests {
             suite_options: vec!["-DA=2".into(), "-cl-opt-disable".into()],
             ..KernelOptions::default()
         };
-        let arguments = options.clang_arguments(true);
+        let arguments = options.clang_arguments(Features::Reduced);
         let arguments = strings(&arguments);
         assert_eq!(arguments[arguments.len() - 3..], ["-DA=1", "-Wall", "-DA=2"]);
         assert_eq!(arguments.iter().filter(|argument| argument.starts_with("-O")).collect::<Vec<_>>(), [&"-O1"]);
@@ -141,7 +192,7 @@ mod tests {
         options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
         assert_eq!(options.effective_cl_std(), "CL3.0");
         assert!(options.is_cl3());
-        assert!(strings(&options.clang_arguments(true)).contains(&CL3_WITHOUT));
-        assert!(!strings(&options.clang_arguments(false)).contains(&CL3_WITHOUT));
+        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_WITHOUT));
+        assert!(!strings(&options.clang_arguments(Features::Whole)).contains(&CL3_WITHOUT));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
 use crate::error::{Error, Result};
@@ -29,10 +30,22 @@ impl Tool {
             Err(error) if error.kind() == io::ErrorKind::NotFound => spawn(&mut Command::new(self.fallback)),
             other => other,
         };
-        started.map_err(|error| {
-            Error::environment(format!("{} cannot be run: {error}", self.program))
-                .mend(format!("install the Debian package {} (apt-get install {0})", self.package))
-        })
+        started.map_err(|error| self.missing(&error))
+    }
+
+    /// Where the program is: on `PATH`, or else where the package puts it; links are followed.
+    pub fn find(&self) -> Result<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let candidates = std::env::split_paths(&path).map(|folder| folder.join(self.program));
+        candidates
+            .chain(std::iter::once(PathBuf::from(self.fallback)))
+            .find_map(|candidate| candidate.canonicalize().ok().filter(|file| file.is_file()))
+            .ok_or_else(|| self.missing(&io::Error::from(io::ErrorKind::NotFound)))
+    }
+
+    fn missing(&self, error: &io::Error) -> Error {
+        Error::environment(format!("{} cannot be run: {error}", self.program))
+            .mend(format!("install the Debian package {} (apt-get install {0})", self.package))
     }
 
     /// Whether a failed run is the program's own crash rather than its refusal of the input.

@@ -4,7 +4,7 @@
 
 mod async_copies;
 pub mod code;
-mod guarded;
+pub use crate::kernel::guarded;
 pub mod host;
 pub mod spirv;
 mod undefined;

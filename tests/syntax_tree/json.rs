@@ -1,4 +1,4 @@
-//! Reader of clang's `-ast-dump=json`: streams the translation unit and keeps only functions with a body.
+//! Reader of clang's `-ast-dump=json`, for comparison: streams the translation unit and keeps only functions with a body.
 //!
 //! clang leaves out `file` and `line` where they are those of the location written just before, over all locations of
 //! the document in order; so every location is read, also in what is then dropped. Not for interpreting the tree.
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::ast::{Ast, Function, Loc, Node, Position, Range};
+use kassay::kernel::ast::{Ast, Function, Loc, Node, Position, Range};
 
 /// Reads one document; call it on a thread with a large stack, for the tree may be deep.
-pub(super) fn read(json: impl Read) -> serde_json::Result<Ast> {
+pub fn read(json: impl Read) -> serde_json::Result<Ast> {
     let state = RefCell::new(State::default());
     let mut deserializer = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, json));
     deserializer.disable_recursion_limit();
@@ -248,9 +248,12 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             let constants: Vec<_> = children.iter().filter_map(enumerator).collect();
             self.0.borrow_mut().enumerate(&constants);
         }
-        node.children = children.into_iter().map(|child| child.node).collect();
+        // Documentation is no part of the tree.
+        node.children = children.into_iter().map(|child| child.node).filter(|node| !node.is("FullComment")).collect();
         if node.is("VarDecl")
-            && let (Some(id), [.., init]) = (&this.id, &node.children[..])
+            && let Some(id) = &this.id
+            // Attributes stand behind the value.
+            && let Some(init) = node.children.iter().rev().find(|child| !child.kind.ends_with("Attr"))
             && node.canonical_type().is_some_and(|ty| ty.contains("const"))
         {
             self.0.borrow_mut().ast.initializers.insert(id.clone(), init.clone());

@@ -1,0 +1,59 @@
+//! Reading what `clang/clang.h` writes: numbers in LEB128, texts with their length in front. `None` is the end, or no such thing.
+
+pub(super) struct Reader<'b> {
+    left: &'b [u8],
+}
+
+impl<'b> Reader<'b> {
+    pub fn new(bytes: &'b [u8]) -> Self {
+        Reader { left: bytes }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    pub fn byte(&mut self) -> Option<u8> {
+        let (&first, left) = self.left.split_first()?;
+        self.left = left;
+        Some(first)
+    }
+
+    pub fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// A number that counts things of at least one byte each: more than are left is a mistake.
+    pub fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok().filter(|&count| count <= self.left.len())
+    }
+
+    pub fn block(&mut self) -> Option<&'b [u8]> {
+        let len = self.count()?;
+        let (block, left) = self.left.split_at_checked(len)?;
+        self.left = left;
+        Some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts_are_read_back_and_wrong_ones_are_not() {
+        let mut reader = Reader::new(b"\x05\xac\x02\x02ab");
+        assert_eq!((reader.number(), reader.number(), reader.block()), (Some(5), Some(300), Some(&b"ab"[..])));
+        assert!(reader.is_done() && reader.byte().is_none());
+        assert_eq!(Reader::new(b"\x05ab").block(), None);
+        assert_eq!(Reader::new(&[0xff; 12]).number(), None);
+    }
+}

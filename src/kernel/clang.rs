@@ -1,0 +1,177 @@
+//! clang's driver and front end inside a forked child of this process: no other program starts, a crash stays in the child.
+//!
+//! The library around clang (`clang/*.cpp`) is embedded, and loaded by the child alone, so that commands which compile nothing
+//! do not pay for libclang-cpp. Not for which arguments clang gets (`options`), nor for what its output means.
+
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_uint, c_void};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::bytes::Reader;
+use super::guarded::{self, Failure};
+use super::tools::CLANG;
+use crate::error::{Error, Result};
+
+/// `clang/*.cpp`, see `build.rs`.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libkassay_clang.so"));
+
+/// How long clang may take for one kernel.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How a run ended; the numbers are those of `compile.cpp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Compiled,
+    /// The diagnostics say why.
+    Refused,
+    /// The arguments ask for something else than one compilation to bitcode.
+    NoCompilation,
+}
+
+/// What one run gave.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub outcome: Outcome,
+    /// What clang wrote to its standard error.
+    pub diagnostics: String,
+    pub bitcode: Vec<u8>,
+    /// The syntax tree for `records`; empty if it was not asked for or is too deep.
+    pub records: Vec<u8>,
+    /// Files that clang looked for, by absolute path, and whether they were there.
+    pub asked: Vec<(PathBuf, bool)>,
+}
+
+/// Runs clang with `arguments` (those of the program, without its name).
+///
+/// # Errors
+/// `Environment` if clang's program or library is missing or no child can be made; `Internal` if clang crashes or hangs.
+pub(super) fn run(arguments: &[OsString], with_records: bool) -> Result<Run> {
+    let program = CLANG.find()?;
+    let all: Vec<CString> = std::iter::once(program.as_os_str())
+        .chain(arguments.iter().map(OsString::as_os_str))
+        .map(|argument| CString::new(argument.as_bytes()))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Error::caller("an argument for clang has a NUL in it").mend("leave it out"))?;
+    match guarded::run(LIMIT, || in_child(&all, with_records)) {
+        Ok(Ok(answer)) => decode(&answer).ok_or_else(|| Error::internal("clang's child answered something else")),
+        Ok(Err(why)) => Err(Error::environment(format!("clang's library cannot be loaded: {why}"))
+            .mend("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
+        Err(Failure::Crashed { how, stderr }) => Err(CLANG.crash(&format!("clang {how}\n{stderr}"))),
+        Err(Failure::TimedOut(limit)) => {
+            Err(Error::internal(format!("clang was not done after {} s", limit.as_secs())).mend("try a smaller kernel"))
+        }
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for clang: {why}"))),
+    }
+}
+
+type Sink = unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, usize);
+type Entry = unsafe extern "C" fn(c_uint, *const *const c_char, c_int, Sink, *mut c_void) -> c_int;
+
+#[derive(Default)]
+struct Pieces([Vec<u8>; 3]);
+
+unsafe extern "C" fn take(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
+    // SAFETY: `to` is the `Pieces` that `in_child` gave, which nobody else uses meanwhile.
+    let pieces = unsafe { &mut *to.cast::<Pieces>() };
+    if count > 0
+        && let Some(piece) = pieces.0.get_mut(piece as usize)
+    {
+        // SAFETY: as many bytes as the library says.
+        piece.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) });
+    }
+}
+
+fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Vec<u8>, String> {
+    let entry = library()?;
+    let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    let mut pieces = Pieces::default();
+    // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
+    let outcome = unsafe {
+        entry(
+            pointers.len() as c_uint,
+            pointers.as_ptr(),
+            c_int::from(with_records),
+            take,
+            (&raw mut pieces).cast::<c_void>(),
+        )
+    };
+    let mut answer = vec![u8::try_from(outcome).unwrap_or(u8::MAX)];
+    for piece in std::iter::once(&written()).chain(&pieces.0) {
+        answer.extend_from_slice(&(piece.len() as u64).to_le_bytes());
+        answer.extend_from_slice(piece);
+    }
+    Ok(answer)
+}
+
+/// What went to the child's standard error, which is a file (see `guarded`).
+fn written() -> Vec<u8> {
+    // SAFETY: the descriptor is open in the child, and is left open.
+    let stderr = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
+    let mut text = vec![0; stderr.metadata().map_or(0, |metadata| metadata.len() as usize)];
+    let read = stderr.read_exact_at(&mut text, 0);
+    if read.is_ok() { text } else { Vec::new() }
+}
+
+/// Loads the library from memory.
+fn library() -> std::result::Result<Entry, String> {
+    // SAFETY: a name without NUL inside; the descriptor is owned from here on.
+    let descriptor = unsafe { libc::memfd_create(c"kassay_clang".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(std::io::Error::last_os_error().to_string());
+    }
+    // SAFETY: just made.
+    let mut file = unsafe { File::from_raw_fd(descriptor) };
+    file.write_all(LIBRARY).map_err(|error| error.to_string())?;
+    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
+    // SAFETY: the path is a string; the library's initialisers are LLVM's and clang's own.
+    let entry = unsafe {
+        let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        let entry =
+            if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, c"kassay_clang".as_ptr()) };
+        if entry.is_null() {
+            let why = libc::dlerror();
+            return Err(if why.is_null() {
+                "no reason given".to_owned()
+            } else {
+                CStr::from_ptr(why).to_string_lossy().into_owned()
+            });
+        }
+        entry
+    };
+    // SAFETY: the library defines it with this type.
+    Ok(unsafe { std::mem::transmute::<*mut c_void, Entry>(entry) })
+}
+
+fn decode(answer: &[u8]) -> Option<Run> {
+    let (&outcome, mut rest) = answer.split_first()?;
+    let mut piece = || {
+        let (len, after) = rest.split_first_chunk::<8>()?;
+        let (piece, after) = after.split_at_checked(u64::from_le_bytes(*len) as usize)?;
+        rest = after;
+        Some(piece.to_vec())
+    };
+    let diagnostics = String::from_utf8_lossy(&piece()?).into_owned();
+    let (bitcode, records, asked) = (piece()?, piece()?, piece()?);
+    let outcome = match outcome {
+        0 => Outcome::Compiled,
+        1 => Outcome::Refused,
+        _ => Outcome::NoCompilation,
+    };
+    Some(Run { outcome, diagnostics, bitcode, records, asked: files(&asked)? })
+}
+
+fn files(bytes: &[u8]) -> Option<Vec<(PathBuf, bool)>> {
+    let mut reader = Reader::new(bytes);
+    let mut files = Vec::new();
+    while !reader.is_done() {
+        let found = reader.byte()? == b'+';
+        let path = OsString::from_vec(reader.block()?.to_vec());
+        files.push((Path::new(&path).to_owned(), found));
+    }
+    Some(files)
+}

@@ -1,0 +1,164 @@
+//! One run of clang's driver and front end in the calling process: bitcode, records of the syntax tree, and which files it asked for.
+//!
+//! The caller forks before: clang may crash, and its diagnostics go to the standard error. Built by build.rs into a library of its
+//! own, which kassay loads only where it compiles a kernel.
+
+#include "clang.h"
+
+#include <clang/Basic/DiagnosticFrontend.h>
+#include <clang/Basic/Stack.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Driver/Compilation.h>
+#include <clang/Driver/Driver.h>
+#include <clang/Driver/Job.h>
+#include <clang/Driver/Tool.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Frontend/TextDiagnosticBuffer.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm-c/Target.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/thread.h>
+#include <llvm/TargetParser/Host.h>
+
+using namespace clang;
+
+namespace {
+
+/// The file system, with a list of what was asked for: `+path` was there, `-path` was not.
+class Watched : public llvm::vfs::ProxyFileSystem {
+  kassay::Writer &Asked;
+  llvm::StringMap<char> Known;
+
+  void note(const llvm::Twine &Path, bool Found) {
+    llvm::SmallString<256> Text;
+    Path.toVector(Text);
+    (void)makeAbsolute(Text);
+    char Sign = Found ? '+' : '-';
+    if (!Known.try_emplace(Text, Sign).second)
+      return;
+    Asked.byte(Sign);
+    Asked.text(Text);
+  }
+
+public:
+  Watched(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Base, kassay::Writer &Asked)
+      : ProxyFileSystem(std::move(Base)), Asked(Asked) {}
+
+  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override {
+    auto Result = ProxyFileSystem::status(Path);
+    note(Path, bool(Result));
+    return Result;
+  }
+
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &Path) override {
+    auto Result = ProxyFileSystem::openFileForRead(Path);
+    note(Path, bool(Result));
+    return Result;
+  }
+};
+
+/// Bitcode as `-emit-llvm -c` writes it, and the records of the tree before the tree goes.
+class Action : public EmitBCAction {
+  kassay::Writer *Records;
+
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI, StringRef File) override {
+    auto Code = EmitBCAction::CreateASTConsumer(CI, File);
+    if (!Code || !Records)
+      return Code;
+    std::vector<std::unique_ptr<ASTConsumer>> Both;
+    Both.push_back(kassay::recordsConsumer(*Records));
+    Both.push_back(std::move(Code));
+    return std::make_unique<MultiplexConsumer>(std::move(Both));
+  }
+
+public:
+  explicit Action(kassay::Writer *Records) : Records(Records) {}
+};
+
+enum Outcome { Compiled = 0, Refused = 1, NoCompilation = 2 };
+
+class Run {
+  llvm::ArrayRef<const char *> Arguments;
+  KassayOutput &Output;
+
+  /// The one front-end job that the driver makes of the arguments, as clang-22 would run it.
+  int drive() {
+    auto Options = CreateAndPopulateDiagOpts(Arguments);
+    auto *Printer = new TextDiagnosticPrinter(llvm::errs(), *Options);
+    Printer->setPrefix("clang-22");
+    auto Base = llvm::vfs::getRealFileSystem();
+    DiagnosticsEngine Diags(DiagnosticIDs::create(), *Options, Printer);
+    ProcessWarningOptions(Diags, *Options, *Base, /*ReportDiags=*/false);
+    driver::Driver Driver(Arguments[0], llvm::sys::getDefaultTargetTriple(), Diags);
+    std::unique_ptr<driver::Compilation> Plan(Driver.BuildCompilation(Arguments));
+    if (!Plan || Plan->containsError() || Diags.hasErrorOccurred())
+      return Refused;
+    const auto &Jobs = Plan->getJobs();
+    if (Jobs.size() != 1 || llvm::StringRef(Jobs.begin()->getCreator().getName()) != "clang")
+      return NoCompilation;
+    return compile(Jobs.begin()->getArguments());
+  }
+
+  int compile(const llvm::opt::ArgStringList &Arguments) {
+    // The first one is `-cc1`.
+    auto Invocation = std::make_shared<CompilerInvocation>();
+    DiagnosticOptions Options;
+    TextDiagnosticBuffer Early;
+    DiagnosticsEngine Diags(DiagnosticIDs::create(), Options, &Early, /*ShouldOwnClient=*/false);
+    bool Understood = CompilerInvocation::CreateFromArgs(
+        *Invocation, llvm::ArrayRef(Arguments).drop_front(), Diags, this->Arguments[0]);
+    if (Invocation->getFrontendOpts().ProgramAction != frontend::EmitBC)
+      return NoCompilation;
+    CompilerInstance CI(std::move(Invocation));
+    auto Files = llvm::makeIntrusiveRefCnt<Watched>(llvm::vfs::getRealFileSystem(), Output.Asked);
+    CI.createVirtualFileSystem(Files);
+    CI.createDiagnostics();
+    Early.FlushDiagnostics(CI.getDiagnostics());
+    if (!Understood)
+      return Refused;
+    const auto &Wanted = CI.getFrontendOpts().LLVMArgs;
+    if (!Wanted.empty()) {
+      std::vector<const char *> All{"clang (LLVM option parsing)"};
+      for (const auto &One : Wanted)
+        All.push_back(One.c_str());
+      llvm::cl::ParseCommandLineOptions(All.size(), All.data());
+    }
+    CI.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(Output.Bitcode));
+    Action Compile(Output.WithRecords ? &Output.Records : nullptr);
+    return CI.ExecuteAction(Compile) && !CI.getDiagnostics().hasErrorOccurred() ? Compiled : Refused;
+  }
+
+public:
+  Run(llvm::ArrayRef<const char *> Arguments, KassayOutput &Output) : Arguments(Arguments), Output(Output) {}
+
+  int operator()() {
+    LLVMInitializeSPIRVTargetInfo();
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    return drive();
+  }
+};
+
+/// As much stack as the program clang has; it makes itself more where trees are deep.
+constexpr unsigned StackBytes = 8 << 20;
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) int kassay_clang(unsigned Count, const char *const *Arguments, int WithRecords, KassaySink Sink, void *To) {
+  KassayOutput Output;
+  Output.WithRecords = WithRecords;
+  int Outcome = NoCompilation;
+  llvm::thread Thread(std::optional<unsigned>(StackBytes), [&] {
+    noteBottomOfStack();
+    Outcome = Run(llvm::ArrayRef(Arguments, Count), Output)();
+  });
+  Thread.join();
+  Sink(To, 0, Output.Bitcode.data(), Output.Bitcode.size());
+  Sink(To, 1, Output.Records.data(), Output.Records.size());
+  Sink(To, 2, Output.Asked.data(), Output.Asked.size());
+  return Outcome;
+}

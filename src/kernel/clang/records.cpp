@@ -1,0 +1,444 @@
+//! The syntax tree as records: the functions that some kernel can come to, with what they refer to.
+//!
+//! Nodes, their order and their texts are those of clang's own `-ast-dump=json`, which a test holds this against. What that
+//! dump puts under another name than `inner` (all children of a list whose rest is filled up) is left out here too, and so are
+//! documentation comments.
+
+#include "clang.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ASTNodeTraverser.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SetVector.h>
+
+using namespace clang;
+using kassay::Writer;
+
+namespace {
+
+/// Deeper trees are refused; whoever walks one would need a large stack.
+constexpr unsigned MaxDepth = 1000;
+
+/// What a record begins with; `records.rs` has the same numbers.
+enum Tag : char { End = 0, Absent = 1, Present = 2 };
+
+/// Which parts follow, as bits in a number, in this order.
+enum Part : unsigned {
+  HasRange = 1 << 0,
+  HasOpcode = 1 << 1,
+  IsPostfix = 1 << 2,
+  HasName = 1 << 3,
+  HasReference = 1 << 4,
+  HasType = 1 << 5,
+  HasDesugared = 1 << 6,
+  HasArgumentType = 1 << 7,
+  HasCast = 1 << 8,
+  HasValue = 1 << 9,
+  HasElse = 1 << 10,
+  IsRange = 1 << 11,
+};
+
+/// Texts and declarations by number, in the order in which they come up.
+class Numbers {
+  llvm::StringMap<unsigned> Known;
+  llvm::DenseMap<const Decl *, unsigned> Declarations;
+
+public:
+  Writer Texts;
+
+  unsigned text(llvm::StringRef Text) {
+    auto [At, New] = Known.try_emplace(Text, Known.size());
+    if (New)
+      Texts.text(Text);
+    return At->second;
+  }
+  unsigned texts() const { return Known.size(); }
+
+  unsigned declaration(const Decl *D) { return Declarations.try_emplace(D, Declarations.size()).first->second; }
+};
+
+/// One node's own attributes, written when all of them are known.
+struct Attributes {
+  unsigned Parts = 0;
+  std::string Kind, Opcode, Name, Type, Desugared, ArgumentType, Cast, Value;
+  SourceRange Range;
+  const NamedDecl *Reference = nullptr;
+};
+
+/// What is written down of single nodes.
+class NodeWriter : public ConstStmtVisitor<NodeWriter>, public ConstDeclVisitor<NodeWriter> {
+  ASTContext &Context;
+  const SourceManager &SM;
+  PrintingPolicy Policy;
+  Numbers &Table;
+  Writer *To = nullptr;
+  Attributes Now;
+  unsigned Depth = 0;
+  /// Per open node: has it a child yet, and do its children have another name than `inner`?
+  llvm::SmallVector<std::pair<bool, bool>, 64> Open;
+
+public:
+  bool TooDeep = false;
+  /// Declarations that nodes refer to, in order.
+  llvm::SmallSetVector<const Decl *, 32> Referenced;
+
+  NodeWriter(ASTContext &Context, Numbers &Table)
+      : Context(Context), SM(Context.getSourceManager()), Policy(Context.getPrintingPolicy()), Table(Table) {}
+
+  void into(Writer &W) {
+    To = &W;
+    Open.clear();
+    Depth = 1; // The declaration.
+  }
+
+  template <typename Fn> void AddChild(Fn Child) { AddChild("", Child); }
+
+  template <typename Fn> void AddChild(llvm::StringRef Label, Fn Child) {
+    if (!Open.empty()) {
+      auto &[HasChild, IsHidden] = Open.back();
+      if (!HasChild) {
+        HasChild = true;
+        IsHidden = !Label.empty() && Label != "inner";
+      }
+      if (IsHidden)
+        return;
+    }
+    if (Depth >= MaxDepth) {
+      TooDeep = true;
+      return;
+    }
+    Depth++;
+    Open.emplace_back(false, false);
+    size_t Before = To->size();
+    Child();
+    if (To->size() != Before) // Else it is one of those that are left out.
+      To->byte(End);
+    Open.pop_back();
+    Depth--;
+  }
+
+  // ---- What there are nodes of.
+
+  void Visit(const Stmt *S) {
+    if (!S)
+      return absent();
+    begin(S->getStmtClassName(), S->getSourceRange());
+    if (const auto *E = dyn_cast<Expr>(S))
+      type(E->getType());
+    ConstStmtVisitor<NodeWriter>::Visit(S);
+    write();
+  }
+
+  void Visit(const Decl *D) {
+    if (!D)
+      return absent();
+    begin(std::string(D->getDeclKindName()) + "Decl", D->getSourceRange());
+    if (const auto *N = dyn_cast<NamedDecl>(D); N && N->getDeclName())
+      name(N->getNameAsString());
+    ConstDeclVisitor<NodeWriter>::Visit(D);
+    write();
+  }
+
+  void Visit(const Attr *A) {
+    const char *Kind = "";
+    switch (A->getKind()) {
+#define ATTR(X)                                                                                                        \
+  case attr::X:                                                                                                        \
+    Kind = #X "Attr";                                                                                                  \
+    break;
+#include <clang/Basic/AttrList.inc>
+#undef ATTR
+    }
+    begin(Kind, A->getRange());
+    write();
+  }
+
+  void Visit(QualType T) {
+    begin("QualType", {});
+    Now.Parts &= ~HasRange;
+    plainType(T);
+    write();
+  }
+
+  void Visit(const Type *T) {
+    if (!T)
+      return absent();
+    begin(std::string(T->getTypeClassName()) + "Type", {});
+    Now.Parts &= ~HasRange;
+    plainType(QualType(T, 0));
+    write();
+  }
+
+  void Visit(const GenericSelectionExpr::ConstAssociation &A) { absent(); }
+  void Visit(const CXXCtorInitializer *) { absent(); }
+  void Visit(const BlockDecl::Capture &) { absent(); }
+  void Visit(const TemplateArgument &, SourceRange = {}, const Decl * = nullptr, llvm::StringRef = {}) { absent(); }
+  void Visit(TypeLoc) { absent(); }
+  void Visit(const OpenACCClause *) { absent(); }
+  void Visit(const OMPClause *) { absent(); }
+  void Visit(const concepts::Requirement *) { absent(); }
+  void Visit(const ConceptReference *) { absent(); }
+  void Visit(const APValue &, QualType) { absent(); }
+  void Visit(const comments::Comment *, const comments::FullComment *) {}
+
+  // ---- Their parts.
+
+  void VisitUnaryOperator(const UnaryOperator *O) {
+    opcode(UnaryOperator::getOpcodeStr(O->getOpcode()));
+    flag(IsPostfix, O->isPostfix());
+  }
+  void VisitBinaryOperator(const BinaryOperator *O) { opcode(BinaryOperator::getOpcodeStr(O->getOpcode())); }
+  void VisitCastExpr(const CastExpr *C) { set(HasCast, Now.Cast, C->getCastKindName()); }
+  void VisitMemberExpr(const MemberExpr *M) {
+    const ValueDecl *D = M->getMemberDecl();
+    name(D->getDeclName() ? D->getNameAsString() : "");
+  }
+  void VisitDeclRefExpr(const DeclRefExpr *R) {
+    Now.Parts |= HasReference;
+    Now.Reference = R->getDecl();
+    name(R->getDecl()->getDeclName().getAsString());
+    Referenced.insert(R->getDecl());
+  }
+  /// The function that a call names directly.
+  void VisitCallExpr(const CallExpr *C) {
+    const Expr *Callee = C->getCallee();
+    for (;;) {
+      if (const auto *Cast = dyn_cast<ImplicitCastExpr>(Callee))
+        Callee = Cast->getSubExpr();
+      else if (const auto *Paren = dyn_cast<ParenExpr>(Callee))
+        Callee = Paren->getSubExpr();
+      else
+        break;
+    }
+    if (const auto *R = dyn_cast<DeclRefExpr>(Callee))
+      name(R->getDecl()->getDeclName().getAsString());
+  }
+  void VisitUnaryExprOrTypeTraitExpr(const UnaryExprOrTypeTraitExpr *E) {
+    name(getTraitSpelling(E->getKind()));
+    if (E->isArgumentType()) {
+      auto [Text, Desugared] = texts(E->getArgumentType());
+      set(HasArgumentType, Now.ArgumentType, Desugared.empty() ? Text : Desugared);
+    }
+  }
+  void VisitAtomicExpr(const AtomicExpr *A) { name(A->getOpAsString()); }
+  void VisitPredefinedExpr(const PredefinedExpr *P) { name(PredefinedExpr::getIdentKindName(P->getIdentKind())); }
+  void VisitAddrLabelExpr(const AddrLabelExpr *A) { name(A->getLabel()->getName()); }
+  void VisitLabelStmt(const LabelStmt *L) { name(L->getName()); }
+  void VisitConstantExpr(const ConstantExpr *C) {
+    if (C->getResultAPValueKind() != APValue::None)
+      value(C->getAPValueResult().getAsString(Context, C->getType()));
+  }
+  void VisitIntegerLiteral(const IntegerLiteral *L) {
+    llvm::SmallString<16> Text;
+    L->getValue().toString(Text, 10, L->getType()->isSignedIntegerType());
+    value(Text);
+  }
+  void VisitCharacterLiteral(const CharacterLiteral *L) { value(std::to_string(L->getValue())); }
+  void VisitFixedPointLiteral(const FixedPointLiteral *L) { value(L->getValueAsString(10)); }
+  void VisitFloatingLiteral(const FloatingLiteral *L) {
+    llvm::SmallString<16> Text;
+    L->getValue().toString(Text);
+    value(Text);
+  }
+  void VisitStringLiteral(const StringLiteral *L) {
+    std::string Text;
+    llvm::raw_string_ostream Stream(Text);
+    L->outputString(Stream);
+    value(Text);
+  }
+  void VisitCXXBoolLiteralExpr(const CXXBoolLiteralExpr *L) { value(L->getValue() ? "true" : "false"); }
+  void VisitIfStmt(const IfStmt *S) { flag(HasElse, S->hasElseStorage()); }
+  void VisitCaseStmt(const CaseStmt *S) { flag(IsRange, S->caseStmtIsGNURange()); }
+  void VisitTypedefNameDecl(const TypedefNameDecl *D) { type(D->getUnderlyingType()); }
+  void VisitValueDecl(const ValueDecl *D) {
+    if (isa<VarDecl, FieldDecl, FunctionDecl, EnumConstantDecl>(D))
+      type(D->getType());
+  }
+
+  /// A token's place: where it is expanded, and with another tag where it is spelt.
+  void position(Writer &W, SourceLocation At) {
+    SourceLocation Spelling = SM.getSpellingLoc(At), Expansion = SM.getExpansionLoc(At);
+    if (!SM.getPresumedLoc(Expansion).isValid())
+      return W.number(0);
+    if (Spelling == Expansion) {
+      W.number(1);
+      return location(W, Expansion);
+    }
+    bool IsSpelt = SM.getPresumedLoc(Spelling).isValid();
+    W.number(2 + (IsSpelt ? 1 : 0) + (SM.isMacroArgExpansion(At) ? 2 : 0));
+    location(W, Expansion);
+    if (IsSpelt)
+      location(W, Spelling);
+  }
+
+  /// The type as the source spells it, and without typedefs if that differs.
+  std::pair<std::string, std::string> texts(QualType T) {
+    SplitQualType Written = T.split();
+    std::string Text = QualType::getAsString(Written, Policy), Desugared;
+    if (!T.isNull()) {
+      SplitQualType Plain = T.getSplitDesugaredType();
+      if (Plain != Written)
+        Desugared = QualType::getAsString(Plain, Policy);
+      if (Desugared == Text)
+        Desugared.clear();
+    }
+    return {Text, Desugared};
+  }
+
+private:
+  void absent() { To->byte(Absent); }
+
+  void begin(llvm::StringRef Kind, SourceRange Range) {
+    Now = {};
+    Now.Kind = Kind.str();
+    Now.Range = Range;
+    Now.Parts = HasRange;
+  }
+  void set(Part P, std::string &Field, llvm::StringRef Text) {
+    Now.Parts |= P;
+    Field = Text.str();
+  }
+  void flag(Part P, bool Is) { Now.Parts |= Is ? P : 0; }
+  void opcode(llvm::StringRef Text) { set(HasOpcode, Now.Opcode, Text); }
+  void name(llvm::StringRef Text) { set(HasName, Now.Name, Text); }
+  void value(llvm::StringRef Text) { set(HasValue, Now.Value, Text); }
+  void plainType(QualType T) { set(HasType, Now.Type, QualType::getAsString(T.split(), Policy)); }
+  void type(QualType T) {
+    auto [Text, Desugared] = texts(T);
+    set(HasType, Now.Type, Text);
+    if (!Desugared.empty())
+      set(HasDesugared, Now.Desugared, Desugared);
+  }
+
+  void location(Writer &W, SourceLocation At) {
+    auto [File, Offset] = SM.getDecomposedLoc(At);
+    W.number(Table.text(SM.getBufferName(At)));
+    W.number(SM.getLineNumber(File, Offset));
+    W.number(SM.getPresumedLoc(At).getColumn());
+    W.number(Offset);
+    W.number(Lexer::MeasureTokenLength(At, SM, Context.getLangOpts()));
+  }
+
+  void write() {
+    To->byte(Present);
+    To->number(Table.text(Now.Kind));
+    To->number(Now.Parts);
+    if (Now.Parts & HasRange) {
+      position(*To, Now.Range.getBegin());
+      position(*To, Now.Range.getEnd());
+    }
+    auto Text = [&](Part P, const std::string &Field) {
+      if (Now.Parts & P)
+        To->number(Table.text(Field));
+    };
+    Text(HasOpcode, Now.Opcode);
+    Text(HasName, Now.Name);
+    if (Now.Parts & HasReference) {
+      To->number(Table.declaration(Now.Reference));
+      To->number(Table.text(std::string(Now.Reference->getDeclKindName()) + "Decl"));
+    }
+    Text(HasType, Now.Type);
+    Text(HasDesugared, Now.Desugared);
+    Text(HasArgumentType, Now.ArgumentType);
+    Text(HasCast, Now.Cast);
+    Text(HasValue, Now.Value);
+  }
+};
+
+/// clang's own order of nodes.
+class Traverser : public ASTNodeTraverser<Traverser, NodeWriter> {
+  NodeWriter &Nodes;
+
+public:
+  explicit Traverser(NodeWriter &Nodes) : Nodes(Nodes) {}
+  NodeWriter &doGetNodeDelegate() { return Nodes; }
+};
+
+class Records : public ASTConsumer {
+  Writer &Out;
+
+public:
+  explicit Records(Writer &Out) : Out(Out) {}
+
+  void HandleTranslationUnit(ASTContext &Context) override {
+    if (Context.getDiagnostics().hasErrorOccurred())
+      return;
+    Numbers Table;
+    NodeWriter Nodes(Context, Table);
+    Traverser Walk(Nodes);
+    llvm::SetVector<const FunctionDecl *> Wanted;
+    llvm::DenseMap<const FunctionDecl *, unsigned> Place;
+    std::vector<const FunctionDecl *> Defined;
+    for (const Decl *D : Context.getTranslationUnitDecl()->noload_decls()) {
+      const auto *F = dyn_cast<FunctionDecl>(D);
+      if (!F || F->getKind() != Decl::Function || !F->doesThisDeclarationHaveABody())
+        continue;
+      Place[F] = Defined.size();
+      Defined.push_back(F);
+      if (F->hasAttr<DeviceKernelAttr>())
+        Wanted.insert(F);
+    }
+    std::vector<Writer> Functions(Defined.size());
+    Writer Values, Initializers;
+    unsigned ValueCount = 0, InitializerCount = 0, Written = 0, Seen = 0;
+    for (unsigned Next = 0; Next < Wanted.size() || Seen < Nodes.Referenced.size();) {
+      if (Next < Wanted.size()) {
+        const FunctionDecl *F = Wanted[Next++];
+        if (auto At = Place.find(F); At != Place.end()) {
+          function(Functions[At->second], F, Table, Nodes, Walk);
+          Written++;
+        }
+        continue;
+      }
+      const Decl *D = Nodes.Referenced[Seen++];
+      if (const auto *F = dyn_cast<FunctionDecl>(D)) {
+        if (const FunctionDecl *Definition = F->getDefinition())
+          Wanted.insert(Definition);
+      } else if (const auto *E = dyn_cast<EnumConstantDecl>(D)) {
+        if (!E->getInitVal().isRepresentableByInt64())
+          continue;
+        ValueCount++;
+        Values.number(Table.declaration(E));
+        int64_t Value = E->getInitVal().getExtValue();
+        Values.number((static_cast<uint64_t>(Value) << 1) ^ static_cast<uint64_t>(Value >> 63));
+      } else if (const auto *V = dyn_cast<VarDecl>(D); V && V->getKind() == Decl::Var && V->hasInit()) {
+        auto [Text, Desugared] = Nodes.texts(V->getType());
+        if (llvm::StringRef(Desugared.empty() ? Text : Desugared).contains("const")) {
+          InitializerCount++;
+          Initializers.number(Table.declaration(V));
+          Nodes.into(Initializers);
+          Walk.Visit(V->getInit());
+        }
+      }
+    }
+    if (Nodes.TooDeep)
+      return;
+    Out.number(Table.texts());
+    Out.append(Table.Texts);
+    Out.number(ValueCount);
+    Out.append(Values);
+    Out.number(InitializerCount);
+    Out.append(Initializers);
+    Out.number(Written);
+    for (const Writer &One : Functions)
+      Out.append(One);
+  }
+
+private:
+  static void function(Writer &W, const FunctionDecl *F, Numbers &Table, NodeWriter &Nodes, Traverser &Walk) {
+    W.number(Table.text(F->getNameAsString()));
+    W.number(F->hasAttr<DeviceKernelAttr>());
+    Nodes.position(W, F->getLocation());
+    Nodes.into(W);
+    Walk.Visit(F->getBody());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer> kassay::recordsConsumer(Writer &Records) {
+  return std::make_unique<::Records>(Records);
+}

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
+use crate::kernel::cache;
 use crate::kernel::compile::Loaded;
 use crate::kernel::options::KernelOptions;
 use crate::report::Style;
@@ -32,10 +33,20 @@ pub struct KernelFlags {
     /// An argument for clang, as it is
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub clang_arg: Vec<String>,
+    /// Where compilations are kept for later runs, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    pub cache: Option<PathBuf>,
+    /// Compile everything anew, and keep nothing
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 impl KernelFlags {
+    /// The options for compiling. Opens the cache too, which what is compiled then comes from.
     pub fn kernel_options(&self, suite_options: Vec<String>) -> KernelOptions {
+        if let Some(folder) = self.cache_folder() {
+            cache::open(folder, cache_bound());
+        }
         KernelOptions {
             defines: self.define.clone(),
             include_dirs: self.include.clone(),
@@ -44,6 +55,33 @@ impl KernelFlags {
             suite_options,
         }
     }
+}
+
+impl KernelFlags {
+    fn cache_folder(&self) -> Option<PathBuf> {
+        let variable = std::env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
+        match (&self.cache, variable) {
+            _ if self.no_cache => None,
+            (Some(folder), _) => Some(folder.clone()),
+            (None, Some(value)) if value == "off" => None,
+            (None, Some(value)) => Some(value.into()),
+            (None, None) => {
+                let home = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+                let base = home("XDG_CACHE_HOME").or_else(|| home("HOME").map(|home| home.join(".cache")))?;
+                Some(base.join("kassay"))
+            }
+        }
+    }
+}
+
+/// A folder for the cache, or `off`.
+const CACHE_VARIABLE: &str = "KASSAY_CACHE";
+/// How many MiB the cache may hold.
+const CACHE_SIZE_VARIABLE: &str = "KASSAY_CACHE_MIB";
+
+fn cache_bound() -> u64 {
+    let wanted = std::env::var(CACHE_SIZE_VARIABLE).ok().and_then(|value| value.parse::<u64>().ok());
+    wanted.map_or(cache::BOUND, |mebibytes| mebibytes.saturating_mul(1 << 20))
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -7,12 +7,14 @@ use llvm_sys::core::LLVMCountParams;
 
 use super::accesses::{self, AccessOptions};
 use crate::error::Result;
+use crate::kernel::cache;
 use crate::kernel::interface::Interface;
 use crate::kernel::ir;
 use crate::lower::code::{Code, HostCode};
 pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
+use crate::lower::kept;
 
 /// What code for the simulator is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,9 +34,31 @@ pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &Ho
     // SAFETY: alive.
     let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
     let probe = given as usize > interface.args.len();
+    let key = kept::key("host", &module).map(|key| {
+        let wanted = format!("{entry} {interface:?} {options:?} {probe}");
+        key.with(wanted.as_bytes()).with(&emit::host())
+    });
+    if let Some((table, object)) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes)) {
+        return Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })));
+    }
     let (module, table) = hooked(module, entry, &AccessOptions { races: options.races, interface, probe })?;
     let object = emit::emit(&module, entry, options.effort)?;
+    if let Some(key) = key
+        && let Ok(table) = serde_json::to_vec(&table)
+    {
+        let mut bytes = (table.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&table);
+        bytes.extend_from_slice(&object);
+        cache::keep(&key, &bytes);
+    }
     Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })))
+}
+
+/// What the cache has: the length of the table as JSON, the table, the object.
+fn read(bytes: &[u8]) -> Option<(HostTable, Vec<u8>)> {
+    let (len, rest) = bytes.split_first_chunk::<8>()?;
+    let (table, object) = rest.split_at_checked(u64::from_le_bytes(*len) as usize)?;
+    Some((serde_json::from_slice(table).ok()?, object.to_vec()))
 }
 
 /// The same before it is compiled: everything inlined, with hooks.

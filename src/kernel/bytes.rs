@@ -44,6 +44,27 @@ impl<'b> Reader<'b> {
     }
 }
 
+/// Writes what [`Reader`] reads.
+#[derive(Default)]
+pub(super) struct Writer {
+    pub bytes: Vec<u8>,
+}
+
+impl Writer {
+    pub fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    pub fn block(&mut self, block: &[u8]) {
+        self.number(block.len() as u64);
+        self.bytes.extend_from_slice(block);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +74,10 @@ mod tests {
         let mut reader = Reader::new(b"\x05\xac\x02\x02ab");
         assert_eq!((reader.number(), reader.number(), reader.block()), (Some(5), Some(300), Some(&b"ab"[..])));
         assert!(reader.is_done() && reader.byte().is_none());
+        let mut writer = Writer::default();
+        writer.number(300);
+        writer.block(b"ab");
+        assert_eq!(writer.bytes, b"\xac\x02\x02ab");
         assert_eq!(Reader::new(b"\x05ab").block(), None);
         assert_eq!(Reader::new(&[0xff; 12]).number(), None);
     }

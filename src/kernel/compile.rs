@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::ast::Ast;
-use super::clang::{self, Outcome};
+use super::clang::{self, Outcome, Run};
+use super::compiled::Place as Kept;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
 use super::records;
@@ -89,7 +90,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
     })?;
     let bytes = read(source)?;
     let bitcode = match format {
-        Format::OpenClC => return compile(source, options, with_ast),
+        Format::OpenClC => return compile(source, &bytes, options, with_ast),
         Format::LlvmIr | Format::Bitcode => bytes,
         Format::SpirV => read_spirv(source, &bytes)?,
     };
@@ -113,45 +114,64 @@ fn read(source: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn compile(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
-    let overlay = line_directives::overlay(source, &options.include_path())?;
-    let run = |features| {
+fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
+    let arguments_of = |features, overlay: Option<&line_directives::Overlay>| {
         let mut arguments = vec!["-x".into(), "cl".into()];
         arguments.extend(options.clang_arguments(features));
-        if let Some(overlay) = &overlay {
+        if let Some(overlay) = overlay {
             arguments.extend(["-ivfsoverlay".into(), overlay.file().into()]);
         }
         // Nothing is written there: the output stays in memory.
         arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
         arguments.push(source.into());
-        clang::run(&arguments, with_ast)
+        arguments
     };
+    let place = Kept::new(source, content, &arguments_of(Features::Reduced, None));
+    if let Some(run) = place.as_ref().and_then(Kept::find) {
+        return Ok(loaded(source, run, with_ast));
+    }
+    let overlay = line_directives::overlay(source, &options.include_path())?;
+    // What is kept has the tree for whoever wants it.
+    let with_records = with_ast || place.is_some();
+    let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records);
     let first = run(Features::Reduced)?;
     let mut taken = None;
     if first.outcome == Outcome::Refused {
         for features in options.further_features(&first.diagnostics) {
             taken = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
-            if taken.is_some() {
+            if let Some(taken) = &mut taken {
+                // That the first run failed hangs on what it looked for.
+                taken.asked.extend(first.asked.iter().cloned());
                 break;
             }
         }
     }
     let run = taken.unwrap_or(first);
     match run.outcome {
-        Outcome::Compiled => Ok(Loaded {
-            bitcode: run.bitcode,
-            format: Format::OpenClC,
-            source: source.to_owned(),
-            warnings: run.diagnostics,
-            ast: records::read(&run.records),
-            asked: run.asked,
-        }),
+        Outcome::Compiled => {
+            if let Some(place) = place {
+                let copies = overlay.as_ref().map(line_directives::Overlay::folder);
+                place.keep(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
+            }
+            Ok(loaded(source, run, with_ast))
+        }
         Outcome::Refused => Err(refusal(source, run.diagnostics)),
         Outcome::NoCompilation => {
             let error = Error::caller(format!("the options for clang do not compile {} to LLVM IR", source.display()));
             let error = if run.diagnostics.is_empty() { error } else { error.details(run.diagnostics) };
             Err(error.mend("leave out options that choose another output, such as -E, -S or -save-temps"))
         }
+    }
+}
+
+fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
+    Loaded {
+        bitcode: run.bitcode,
+        format: Format::OpenClC,
+        source: source.to_owned(),
+        warnings: run.diagnostics,
+        ast: if with_ast { records::read(&run.records) } else { None },
+        asked: run.asked,
     }
 }
 

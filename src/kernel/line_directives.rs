@@ -11,9 +11,16 @@ use crate::error::{Error, Result};
 /// Blanked copies of the files that need it, alive as long as this value.
 pub(super) struct Overlay {
     folder: tempfile::TempDir,
+    /// The files themselves.
+    pub blanked: Vec<PathBuf>,
 }
 
 impl Overlay {
+    /// Where the copies are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The file for clang's `-ivfsoverlay`.
     pub fn file(&self) -> PathBuf {
         self.folder.path().join("overlay.yaml")
@@ -48,7 +55,8 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
 }
 
 fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
-    let overlay = Overlay { folder: tempfile::tempdir()? };
+    let originals = blanked.iter().map(|(path, _)| path.clone()).collect();
+    let overlay = Overlay { folder: tempfile::tempdir()?, blanked: originals };
     let mut roots = Vec::new();
     for (index, (path, text)) in blanked.iter().enumerate() {
         let copy = overlay.folder.path().join(index.to_string());

@@ -5,9 +5,11 @@
 pub mod ast;
 pub mod builtins;
 mod bytes;
+pub mod cache;
 pub mod canonical;
 mod clang;
 pub mod compile;
+mod compiled;
 pub(crate) mod constant_switch;
 pub mod constructs;
 mod debug_types;

@@ -6,5 +6,6 @@ mod async_copies;
 pub mod code;
 pub use crate::kernel::guarded;
 pub mod host;
+pub mod kept;
 pub mod spirv;
 mod undefined;

@@ -11,10 +11,10 @@ use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
 use llvm_sys::prelude::LLVMValueRef;
 
 use super::guarded::{self, Failure};
-use super::{async_copies, undefined};
+use super::{async_copies, kept, undefined};
 use crate::error::{Error, Result};
-use crate::kernel::canonical;
 use crate::kernel::ir::{self, Function};
+use crate::kernel::{cache, canonical};
 
 /// What is emitted, and what modules are retargeted to.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
@@ -81,10 +81,20 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
             .map(|buffer| buffer.as_slice().to_vec())
             .map_err(|e| e.to_string())
     };
+    let key = kept::key("spirv", module);
+    if let Some(known) = key.as_ref().and_then(cache::find) {
+        return Ok(known);
+    }
     let what = "LLVM's SPIR-V backend could not lower this kernel";
     let mend = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
     match guarded::run(LIMIT, work) {
-        Ok(Ok(bytes)) => Ok(trim(bytes)),
+        Ok(Ok(bytes)) => {
+            let bytes = trim(bytes);
+            if let Some(key) = key {
+                cache::keep(&key, &bytes);
+            }
+            Ok(bytes)
+        }
         Ok(Err(message)) => Err(Error::internal(what).details(message).mend(mend)),
         Err(Failure::Crashed { how, stderr }) => {
             let error = Error::internal(format!("{what}: it {how}")).mend(mend);

@@ -21,6 +21,7 @@ use super::prepare::run;
 use super::{annotate, emit, gpu_habits, handles, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
+use crate::kernel::cache::{self, Key};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
 
@@ -54,8 +55,21 @@ pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str)
     let bitcode = match known {
         Some(bitcode) => bitcode,
         None => {
-            let made = together(module, &wanted, &path, machine, is_left)?;
-            let bitcode = Arc::new(made.write_bitcode_to_memory().as_slice().to_vec());
+            let place = cache::is_open().then(|| {
+                let key_of = Key::new("builtins").with(&emit::host());
+                key.1.iter().fold(key_of, |sum, (name, ty)| sum.with(name.as_bytes()).with(ty.as_bytes()))
+            });
+            let bitcode = match place.as_ref().and_then(cache::find) {
+                Some(bitcode) => Arc::new(bitcode),
+                None => {
+                    let made = together(module, &wanted, &path, machine, is_left)?;
+                    let bitcode = made.write_bitcode_to_memory().as_slice().to_vec();
+                    if let Some(place) = place {
+                        cache::keep(&place, &bitcode);
+                    }
+                    Arc::new(bitcode)
+                }
+            };
             KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bitcode.clone());
             bitcode
         }
@@ -104,6 +118,14 @@ fn libclc() -> Result<PathBuf> {
         Ok(false) => Err(missing(format!("{} is no LLVM bitcode", path.display()))),
         Err(e) => Err(missing(format!("{} cannot be read: {e}", path.display()))),
     }
+}
+
+/// Which libclc there is.
+pub(super) fn stamp() -> Vec<u8> {
+    let Ok(path) = libclc() else { return Vec::new() };
+    let mut stamp = path.as_os_str().as_encoded_bytes().to_vec();
+    stamp.extend(cache::stamp(&path));
+    stamp
 }
 
 /// A library of which only what is linked is read.

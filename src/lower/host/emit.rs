@@ -67,6 +67,14 @@ pub fn machine(effort: Effort) -> Result<TargetMachine> {
         .ok_or_else(|| missing("no target machine".into()))
 }
 
+/// All that decides what code for this host is like, beside the module: the processor and libclc.
+pub fn host() -> Vec<u8> {
+    let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
+    let mut all = format!("{cpu} {features} {}", TargetMachine::get_default_triple()).into_bytes();
+    all.extend(super::builtins::stamp());
+    all
+}
+
 /// Makes `module` one for that machine; its layout agrees with SPIR-V's in everything OpenCL C has.
 pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
     module.set_triple(&machine.get_triple());

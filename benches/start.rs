@@ -1,0 +1,151 @@
+//! What passes before a kernel's first launch: `kassay check` on launches of one work-group, whole processes, without the cache and with
+//! what an earlier run kept, beside clang's own time for the same file.
+//!
+//! `cargo bench --bench start -- [--rounds N] [KERNEL]...` takes a kernel of one line and those of `benches/races`. Processor time (user
+//! and system, children included) is given beside wall time, for on a busy machine only that can be believed.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The most that a start from the cache may take of one without, and a start without of clang's own time, in processor time.
+const CACHED: f64 = 0.75;
+const OF_CLANG: f64 = 4.0;
+
+const ONE_LINE: &str = "kernel void one(global int *o) { o[get_global_id(0)] = 1; }\n";
+
+type Done<T> = Result<T, Box<dyn Error>>;
+
+/// Wall and processor time in milliseconds.
+type Times = [f64; 2];
+
+struct Case {
+    name: String,
+    kernel: PathBuf,
+    suite: PathBuf,
+}
+
+fn main() -> Done<()> {
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let mut rounds = 9;
+    if let Some(at) = words.iter().position(|w| w == "--rounds") {
+        rounds = words.get(at + 1).ok_or("--rounds takes a number")?.parse()?;
+        words.drain(at..at + 2);
+    }
+    let folder = tempfile::tempdir()?;
+    let mut cases = cases(folder.path())?;
+    cases.retain(|case| words.is_empty() || words.iter().any(|word| case.name.contains(word)));
+    println!("milliseconds, medians of {rounds}: wall (processor)\n");
+    println!("{:<22}{:>18}{:>18}{:>18}{:>10}", "", "clang", "check, no cache", "check, cached", "share");
+    let (mut shares, mut of_clang) = (Vec::new(), Vec::new());
+    for case in &cases {
+        let cache = folder.path().join("cache");
+        let mut times: [Vec<Times>; 3] = Default::default();
+        for round in 0..=rounds {
+            let clang = clang(case, folder.path())?;
+            let plain = check(case, &["--no-cache"])?;
+            let cached = check(case, &["--cache", &cache.to_string_lossy()])?;
+            // The first round fills the cache.
+            if round > 0 {
+                for (times, new) in times.iter_mut().zip([clang, plain, cached]) {
+                    times.push(new);
+                }
+            }
+        }
+        let [clang, plain, cached] = times.map(|times| [0, 1].map(|i| median(times.iter().map(|t| t[i]).collect())));
+        let shown = |[wall, cpu]: Times| format!("{wall:.1} ({cpu:.1})");
+        let share = cached[1] / plain[1];
+        println!("{:<22}{:>18}{:>18}{:>18}{share:>10.2}", case.name, shown(clang), shown(plain), shown(cached));
+        shares.push(share);
+        of_clang.push(plain[1] / clang[1]);
+    }
+    let (share, of_clang) = (median(shares), median(of_clang));
+    println!(
+        "\nmedian: cached / not {share:.2} (at most {CACHED}), not cached / clang {of_clang:.2} (at most {OF_CLANG})"
+    );
+    match share <= CACHED && of_clang <= OF_CLANG {
+        true => Ok(()),
+        false => Err("starting takes too long".into()),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The kernels with suites of one work-group each, in `folder`.
+fn cases(folder: &Path) -> Done<Vec<Case>> {
+    let one = folder.join("one.cl");
+    std::fs::write(&one, ONE_LINE)?;
+    let suite = "kernel = \"one.cl\"\n[[test]]\nglobal = [1]\nlocal = [1]\n[test.args]\no = { fill = 0, len = 1 }\n";
+    std::fs::write(folder.join("one.toml"), suite)?;
+    let mut cases = vec![Case { name: "one line".into(), kernel: one, suite: folder.join("one.toml") }];
+    let races = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/races");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&races)?.map(|entry| Ok(entry?.path())).collect::<Done<_>>()?;
+    files.sort();
+    for file in files.into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")) {
+        let mut suite: toml::Table = std::fs::read_to_string(&file)?.parse()?;
+        let kernel = races.join(suite["kernel"].as_str().ok_or("a suite names its kernel")?).canonicalize()?;
+        suite.insert("kernel".into(), kernel.to_string_lossy().into_owned().into());
+        for test in suite["test"].as_array_mut().into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+            if let Some(local) = test.get("local").cloned() {
+                test.insert("global".into(), local);
+            }
+        }
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let small = folder.join(&name).with_extension("toml");
+        std::fs::write(&small, toml::to_string(&suite)?)?;
+        cases.push(Case { name, kernel, suite: small });
+    }
+    Ok(cases)
+}
+
+fn clang(case: &Case, folder: &Path) -> Done<Times> {
+    let mut command = Command::new("clang-22");
+    command.args([
+        "-x",
+        "cl",
+        "-cl-std=CL1.2",
+        "-target",
+        "spirv64-unknown-unknown",
+        "-O1",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-g",
+    ]);
+    command.args(["-w", "-emit-llvm", "-c", "-o"]).arg(folder.join("clang.bc")).arg(&case.kernel);
+    timed(&mut command, &[0])
+}
+
+fn check(case: &Case, cache: &[&str]) -> Done<Times> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    command.arg("check").arg(&case.suite).args(["--no-amplify", "--quiet"]).args(cache);
+    // A launch that was made smaller may show findings.
+    timed(&mut command, &[0, 1])
+}
+
+fn timed(command: &mut Command, codes: &[i32]) -> Done<Times> {
+    let before = spent();
+    let begun = Instant::now();
+    let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output()?;
+    let wall = begun.elapsed().as_secs_f64() * 1e3;
+    let cpu = (spent() - before) * 1e3;
+    match output.status.code() {
+        Some(code) if codes.contains(&code) => Ok([wall, cpu]),
+        _ => Err(format!("{command:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)).into()),
+    }
+}
+
+/// Seconds that all children which have ended took of a processor.
+fn spent() -> f64 {
+    // SAFETY: plain data, filled by the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

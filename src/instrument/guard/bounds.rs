@@ -58,7 +58,7 @@ pub fn skip(emitter: &Emitter<'_, '_>, inst: Inst, fits: LLVMValueRef, code: u32
         emitter.before(LLVMGetFirstInstruction(join.0));
         let ty = LLVMTypeOf(inst.0);
         let phi = LLVMBuildPhi(b, ty, c"".as_ptr());
-        LLVMReplaceAllUsesWith(inst.0, phi);
+        emitter.replace(inst.0, phi);
         let mut values = [inst.0, LLVMConstNull(ty)];
         LLVMAddIncoming(phi, values.as_mut_ptr(), [inside.0, head.0].as_mut_ptr(), 2);
     }
@@ -102,7 +102,7 @@ impl Bounds<'_, '_, '_> {
         // SAFETY: alive; pointers become integers of their width.
         unsafe {
             let b = self.emitter.builder;
-            let pointer = range.address.pointer;
+            let pointer = self.emitter.current(range.address.pointer);
             plain_steps(pointer);
             let at = LLVMBuildPtrToInt(b, pointer, self.emitter.long, c"".as_ptr());
             let mut any = None;
@@ -125,10 +125,11 @@ impl Bounds<'_, '_, '_> {
 
     fn at_distance(&self, object: Object, distance: &Distance, length: &Length) -> Result<LLVMValueRef> {
         let mut all = distance.clone();
+        all.terms.iter_mut().for_each(|(value, _)| *value = self.emitter.current(*value));
         let fixed = match length {
             Length::Fixed(size) => Some(*size),
             Length::At(index, step, size) => {
-                all.terms.push((*index, i64::try_from(*step).unwrap_or(i64::MAX)));
+                all.terms.push((self.emitter.current(*index), i64::try_from(*step).unwrap_or(i64::MAX)));
                 Some(*size)
             }
             Length::Elements { .. } => None,
@@ -181,13 +182,19 @@ impl Bounds<'_, '_, '_> {
             Length::At(index, step, size) => {
                 // SAFETY: alive; both are `i64`.
                 let offset = unsafe {
-                    let further =
-                        LLVMBuildMul(emitter.builder, self.widened(*index), emitter.wide(*step), c"".as_ptr());
+                    let further = LLVMBuildMul(
+                        emitter.builder,
+                        self.widened(emitter.current(*index)),
+                        emitter.wide(*step),
+                        c"".as_ptr(),
+                    );
                     LLVMBuildAdd(emitter.builder, offset, further, c"".as_ptr())
                 };
                 return self.at_offset(object, offset, &Length::Fixed(*size));
             }
-            Length::Elements { count, stride, size } => (*count, *stride, *size),
+            Length::Elements { count, stride, size } => {
+                (emitter.current(*count), stride.map(|s| emitter.current(s)), *size)
+            }
         };
         let stride = stride.map_or_else(|| emitter.wide(1), |s| self.widened(s));
         let extent = self.extent(object)?;

@@ -27,6 +27,8 @@ pub struct Emitter<'a, 'c> {
     pub fault: LLVMValueRef,
     /// The last instruction of what the entry prepares; what is built before it is known everywhere.
     prepared: LLVMValueRef,
+    /// What stands for values that were read from the kernel before it changed, and are not to be used any more.
+    replaced: RefCell<HashMap<LLVMValueRef, LLVMValueRef>>,
     /// What was prepared already, by what it was made from.
     known: RefCell<HashMap<(LLVMValueRef, u64, u64, u64), LLVMValueRef>>,
 }
@@ -67,6 +69,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 fuel,
                 fault,
                 prepared,
+                replaced: RefCell::default(),
                 known: RefCell::default(),
             };
             emitter.at_entry();
@@ -116,6 +119,19 @@ impl<'a, 'c> Emitter<'a, 'c> {
             LLVMBuildStore(self.builder, initial, variable);
             variable
         }
+    }
+
+    /// Makes everything use `new` instead of `old`, also what was read from the kernel before ([`Emitter::current`]).
+    pub fn replace(&self, old: LLVMValueRef, new: LLVMValueRef) {
+        // SAFETY: alive and of one type.
+        unsafe { LLVMReplaceAllUsesWith(old, new) };
+        self.replaced.borrow_mut().insert(old, new);
+    }
+
+    /// What stands now for a value that was read from the kernel before any guard was woven: a guarded access is executed
+    /// in a block of its own, and what follows uses the `phi` behind it.
+    pub fn current(&self, value: LLVMValueRef) -> LLVMValueRef {
+        self.replaced.borrow().get(&value).copied().unwrap_or(value)
     }
 
     pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {

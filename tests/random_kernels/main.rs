@@ -1,0 +1,56 @@
+//! Random kernels: whatever is woven into them verifies, for every operator and every way of weaving.
+//!
+//! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
+//! `KASSAY_SOAK_FROM` on. Kernels that once failed stand in `found/`.
+
+mod generator;
+mod weaves;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Kernels of a run of the tests.
+const FEW: u64 = 6;
+
+/// Lowering forks, and no other thread may use LLVM then.
+static ONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn whatever_is_woven_into_random_kernels_verifies() {
+    let _one = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let (first, soak) = (number("KASSAY_SOAK_FROM").unwrap_or(0), number("KASSAY_SOAK"));
+    let mut failed = Vec::new();
+    for seed in first..first + soak.unwrap_or(FEW) {
+        let text = generator::kernel(seed);
+        let file = folder.path().join(format!("seed_{seed}.cl"));
+        std::fs::write(&file, &text).unwrap();
+        let errors = weaves::all(&file, seed);
+        if !errors.is_empty() {
+            println!("seed {seed}:\n{}", errors.join("\n"));
+            failed.push(seed);
+        }
+        if soak.is_some() && seed % 20 == 19 {
+            println!("{} kernels, seeds that failed: {failed:?}", seed + 1 - first);
+        }
+    }
+    assert!(failed.is_empty(), "kernels of these seeds cannot be woven: {failed:?}");
+}
+
+#[test]
+fn kernels_that_once_failed_are_woven() {
+    let _one = alone();
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_kernels/found");
+    let mut files: Vec<_> = std::fs::read_dir(found).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    let errors: Vec<String> = files.iter().flat_map(|file| weaves::all(file, 0)).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}

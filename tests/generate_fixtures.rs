@@ -45,7 +45,10 @@ fn expectations(text: &str) -> Done<Vec<Expected>> {
             };
             let (outcome, statuses) = mark.trim().rsplit_once(' ').ok_or("a mark without a status")?;
             let statuses: Vec<String> = statuses.split('/').map(str::to_owned).collect();
-            if let Some(odd) = statuses.iter().find(|s| !["covered", "infeasible", "unknown"].contains(&s.as_str())) {
+            if let Some(odd) = statuses
+                .iter()
+                .find(|s| !["covered", "covered-with-fault", "infeasible", "unknown"].contains(&s.as_str()))
+            {
                 return Err(format!("line {number}: no status `{odd}`").into());
             }
             all.push(Expected { line: number, outcome: outcome.to_owned(), statuses, by });
@@ -158,7 +161,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
         }
         let same = |s: &&Value| s["id"] == goal["site"] && s["outcome"] == goal["outcome"];
         let confirmed = array(&covered["sites"]).find(same).is_some_and(|s| s["covered"] == true);
-        if confirmed != (status == "covered") {
+        if confirmed != status.starts_with("covered") {
             complain(format!("{status}, but the suite covers it: {confirmed}"));
         }
         if status == "infeasible" {
@@ -204,7 +207,17 @@ fn agree(wanted: impl Fn(&str) -> bool) -> Done {
 
 #[test]
 fn outcomes_that_chance_hardly_comes_to_are_covered() -> Done {
-    agree(|name| !["dead_", "trap_", "hard_"].iter().any(|p| name.starts_with(p)))
+    agree(|name| !["dead_", "trap_", "hard_", "launch_", "fault_"].iter().any(|p| name.starts_with(p)))
+}
+
+#[test]
+fn launches_get_the_geometry_that_outcomes_ask_for() -> Done {
+    agree(|name| name.starts_with("launch_"))
+}
+
+#[test]
+fn what_only_faulting_launches_come_to_is_covered_with_a_fault() -> Done {
+    agree(|name| name.starts_with("fault_"))
 }
 
 #[test]

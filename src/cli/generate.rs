@@ -239,7 +239,7 @@ fn kill_mutants(
     };
     let mut lanes = || {
         let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
-        session::ready(starting, &[], session::Keeps::Nothing)
+        session::ready(starting, &[], &job.assay.interface, session::Keeps::Nothing)
     };
     let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
     let done = mutants::generate(job, branch, around)?;

@@ -137,7 +137,7 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
     Test {
         name: test.name.clone(),
         status: status.into(),
-        reason: None,
+        reason: observation.allowed.as_ref().map(|what| format!("as the test allows: {what}")),
         outputs,
         kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
         printf: observation.printf.clone(),

@@ -11,7 +11,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn
 use super::session::{self, Prepared};
 use crate::coverage::build::{Assay, Level};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Lanes, Simulator, Target};
+use crate::exec::{DeviceInfo, Lanes, Simulator, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
@@ -80,6 +80,9 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let (mut lanes, device) = lanes(&assay, starting, &args.execution)?;
+    if device.kind != simulator::KIND {
+        session::takes_faults(&tests, &assay.interface, &device)?;
+    }
     for test in &mut tests {
         let range = &mut test.launch.range;
         range.local = Some(range.local_or_default(assay.interface.required_local, device.max_work_group_size));

@@ -13,7 +13,9 @@ use crate::coverage::build::{self, Assay, File, Level};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceInfo, Executor, Lanes, ProgramId, Started, Target, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
+use crate::kernel::interface::Interface;
 use crate::result;
+use crate::suite::faults;
 use crate::suite::resolve::{Suite, Test};
 use crate::suite::schedule::Schedule;
 
@@ -104,7 +106,7 @@ impl<'c> Session<'c> {
         // This forks, so it is done while there is one thread; and meanwhile workers start.
         let expected = starting.target();
         let mut plain = assay.plain(expected)?;
-        let mut executors = ready(starting, &tests, keeps)?;
+        let mut executors = ready(starting, &tests, &assay.interface, keeps)?;
         let target = executors[0].target();
         if target != expected {
             plain = assay.plain(target)?;
@@ -128,7 +130,7 @@ pub enum Keeps {
 ///
 /// # Errors
 /// As of the device; `Caller` if it cannot keep a test's schedule.
-pub fn ready(starting: Lanes, tests: &[Test], keeps: Keeps) -> Result<Vec<Box<dyn Executor>>> {
+pub fn ready(starting: Lanes, tests: &[Test], interface: &Interface, keeps: Keeps) -> Result<Vec<Box<dyn Executor>>> {
     let Started { executors, note: why } = starting.ready()?;
     if let Some(why) = why {
         note(&why);
@@ -140,6 +142,9 @@ pub fn ready(starting: Lanes, tests: &[Test], keeps: Keeps) -> Result<Vec<Box<dy
     let scheduled = tests.iter().find(|t| !is_kept(&t.launch.schedule));
     match (executors.first(), scheduled) {
         (None, _) => Err(Error::internal("no executor was started")),
+        (Some(first), None) if first.target() != Target::Host => {
+            takes_faults(tests, interface, first.device()).map(|()| executors)
+        }
         (Some(first), Some(test)) if first.target() != Target::Host => Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
             test.name,
@@ -147,6 +152,22 @@ pub fn ready(starting: Lanes, tests: &[Test], keeps: Keeps) -> Result<Vec<Box<dy
         ))
         .mend(format!("run it on the simulator with --device sim, or leave {out} out"))),
         _ => Ok(executors),
+    }
+}
+
+/// That a device can run the tests that fault.
+///
+/// # Errors
+/// `Caller` if it cannot.
+pub fn takes_faults(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
+    let refused = tests.iter().find_map(|t| Some((t, faults::refusal(t, interface)?)));
+    match refused {
+        None => Ok(()),
+        Some((test, why)) => Err(Error::caller(format!(
+            "the test `{}` allows faults, which {} cannot run: {why}",
+            test.name, device.name
+        ))
+        .mend("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough")),
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Observation {
     pub kernel_times: Vec<Duration>,
     /// What the kernel printed, all repeats together.
     pub printf: String,
+    /// What faulted first, in a sentence, in a launch that allows it.
+    pub allowed: Option<String>,
 }
 
 /// How a launch ended that did not complete.
@@ -66,7 +68,7 @@ pub enum Fault {
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
-    /// The simulator stopped something that no kernel may do (an access out of bounds, barriers that diverge, a division by zero, a
+    /// The simulator stopped something that no kernel may do, and the launch does not allow it (an access out of bounds, barriers that diverge, a division by zero, a
     /// loop that does not end). The rest went on as far as it could.
     Checked {
         /// One sentence: what, which variable, index and size, where in the source, which work-item.

@@ -42,6 +42,8 @@ pub enum Request {
         memory: u64,
         range: NdRange,
         args: Vec<Arg>,
+        /// By position: bytes before and after a buffer that belong to it, all zero; shorter: none.
+        margins: Vec<u64>,
         repeats: u32,
         probe: Option<Span>,
         /// What the probe buffer begins with; the rest is zero.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::faulted;
 use super::fitting::{Cost, Workshop};
 use super::folder;
 use super::fuzz::{self, Share};
@@ -28,6 +29,7 @@ use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptio
 use crate::exec::{Code, HostCode, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
+use crate::kernel::interface::Interface;
 use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
@@ -53,6 +55,7 @@ pub struct Lane<'a> {
     plan: CoveragePlan,
     comparisons: u32,
     sites: &'a Sites,
+    interface: &'a Interface,
     thrift: Thrift,
 }
 
@@ -66,7 +69,8 @@ impl<'a> Lane<'a> {
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        Ok(Lane { simulator, program, code, plan, comparisons, sites: &assay.sites, thrift: Thrift::default() })
+        let (sites, interface) = (&assay.sites, &assay.interface);
+        Ok(Lane { simulator, program, code, plan, comparisons, sites, interface, thrift: Thrift::default() })
     }
 }
 
@@ -75,7 +79,8 @@ impl Runs for Lane<'_> {
         let range = &launch.range;
         let groups = range.groups();
         let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(Ran::Useless) };
-        let patience = self.thrift.apply(patience(range));
+        let allows = launch.allows_faults;
+        let patience = SimulationOptions { halts: !allows, ..self.thrift.apply(patience(range)) };
         let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
@@ -84,13 +89,15 @@ impl Runs for Lane<'_> {
             Err(e) => return Err(e),
         };
         self.thrift.note(&simulation);
-        if !simulation.completed || !simulation.faults.is_empty() || !simulation.divergences.is_empty() {
+        let is_allowed = simulation.faults.iter().all(|f| allows && f.kind.is_skipped());
+        if !simulation.completed || !is_allowed || !simulation.divergences.is_empty() {
             let reached = growth::reached(&self.code.table, &simulation.faults);
             return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
         }
         let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
         let tally = tally::tally(self.sites, &self.plan, probe);
-        Ok(Ran::Shown(Shown { tally, compared: simulation.compared }))
+        let faulted = faulted::named(&self.code.table, self.interface, &simulation.faults);
+        Ok(Ran::Shown(Shown { tally, compared: simulation.compared, faulted }))
     }
 }
 
@@ -134,7 +141,7 @@ pub(super) fn cost(wishes: &Wishes, options: &Options) -> Cost {
     if wishes.range.is_some() {
         return cost;
     }
-    Cost { instructions: 1 << 19, bytes: wishes.max_items.saturating_mul(1 << 10).clamp(1 << 20, cost.bytes), ..cost }
+    Cost { instructions: 1 << 19, bytes: wishes.usual_items.saturating_mul(1 << 10).clamp(1 << 20, cost.bytes), ..cost }
 }
 
 /// What to do.
@@ -225,13 +232,16 @@ pub fn generate(
         }
         false => Solved::default(),
     };
+    faulted::cover(&mut search, assay, &request, options.solve, &solved.fates)?;
     minimise::minimise(&mut search)?;
     let found = search.found();
-    let goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options });
+    let mut goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options }, &assay.interface);
+    goals.sort_by(|a, b| a.location.cmp(&b.location));
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
         tests: found.tests.len() as u64,
         covered: count(GoalStatus::Covered),
+        covered_with_fault: count(GoalStatus::CoveredWithFault),
         infeasible: count(GoalStatus::Infeasible),
         equivalent: 0,
         unknown: count(GoalStatus::Unknown),
@@ -325,7 +335,10 @@ fn write_down(
     let time = begun.elapsed();
     journal.append(&Entry::Test(Box::new(TestEntry::new(kept, *tried, time.as_secs_f64()))))?;
     let first = First { by: kept.by, after: time.saturating_sub(view.before) };
-    for goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
+    for mut goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
+        if !kept.faulted.is_empty() {
+            goal.status = GoalStatus::CoveredWithFault;
+        }
         journal.append(&Entry::Goal(Box::new(goal)))?;
     }
     Ok(())
@@ -378,13 +391,18 @@ struct Ends<'a> {
 }
 
 /// The goals, in order of their places.
-fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>) -> Vec<Goal> {
+fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>, interface: &Interface) -> Vec<Goal> {
     let Tried { executions, faulted, largest } = found.tried;
     let after = ends.options.begun.elapsed();
     let all = found.first.iter().enumerate().filter_map(|(outcome, first)| {
         let goal = view.goal(outcome, *first, &GOALS)?;
-        if first.is_some() {
+        if first.is_some() && found.clean[outcome] {
             return Some(goal);
+        }
+        if let Some(test) = found.tests.iter().find(|t| first.is_some() && t.covers[outcome]) {
+            let faults: Vec<String> = test.faulted.iter().map(|f| faulted::said(f, interface)).collect();
+            let reason = Some(format!("only launches that fault came there: {}", faults.join("; ")));
+            return Some(Goal { status: GoalStatus::CoveredWithFault, reason, ..goal });
         }
         let fate = solved.fates.get(outcome).and_then(Option::as_ref);
         if let Some(proved) = fate.and_then(|fate| view.proved(outcome, fate, after)) {
@@ -397,9 +415,7 @@ fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>) -> Ve
         let reason = Some(reason(ends, solved, fate));
         Some(Goal { reason, bound: Some(bound), time_s: after.as_secs_f64(), ..goal })
     });
-    let mut goals: Vec<Goal> = all.collect();
-    goals.sort_by(|a, b| a.location.cmp(&b.location));
-    goals
+    all.collect()
 }
 
 /// Why fuzzing ended, in words.
@@ -463,6 +479,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
                 name: k.name.clone(),
                 description: Some(description(k)),
                 launch: &k.launch,
+                faulted: &k.faulted,
                 expectations: &[],
             })
             .collect(),
@@ -485,6 +502,7 @@ mod tests {
             object: None,
             offset: 0,
             texel: None,
+            span: None,
             count: 1,
         };
         let endless = Simulation { faults: vec![endless], ..Simulation::default() };

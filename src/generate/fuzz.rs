@@ -53,7 +53,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         if let Some(ended) = share.over(search) {
             return Ok(ended);
         }
-        if planned.geometry.range.items() > subject.wishes.max_items && request.range.is_none() {
+        if planned.geometry.range.items() > subject.wishes.usual_items && request.range.is_none() {
             continue;
         }
         let name = std::mem::take(&mut planned.name);
@@ -74,6 +74,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         return Ok(Ended::Fruitless);
     }
     let mut mutator = Mutator::new(subject.workshop, subject.wishes, mix(request.seed, 1 + earlier));
+    mutator.allows_faults = search.allows_faults();
     if mutator.targets() == 0 {
         return Ok(Ended::Nothing);
     }

@@ -39,9 +39,13 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
     }
     for ((extent, d, factor), halo) in halos {
         let factor = u64::try_from(factor).unwrap_or(1).max(1);
-        let halo = u64::try_from(halo).unwrap_or(0);
-        // An array with a border has a size of its own; one of a power of two is the group's.
-        let room = if extent.is_power_of_two() || halo == 0 { extent } else { extent - halo.min(extent - 1) };
+        let room = match u64::try_from(halo) {
+            // An array with a border has a size of its own; one of a power of two is the group's.
+            Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
+            Ok(_) => extent,
+            // Work-items from a number on have the array for themselves.
+            Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
+        };
         let most = room.div_ceil(factor).max(1);
         let known = &mut rules.at_most[d];
         *known = Some(known.map_or(most, |n| n.min(most)));
@@ -109,7 +113,7 @@ fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u6
         None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
         None => return,
     };
-    let known = halos.entry((extent, d, factor)).or_insert(0);
+    let known = halos.entry((extent, d, factor)).or_insert(halo);
     *known = (*known).max(halo);
 }
 

@@ -42,16 +42,21 @@ pub struct Wishes {
     pub local: Option<[u64; 3]>,
     /// Launches have no more work-items.
     pub max_items: u64,
+    /// Nor more than these unless an outcome asks for them.
+    pub usual_items: u64,
 }
 
+/// What one launch can have and leave time for others.
+const MAX_ITEMS: u64 = 1 << 21;
 /// Enough for every group that matters, little enough to run thousands of launches.
-const MAX_ITEMS: u64 = 4096;
+const USUAL_ITEMS: u64 = 4096;
 
 impl Wishes {
     /// Of a user who says nothing.
     pub fn none(interface: &Interface) -> Wishes {
         let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
-        Wishes { args: vec![arg; interface.args.len()], range: None, local: None, max_items: MAX_ITEMS }
+        let args = vec![arg; interface.args.len()];
+        Wishes { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
     }
 
     /// Makes a model say what the user says of roles and work-groups.
@@ -196,7 +201,10 @@ fn range_text(model: &KernelModel, out: &mut String) {
     let example = sizes(&[64, 8, 8][..dims]);
     let _ = writeln!(out, "# global = [{example}]    # the only sizes to launch");
     let _ = writeln!(out, "# local = [{example}]     # the only work-group size");
-    let _ = writeln!(out, "max_items = {MAX_ITEMS}      # work-items of a launch");
+    let _ = writeln!(
+        out,
+        "# max_items = {MAX_ITEMS}    # work-items of a launch; most launches have {USUAL_ITEMS} at most"
+    );
 }
 
 fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
@@ -362,7 +370,7 @@ impl Reader<'_> {
                     .error(&most.span, "a launch has at least one work-item")
                     .mend("give 1 or more"));
             }
-            wishes.max_items = most.value;
+            (wishes.max_items, wishes.usual_items) = (most.value, most.value);
         }
         let local = spec.local.as_ref().map(|l| self.sizes(l)).transpose()?;
         if let (Some((_, given)), Some(required), Some(at)) = (local, self.interface.required_local, &spec.local)

@@ -75,6 +75,10 @@ struct StoredLaunch {
     args: Vec<StoredArg>,
     #[serde(default, skip_serializing_if = "Schedule::is_natural")]
     schedule: Schedule,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    allows_faults: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    margins: Vec<u64>,
 }
 
 /// An argument; bytes are hexadecimal.
@@ -105,6 +109,8 @@ impl StoredLaunch {
             range: launch.range.clone(),
             args: launch.args.iter().map(arg).collect(),
             schedule: launch.schedule.clone(),
+            allows_faults: launch.allows_faults,
+            margins: launch.margins.clone(),
         }
     }
 
@@ -123,7 +129,8 @@ impl StoredLaunch {
             })
         };
         let args = self.args.iter().map(arg).collect::<Option<_>>()?;
-        Some(Launch { schedule: self.schedule.clone(), ..Launch::new(self.range.clone(), args) })
+        let (allows_faults, margins) = (self.allows_faults, self.margins.clone());
+        Some(Launch { range: self.range.clone(), args, schedule: self.schedule.clone(), allows_faults, margins })
     }
 }
 

@@ -25,7 +25,8 @@ fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
             }
             let needed = needed(&kept, i);
             let Some(mut made) = search.attempt(smaller, None, kept[i].by)? else { continue };
-            if needed.iter().all(|o| made.covers[*o]) {
+            let is_worse = kept[i].faulted.is_empty() && !made.faulted.is_empty();
+            if !is_worse && needed.iter().all(|o| made.covers[*o]) {
                 made.name.clone_from(&kept[i].name);
                 kept[i] = made;
             }
@@ -34,7 +35,7 @@ fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
     Ok(kept)
 }
 
-/// Greedily, the one that adds most first; then without those that the others make needless.
+/// Greedily, the one that adds most first, but those that fault behind all others; then without those that the others make needless.
 fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     let total = found.first().map_or(0, |k| k.covers.len());
     let mut covered = vec![false; total];
@@ -42,7 +43,8 @@ fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     while !found.is_empty() {
         let gain = |k: &Kept| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
         // Of equals the first.
-        let best = (0..found.len()).rev().max_by_key(|i| gain(&found[*i])).unwrap_or(0);
+        let rank = |k: &Kept| (gain(k) > 0 && k.faulted.is_empty(), gain(k));
+        let best = (0..found.len()).rev().max_by_key(|i| rank(&found[*i])).unwrap_or(0);
         if gain(&found[best]) == 0 && !kept.is_empty() {
             break;
         }
@@ -60,9 +62,10 @@ fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     kept
 }
 
-/// Outcomes that only this input covers.
+/// Outcomes that only this input covers; one that faults makes none needless that does not.
 fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
-    let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && other.covers[o]);
+    let counts = |other: &Kept| other.faulted.is_empty() || !kept[i].faulted.is_empty();
+    let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && counts(other) && other.covers[o]);
     (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
 }
 

@@ -12,6 +12,7 @@ mod demands;
 mod dry_run;
 pub mod evolve;
 mod facts;
+mod faulted;
 mod fill;
 mod fitting;
 pub mod folder;

@@ -40,6 +40,8 @@ pub struct Mutator<'m> {
     pub(super) targets: Vec<Vec<Target>>,
     integers: Vec<i128>,
     floats: Vec<f64>,
+    /// Whether divisors may become 0.
+    pub(super) allows_faults: bool,
     random: ChaCha8Rng,
 }
 
@@ -53,6 +55,7 @@ impl<'m> Mutator<'m> {
             targets: targets(workshop, wishes),
             integers: integers.into_iter().collect(),
             floats,
+            allows_faults: false,
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -64,6 +67,16 @@ impl<'m> Mutator<'m> {
 
     pub(super) fn model(&self) -> &'m KernelModel {
         self.workshop.model
+    }
+
+    /// Integers that the code names, with their neighbours.
+    pub(super) fn integers(&self) -> &[i128] {
+        &self.integers
+    }
+
+    /// Whether the NDRange may change.
+    pub(super) fn may_resize(&self) -> bool {
+        self.wishes.range.is_none()
     }
 
     pub(super) fn below(&mut self, n: u64) -> u64 {
@@ -107,7 +120,7 @@ impl<'m> Mutator<'m> {
             if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
                 *n = (*n).clamp(-1, LONGEST);
             }
-            if scalar.divides && *n == 0 {
+            if scalar.divides && *n == 0 && !self.allows_faults {
                 *n = 1;
             }
         }

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::faulted;
 use super::fitting::{Outcome, Workshop};
 use super::genes::Genes;
 use super::interface_file::Wishes;
@@ -16,6 +17,7 @@ use crate::coverage::tally::SiteTally;
 use crate::error::Result;
 use crate::exec::simulator::compare::Compared;
 use crate::result::generate::By;
+use crate::suite::faults::Faulted;
 use crate::suite::launch::Launch;
 
 /// Kinds of sites whose outcomes make an input worth keeping: lines, statements and regions follow from them.
@@ -47,6 +49,8 @@ pub struct Shown {
     pub tally: Vec<SiteTally>,
     /// By comparison; empty if nobody looked.
     pub compared: Vec<Compared>,
+    /// What faulted, in a launch that allows it.
+    pub faulted: Vec<Faulted>,
 }
 
 /// When to stop.
@@ -73,6 +77,8 @@ pub struct Kept {
     pub tally: Vec<SiteTally>,
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
+    /// What faulted; mostly nothing.
+    pub faulted: Vec<Faulted>,
 }
 
 /// How an outcome was covered first.
@@ -101,6 +107,8 @@ pub struct Found {
     pub tests: Vec<Kept>,
     /// By outcome.
     pub first: Vec<Option<First>>,
+    /// By outcome: whether a launch that does not fault covers it.
+    pub clean: Vec<bool>,
     pub tried: Tried,
 }
 
@@ -152,6 +160,20 @@ pub struct Subject<'a> {
 /// How often arguments of guessed length may grow for one input.
 const GROWTHS: usize = 6;
 
+/// A launch that is larger than usual may take this part of the time that is left.
+const LARGE_SHARE: u32 = 4;
+
+/// Launches of no use that are kept in mind.
+const MOST_FAULTING: usize = 48;
+
+/// A launch of no use.
+struct Faulting {
+    genes: Option<Genes>,
+    launch: Launch,
+    preconditions: Vec<String>,
+    by: By,
+}
+
 /// A run that was made.
 enum Attempt {
     /// Nothing if it is of no use.
@@ -171,6 +193,10 @@ pub struct Search<'a> {
     begun: Instant,
     kept: Vec<Kept>,
     first: Vec<Option<First>>,
+    clean: Vec<bool>,
+    /// Launches of no use, as long as faults are not allowed: some that fault may be of use later.
+    faulting: Vec<Faulting>,
+    allows_faults: bool,
     tried: Tried,
     pub(super) near: Nearness,
     /// What the last launch added to it.
@@ -195,6 +221,9 @@ impl<'a> Search<'a> {
             begun: Instant::now(),
             kept: Vec::new(),
             first: vec![None; subject.outcomes.len()],
+            clean: vec![false; subject.outcomes.len()],
+            faulting: Vec::new(),
+            allows_faults: false,
             tried: Tried::default(),
             near: Nearness::default(),
             gain: Gain::default(),
@@ -215,18 +244,22 @@ impl<'a> Search<'a> {
         let mut made = (launch, preconditions);
         for _ in 0..GROWTHS {
             let reached = match self.attempt_with(Some(&genes), &made.0, by)? {
-                Attempt::Done(kept) => return Ok(kept.map(|k| Kept { preconditions: made.1, ..*k })),
+                Attempt::Done(Some(kept)) => return Ok(Some(Kept { preconditions: made.1, ..*kept })),
+                Attempt::Done(None) => break,
                 Attempt::Beyond(reached) => reached,
             };
-            if self.over().is_some() || !self.press.grow(&genes, &reached) {
+            if self.over().is_some() {
                 return Ok(None);
+            }
+            if !self.press.grow(&genes, &reached) {
+                break;
             }
             match self.press.express(&genes, None)? {
                 Some(larger) => made = larger,
-                None => return Ok(None),
+                None => break,
             }
         }
-        Ok(None)
+        self.fault(Some(genes), made, by)
     }
 
     /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
@@ -235,15 +268,66 @@ impl<'a> Search<'a> {
     /// # Errors
     /// As of [`Runs::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
-        Ok(match self.attempt_with(None, &launch, by)? {
-            Attempt::Done(kept) => kept.map(|k| Kept { preconditions, ..*k }),
-            Attempt::Beyond(_) => None,
-        })
+        let launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
+        match self.attempt_with(None, &launch, by)? {
+            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            _ => self.fault(None, (launch, preconditions), by),
+        }
+    }
+
+    /// Whether launches that fault are of use.
+    pub(super) fn allows_faults(&self) -> bool {
+        self.allows_faults
+    }
+
+    /// From now on launches that fault are of use.
+    ///
+    /// # Errors
+    /// As of [`Runs::run`], and if what is found cannot be recorded.
+    pub fn allow_faults(&mut self) -> Result<()> {
+        self.allows_faults = true;
+        for faulting in std::mem::take(&mut self.faulting) {
+            if self.over().is_some() {
+                break;
+            }
+            let Faulting { genes, launch, preconditions, by } = faulting;
+            if let Some(found) = self.fault(genes, (launch, preconditions), by)? {
+                self.consider(found, "with faults".to_owned())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a launch of no use once more with its faults allowed, or keeps it in mind for that.
+    fn fault(
+        &mut self,
+        genes: Option<Genes>,
+        (launch, preconditions): (Launch, Vec<String>),
+        by: By,
+    ) -> Result<Option<Kept>> {
+        if !self.allows_faults {
+            // The first ones differ most.
+            if self.faulting.len() < MOST_FAULTING {
+                self.faulting.push(Faulting { genes, launch, preconditions, by });
+            }
+            return Ok(None);
+        }
+        if self.over().is_some() {
+            return Ok(None);
+        }
+        let launch = Launch { allows_faults: true, ..launch };
+        match self.attempt_with(genes.as_ref(), &launch, by)? {
+            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            _ => Ok(None),
+        }
     }
 
     fn attempt_with(&mut self, genes: Option<&Genes>, launch: &Launch, by: By) -> Result<Attempt> {
         self.tried.executions += 1;
-        let left = self.limits.end.saturating_duration_since(Instant::now());
+        let mut left = self.limits.end.saturating_duration_since(Instant::now());
+        if launch.range.items() > self.subject.wishes.usual_items {
+            left /= LARGE_SHARE;
+        }
         let attempt = self.run(genes, launch, by, self.limits.launch.min(left))?;
         match &attempt {
             Attempt::Done(Some(kept)) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
@@ -254,7 +338,7 @@ impl<'a> Search<'a> {
 
     fn run(&mut self, genes: Option<&Genes>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
         self.gain = Gain::default();
-        let Shown { tally, compared } = match self.runs.run(launch, limit)? {
+        let Shown { tally, compared, faulted } = match self.runs.run(launch, limit)? {
             Ran::Shown(shown) => shown,
             Ran::Beyond(reached) => return Ok(Attempt::Beyond(reached)),
             Ran::Useless => return Ok(Attempt::Done(None)),
@@ -265,11 +349,20 @@ impl<'a> Search<'a> {
             name: String::new(),
             by,
             genes: genes.cloned(),
-            launch: launch.clone(),
+            launch: self.with_margins(launch, &faulted),
             preconditions: Vec::new(),
             tally,
             covers,
+            faulted,
         }))))
+    }
+
+    /// The launch as a test has it: with margins where it faults, without a leave to fault where it does not.
+    fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
+        let allows_faults = launch.allows_faults && !faulted.is_empty();
+        let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
+        faulted::give_margins(&self.subject.workshop.model.interface, faulted, &mut launch);
+        launch
     }
 
     /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
@@ -291,14 +384,16 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The outcomes that an input covers first; from now on they count as covered.
+    /// The outcomes that an input covers first, or first without a fault; from now on they count as covered.
     fn gain(&mut self, kept: &Kept, first: First) -> Vec<usize> {
         let mut gained = Vec::new();
-        for (o, (known, covers)) in self.first.iter_mut().zip(&kept.covers).enumerate() {
-            if *covers && known.is_none() {
-                *known = Some(first);
+        let is_clean = kept.faulted.is_empty();
+        for (o, _) in kept.covers.iter().enumerate().filter(|(_, covers)| **covers) {
+            if self.first[o].is_none() || is_clean && !self.clean[o] {
+                self.first[o].get_or_insert(first);
                 gained.push(o);
             }
+            self.clean[o] |= is_clean;
         }
         gained
     }
@@ -352,6 +447,6 @@ impl<'a> Search<'a> {
 
     /// What it came to.
     pub fn found(self) -> Found {
-        Found { tests: self.kept, first: self.first, tried: self.tried }
+        Found { tests: self.kept, first: self.first, clean: self.clean, tried: self.tried }
     }
 }

@@ -12,22 +12,33 @@ use super::search::{Ended, Kept, Search};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::Assay;
 use crate::error::Result;
+use crate::exec::simulator;
 use crate::instrument::marks;
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
-use crate::program::{Program, promoted, read};
+use crate::program::{Op, Program, promoted, read};
 use crate::result::generate::By;
 use crate::solve::query;
 use crate::suite::launch::Launch;
 use crate::suite::layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
-use crate::symbolic::infeasible::{self, Fate};
+use crate::symbolic::infeasible::{self, Fate, Most};
 
 /// Z3's resource limit of a proof, and of a path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
 pub(super) const PATH: u32 = 1_000_000;
 /// The first proofs may take this part of the time that is left; what they did not get to comes after the search for inputs.
 const PROOFS_SHARE: u32 = 4;
+/// What launches are too small for, if it goes far.
+const SIZES: [&str; 7] = [
+    "get_local_id",
+    "get_local_size",
+    "get_enqueued_local_size",
+    "get_group_id",
+    "get_num_groups",
+    "get_global_size",
+    "get_local_linear_id",
+];
 /// Proposals in a row that bring nothing before the search gives up.
 pub(super) const FRUITLESS: u32 = 60;
 /// Conditions flipped for one proposal.
@@ -130,12 +141,56 @@ pub fn solve(
             asked.iter().copied().filter(|o| open.contains(o) && !proved(&solved.fates, *o)).collect();
         prove(&again, search.limits.end, &mut solved.fates)?;
     }
+    explain(search, &program, &assay.interface, &mut solved.fates, sources);
     if matches!(ended, Gave::Done | Gave::Fruitless | Gave::NoPaths) {
         hunt.run(search, BESIDES, &|o| !goals.contains(o))?;
     }
     solved.proposals = hunt.proposals;
     solved.took = begun.elapsed().as_secs_f64();
     Ok(solved)
+}
+
+/// Searches for launches that come to these outcomes whatever they fault.
+///
+/// # Errors
+/// As of [`solve`].
+pub fn solve_with_faults(search: &mut Search<'_>, assay: &Assay<'_>, wanted: &[usize]) -> Result<()> {
+    let program = program(assay, search.subject.outcomes)?;
+    let wishes = search.subject.wishes;
+    let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes)).allowing_faults();
+    let mut hunt =
+        Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
+    hunt.run(search, GOALS, &|o| wanted.contains(&(*o as usize)))?;
+    Ok(())
+}
+
+/// Says of outcomes that stay open where no launch is large enough for them: that is no proof, for others may be larger.
+fn explain(
+    search: &Search<'_>,
+    program: &Program,
+    interface: &Interface,
+    fates: &mut [Option<Fate>],
+    sources: &Sources,
+) {
+    let is_open = |o: &u32| matches!(fates[*o as usize], Some(Fate::Unknown { .. }));
+    let open: Vec<u32> = uncovered(search).into_iter().filter(is_open).collect();
+    let asks = |op: &Op| matches!(op, Op::Call(_, base) if SIZES.contains(&base.as_str()));
+    if open.is_empty() || search.over().is_some() || !program.instructions().any(|(_, i)| asks(&i.op)) {
+        return;
+    }
+    let end = Instant::now() + search.limits.end.saturating_duration_since(Instant::now()) / PROOFS_SHARE;
+    let ranges = ranges(search.subject.wishes);
+    let most = Most { items: ranges.max_items, group: ranges.max_group };
+    let limits = query::Limits { rlimit: PROOF / 8, end: Some(end) };
+    for (outcome, fate) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
+    {
+        if let Fate::Infeasible { reason, preconditions } = fate
+            && preconditions.iter().any(|p| most.is_said_by(p))
+        {
+            let reason = format!("no launch is large enough for it here ({reason})");
+            fates[*outcome as usize] = Some(Fate::Unknown { reason, bound: None });
+        }
+    }
 }
 
 /// What the user allows of arguments.
@@ -155,7 +210,14 @@ pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
 
 /// And of the NDRange.
 pub(super) fn ranges(wishes: &Wishes) -> Ranges {
-    Ranges { fixed: wishes.range.is_some(), local: wishes.local, max_items: wishes.max_items, ..Ranges::default() }
+    Ranges {
+        fixed: wishes.range.is_some(),
+        local: wishes.local,
+        max_items: wishes.max_items,
+        max_group: simulator::device().max_work_group_size,
+        usual_items: wishes.usual_items,
+        ..Ranges::default()
+    }
 }
 
 fn kind(sites: &Sites, outcome: (usize, usize)) -> SiteKind {
@@ -248,16 +310,17 @@ impl Hunt<'_> {
     /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
     fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
         let mut preconditions = search.subject.workshop.model.preconditions.clone();
-        if let Some(kept) = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)? {
-            return Ok(Some(kept));
+        let first = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)?;
+        if first.as_ref().is_some_and(|kept| kept.faulted.is_empty()) {
+            return Ok(first);
         }
         let Some((launch, notes)) = refit::refitted(self.program, self.interface, &launch, search.limits.end) else {
-            return Ok(None);
+            return Ok(first);
         };
         if search.over().is_some() {
-            return Ok(None);
+            return Ok(first);
         }
         preconditions.extend(notes);
-        search.attempt_launch(launch, preconditions, By::Smt)
+        Ok(search.attempt_launch(launch, preconditions, By::Smt)?.or(first))
     }
 }

@@ -36,6 +36,15 @@ impl Mutator<'_> {
         let mut genes = champion.genes.clone();
         let (a, b) = champion.operands;
         let (from, to) = if tries.is_multiple_of(2) { (a, b) } else { (b, a) };
+        // Sizes are few, and ids often just pick elements.
+        if self.may_resize()
+            && tries % 4 < 2
+            && let (Number::Integer(from), Number::Integer(to)) =
+                (operand(champion.kind, from), operand(champion.kind, to))
+            && self.steer_range(from, to, &mut genes)
+        {
+            return genes;
+        }
         let mut places = self.places(champion, from);
         let mut to = to;
         if places.is_empty() {
@@ -170,7 +179,7 @@ impl Mutator<'_> {
                     if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
                         *n = (*n).clamp(-1, super::mutate::LONGEST);
                     }
-                    if scalar.divides && *n == 0 {
+                    if scalar.divides && *n == 0 && !self.allows_faults {
                         *n = 1;
                     }
                 }

@@ -235,7 +235,8 @@ fn sweep(
     cost.executions +=
         outcome.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
-    Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe)).collect())
+    let allows_faults = trial.test.launch.allows_faults;
+    Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe, allows_faults)).collect())
 }
 
 /// What a guard has stopped decides, before what the simulator saw of it: a loop that ran out of fuel is often what made barriers

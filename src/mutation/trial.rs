@@ -140,7 +140,8 @@ pub fn attempt<'t>(
     };
     trial.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
     let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
-    if FaultKind::read(word(slot::FAULT)).is_some() {
+    let fault = FaultKind::read(word(slot::FAULT)).map(|(kind, _)| kind);
+    if fault.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
         trial.dropped =
             Some(format!("the original itself: {}", woven.guards.describe(word(slot::FAULT)).unwrap_or_default()));
         return Ok(trial);

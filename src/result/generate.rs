@@ -74,6 +74,8 @@ pub struct Goal {
 pub enum GoalStatus {
     /// A test of the suite covers it.
     Covered,
+    /// Only launches that fault came there; a test of the suite that allows it is one of them.
+    CoveredWithFault,
     /// No launch can cover it: proved.
     Infeasible,
     /// No launch tells the mutant from the kernel: proved.
@@ -116,7 +118,10 @@ pub struct Scores {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateSummary {
     pub tests: u64,
+    /// Those of tests that do not fault.
     pub covered: u64,
+    #[serde(default)]
+    pub covered_with_fault: u64,
     pub infeasible: u64,
     /// Mutants only.
     #[serde(default)]

@@ -51,8 +51,13 @@ impl Output {
     }
 }
 
+/// Elements of a margin.
+const MOST_MARGIN: u64 = 1 << 20;
+
 pub struct Resolved {
     pub value: ArgValue,
+    /// Bytes on either side of a buffer that belong to it.
+    pub margin: u64,
     pub expectation: Option<Expectation>,
     pub output: Option<Output>,
 }
@@ -73,7 +78,7 @@ pub struct Context<'a> {
 /// `Caller`, with its place.
 pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> Result<Resolved> {
     let span = &context.key.span;
-    let only = |value| Resolved { value, expectation: None, output: None };
+    let only = |value| Resolved { value, margin: 0, expectation: None, output: None };
     match (&context.arg.kind, form) {
         (ArgKind::Value(ty), Form::Plain(node)) => by_value(loader, ty, node, false).map(only),
         (ArgKind::Value(ty @ Type::Struct(_)), Form::Fields(spec)) => {
@@ -87,6 +92,7 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
                 len: None,
                 random: None,
                 arange: None,
+                margin: None,
                 expect: None,
                 tolerance: ToleranceSpec::default(),
             };
@@ -212,8 +218,17 @@ fn buffer(
             .mend("give it at least one element"));
     }
     let written = space != AddressSpace::Constant;
-    outcome(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)
-        .map(|(expectation, output)| Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), expectation, output })
+    let margin = match &spec.margin {
+        Some(given) if given.value > MOST_MARGIN => {
+            return Err(loader
+                .error(&given.span, format!("a margin of {} elements is more than kassay gives", given.value))
+                .mend(format!("give {MOST_MARGIN} at most")));
+        }
+        Some(given) => given.value * data.ty.size().max(1),
+        None => 0,
+    };
+    let (expectation, output) = outcome(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)?;
+    Ok(Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), margin, expectation, output })
 }
 
 fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind: ImageKind) -> Result<Resolved> {
@@ -222,7 +237,7 @@ fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind:
     let written = context.arg.access != Access::ReadOnly;
     let (expectation, output) = outcome(loader, context, &image.data, spec.expect.as_ref(), &spec.tolerance, written)?;
     let value = ArgValue::Image { shape: image.shape, format: image.format, texels: image.data.bytes };
-    Ok(Resolved { value, expectation, output })
+    Ok(Resolved { value, margin: 0, expectation, output })
 }
 
 /// What is expected of data that the kernel may write to.

@@ -60,6 +60,11 @@ pub struct TestEntry {
     /// The first global id.
     pub offset: Option<At<Vec<At<u64>>>>,
     pub schedule: Option<ScheduleSpec>,
+    /// Whether the kernel may fault in it; without it, it may not.
+    pub faults: Option<At<FaultsName>>,
+    /// What it does then, as far as that is known; devices take the test only if margins hold all of it.
+    #[serde(default)]
+    pub faulted: Vec<At<FaultedSpec>>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
     /// By argument name; by position (`"0"`) where the IR has no names.
@@ -81,6 +86,38 @@ pub struct ScheduleSpec {
     pub preemptions: Vec<At<PreemptionSpec>>,
     /// What the schedule was drawn from, for people: it is what the lists say.
     pub seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultsName {
+    /// Accesses that fault are skipped (reads give 0), and the test is none the worse.
+    Allowed,
+}
+
+/// What a kernel does that no kernel may.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultedSpec {
+    pub kind: At<FaultName>,
+    /// Of accesses out of bounds: the argument whose buffer they miss.
+    pub argument: Option<At<String>>,
+    /// The first and the last element that they reach, negative before the buffer's begin.
+    pub first: Option<At<i64>>,
+    pub last: Option<At<i64>>,
+    /// Where in the source, for people.
+    pub at: Option<String>,
+}
+
+/// The name of a fault; see `kassay check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultName {
+    OutOfBounds,
+    NullAccess,
+    ReadOnlyWrite,
+    Misaligned,
+    Division,
 }
 
 /// Where a work-item is interrupted.
@@ -134,6 +171,8 @@ pub struct BufferSpec {
     pub len: Option<At<u64>>,
     pub random: Option<RandomSpec>,
     pub arange: Option<ArangeSpec>,
+    /// Elements before and after the buffer that belong to it, zero at first, so that devices may access them.
+    pub margin: Option<At<u64>>,
     /// What the kernel should leave in the buffer. Absent: the unmutated kernel's output is the reference.
     pub expect: Option<Expect>,
     #[serde(default)]

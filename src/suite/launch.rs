@@ -98,12 +98,22 @@ pub struct Launch {
     pub args: Vec<ArgValue>,
     /// The order of work-groups and work-items; it fits the range. Only the simulator keeps one that is not natural.
     pub schedule: Schedule,
+    /// Whether faults are none of the launch's business: what they skip (reads give 0) is all that comes of them.
+    pub allows_faults: bool,
+    /// Bytes before and after a buffer that belong to it on devices, by position; empty, or shorter: none. The simulator, which skips what
+    /// is out of bounds, needs none.
+    pub margins: Vec<u64>,
 }
 
 impl Launch {
     /// A launch in the natural order.
     pub fn new(range: NdRange, args: Vec<ArgValue>) -> Launch {
-        Launch { range, args, schedule: Schedule::default() }
+        Launch { range, args, schedule: Schedule::default(), allows_faults: false, margins: Vec::new() }
+    }
+
+    /// Bytes before and after the buffer at this position.
+    pub fn margin(&self, position: usize) -> u64 {
+        self.margins.get(position).copied().unwrap_or(0)
     }
 }
 

@@ -8,6 +8,7 @@ mod data;
 pub mod de;
 pub mod document;
 mod dtype;
+pub mod faults;
 pub mod format;
 mod image;
 mod json;

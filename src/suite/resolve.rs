@@ -8,6 +8,7 @@ use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
 use super::document::{Source, Span, suggestion};
+use super::faults::{self, Faulted};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
@@ -54,6 +55,8 @@ pub struct TestSpec {
 pub struct Test {
     pub name: String,
     pub launch: Launch,
+    /// What faults in it, where it says so.
+    pub faulted: Vec<Faulted>,
     /// In the order of the arguments.
     pub expectations: Vec<Expectation>,
     /// What the kernel may write to, in the order of the arguments: every buffer but `__constant` ones, every image but
@@ -177,7 +180,7 @@ impl Suite {
         };
         let forms = self.assign(test, interface)?;
         let mut args: Vec<ArgValue> = Vec::new();
-        let (mut expectations, mut outputs) = (Vec::new(), Vec::new());
+        let (mut expectations, mut outputs, mut margins) = (Vec::new(), Vec::new(), Vec::new());
         for (arg, (key, form)) in interface.args.iter().zip(forms) {
             let context = arguments::Context {
                 arg,
@@ -187,10 +190,13 @@ impl Suite {
             };
             let resolved = arguments::resolve(loader, &context, form)?;
             args.push(resolved.value);
+            margins.push(resolved.margin);
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
-        Ok(Test { name: test.name.clone(), launch: Launch { range, args, schedule }, expectations, outputs })
+        let (allows_faults, faulted) = faults::resolve(&self.source, &test.entry, interface)?;
+        let launch = Launch { range, args, schedule, allows_faults, margins };
+        Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
     }
 
     /// What the test gives for each argument, in the interface's order.

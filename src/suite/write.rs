@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 use super::arguments::Expectation;
+use super::faults::{self, Faulted};
 use super::image;
 use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 use super::layout::{self, Number};
@@ -37,6 +38,8 @@ pub struct WritingTest<'a> {
     /// For people.
     pub description: Option<String>,
     pub launch: &'a Launch,
+    /// What faults in it, if it allows that.
+    pub faulted: &'a [Faulted],
     pub expectations: &'a [Expectation],
 }
 
@@ -107,6 +110,22 @@ struct Writer<'a> {
     files: BTreeMap<String, Vec<u8>>,
 }
 
+/// A fault that a test allows.
+fn fault(fault: &Faulted, interface: &Interface) -> Table {
+    let mut all = entries([("kind", text(fault.kind.name()))]);
+    if let Some(reach) = fault.reach
+        && let Some(arg) = interface.args.get(reach.position as usize)
+    {
+        all.insert("argument".to_owned(), text(&arg.label()));
+        all.insert("first".to_owned(), Value::Integer(reach.first));
+        all.insert("last".to_owned(), Value::Integer(reach.last));
+    }
+    if let Some(at) = &fault.at {
+        all.insert("at".to_owned(), text(at));
+    }
+    all
+}
+
 impl Writer<'_> {
     fn suite(&mut self, suite: &Writing<'_>, interface: &Interface) -> Result<String> {
         let mut out = String::new();
@@ -144,6 +163,13 @@ impl Writer<'_> {
         if !test.launch.schedule.is_natural() {
             line(out, "schedule", order(&test.launch.schedule));
         }
+        if test.launch.allows_faults {
+            line(out, "faults", text("allowed"));
+            if !test.faulted.is_empty() {
+                let all = test.faulted.iter().map(|f| Value::Table(fault(f, interface))).collect();
+                line(out, "faulted", Value::Array(all));
+            }
+        }
         if interface.args.len() != test.launch.args.len() {
             return Err(Error::internal(format!(
                 "a launch of {} has {} arguments, but the kernel {}",
@@ -157,7 +183,13 @@ impl Writer<'_> {
         }
         for (arg, value) in interface.args.iter().zip(&test.launch.args) {
             let expectation = test.expectations.iter().find(|e| e.position == arg.position);
-            let value = self.argument(arg, value, expectation)?;
+            let mut value = self.argument(arg, value, expectation)?;
+            let margin = test.launch.margin(arg.position as usize) / faults::element(arg);
+            if let Value::Table(entries) = &mut value
+                && margin > 0
+            {
+                entries.insert("margin".to_owned(), number(margin.into()));
+            }
             line(out, &arg.label(), value);
         }
         Ok(())

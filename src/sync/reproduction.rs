@@ -44,6 +44,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
                     name: name.clone(),
                     description: Some(description.clone()),
                     launch,
+                    faulted: &[],
                     expectations: &[],
                 })
                 .collect(),

@@ -65,13 +65,14 @@ impl Lane {
                 let options = SimulationOptions { schedule, ..SimulationOptions::default() };
                 let seen = simulator.simulate(*program, launch, &options, timeout, &[])?;
                 let time = seen.observation.kernel_times.last().copied();
-                Ok((simulated(seen), time))
+                Ok((simulated(seen, launch.allows_faults), time))
             }
         }
     }
 }
 
-fn simulated(seen: Simulation) -> Ended {
+/// How a launch ended on the simulator. `allows_faults`: what it skipped is none of our business.
+fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let telling = |kind: FaultKind| match kind {
         FaultKind::OutOfBounds => Some("an access out of bounds"),
         FaultKind::Null => Some("an access through a null pointer"),
@@ -85,7 +86,8 @@ fn simulated(seen: Simulation) -> Ended {
     if let Some(why) = seen.rejected {
         return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
     }
-    match seen.faults.iter().find_map(|f| telling(f.kind)) {
+    let told = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
+    match told.into_iter().find_map(|f| telling(f.kind)) {
         _ if !seen.divergences.is_empty() => {
             ended("divergence", "work-items wait at a barrier that others never reach")
         }

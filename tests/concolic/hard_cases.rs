@@ -258,6 +258,53 @@ fn bounds_are_kept() {
 }
 
 #[test]
+fn launches_change_their_geometry() {
+    let kernel = kernel(
+        "kernel void k(global int *out) {
+            int v = 0;
+            if (get_local_id(0) == 201 && get_num_groups(0) > 60) v = 1;
+            if (get_work_dim() == 3 && get_global_size(2) == 7 && get_local_size(1) == 5) v += 2;
+            if (get_global_offset(0) == 1234567) v += 4;
+            if (get_global_id(0) == 5000000000UL) v += 8;
+            if (get_group_id(0) == 1000 && get_local_id(0) == 3) v += 16;
+            if (get_global_size(0) == 3 * get_local_size(0) && get_local_size(0) > 9) v += 32;
+            out[get_local_id(0)] = v;
+        }",
+    );
+    let seed = zeros(&kernel.interface, 16, 4, 64);
+    let ranges = Ranges { max_items: 1 << 20, max_group: 1024, ..Ranges::default() };
+    let found = search(&kernel, &seed, &[], ranges.clone(), 40);
+    assert!(found.open.is_empty(), "{:?}", kernel.names(&found.open));
+    // What does not need a large launch gets none, and none is larger than it may be.
+    assert!(found.launches.iter().filter(|l| l.range.items() > 4096).count() <= 3);
+    assert!(found.launches.iter().all(|l| l.range.items() <= 1 << 20 && l.range.group_items() <= 1024));
+    let small = Ranges { max_items: 4096, ..ranges };
+    let found = search(&kernel, &seed, &[], small, 40);
+    let mut left: Vec<u32> = kernel.names(&found.open).iter().map(|(line, _)| *line).collect();
+    left.dedup();
+    assert_eq!(left, [3], "{:?}", kernel.names(&found.open));
+}
+
+#[test]
+fn sizes_change_behind_barriers_and_local_memory_grows_with_them() {
+    let kernel = kernel(
+        "kernel void k(global const int *in, global int *out, local int *row) {
+            int l = get_local_id(0);
+            row[l] = in[get_global_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            int v = row[get_local_size(0) - 1 - l];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (get_local_size(0) == 96 && get_num_groups(0) == 11) v = -v;
+            out[get_global_id(0)] = v;
+        }",
+    );
+    let seed = zeros(&kernel.interface, 16, 4, 64);
+    let found = search(&kernel, &seed, &[], Ranges::default(), 20);
+    assert!(found.open.is_empty(), "{:?}", kernel.names(&found.open));
+    assert!(found.launches.iter().any(|l| l.range.local == Some([96, 1, 1]) && l.args[2] == ArgValue::Local(384)));
+}
+
+#[test]
 fn equal_searches_give_equal_proposals() {
     let kernel = kernel(
         "kernel void k(global const int *next, global int *out, float f) {

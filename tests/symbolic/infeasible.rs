@@ -98,6 +98,30 @@ fn ids_keep_to_the_sizes_of_the_launch() {
 }
 
 #[test]
+fn limits_of_devices_are_not_those_of_opencl() {
+    last("if (l > 5000) out[0] = 1;", "");
+    last("if (l > 1000000) out[0] = 1;", "");
+    last("if (get_local_id(1) * get_local_size(0) + l > 100000) out[0] = 1;", "");
+    last("if (get_group_id(0) > 1 << 20) out[0] = 1;", "");
+    last("if (get_num_groups(2) > 0xffffffffUL) out[0] = 1;", "");
+    last("if (g > 0xffffffffffffUL) out[0] = 1;", "");
+    last("if (get_global_offset(1) > 0xffffffffffffUL) out[0] = 1;", "");
+    last("if (get_global_size(0) == 3 * get_local_size(0)) out[0] = 1;", "");
+    last("if (get_num_groups(0) * get_local_size(0) > get_global_size(0)) out[0] = 1;", "t");
+}
+
+#[test]
+fn proofs_that_lean_on_how_large_a_group_is_say_so() {
+    let leans = ["a work-group has less than 2^31 work-items"];
+    assert_eq!(reason("int i = l; if (i < 0) out[0] = 1;").1, leans);
+    assert_eq!(reason("if (l > 0xffffffffUL) out[0] = 1;").1, leans);
+    assert_eq!(reason("for (int i = l; i < n; i += 2) { if (i < 0) out[0] = 1; }").1, leans);
+    assert!(reason("if (l >= get_local_size(0)) out[0] = 1;").1.is_empty());
+    assert!(reason("if (get_group_id(0) >= get_num_groups(0)) out[0] = 1;").1.is_empty());
+    assert!(reason("if (l < n) out[1] = 1; for (int i = 0; i < n; i++) { if (i < 0) out[0] = 1; }").1.is_empty());
+}
+
+#[test]
 fn required_sizes_are_kept() {
     let source = "__attribute__((reqd_work_group_size(8, 1, 1))) __kernel void k(__global int *out) {\n\
         if (get_local_id(0) > 7) out[0] = 1;\nif (get_local_size(0) == 8) out[1] = 2;\nif (get_local_id(0) > 6) out[2] = 3;\n}";

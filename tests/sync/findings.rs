@@ -109,6 +109,7 @@ fn faults_are_told_with_what_they_hit() {
         object,
         offset,
         texel: None,
+        span: None,
         count: 2,
     };
     let seen = Simulation {

@@ -28,7 +28,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     let program = executor.load(&mapped.code)?;
     let mut lane = Lane::Mapped { executor, program, layout: mapped.layout };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
-    let launch = Launch { range: range.clone(), args: vec![buffer(), buffer()], schedule: Schedule::default() };
+    let launch = Launch::new(range.clone(), vec![buffer(), buffer()]);
     let output = |position: u32, label: &str| Output {
         position,
         label: label.into(),

@@ -94,7 +94,7 @@ pub fn interface() -> Interface {
 pub fn launch(global: u64, local: u64) -> Launch {
     let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
     let buffer = ArgValue::Buffer(Arc::new(vec![0; global as usize * 4]));
-    Launch { range, args: vec![buffer], schedule: Schedule::default() }
+    Launch::new(range, vec![buffer])
 }
 
 pub fn simulation() -> Simulation {

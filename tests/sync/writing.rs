@@ -50,6 +50,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
                     name: t.name.clone(),
                     description: None,
                     launch: &t.launch,
+                    faulted: &t.faulted,
                     expectations: &t.expectations,
                 })
                 .collect(),
@@ -119,6 +120,7 @@ fn schedules_and_awkward_values_read_back() -> Done {
             name: tests[0].name.clone(),
             description: None,
             launch: &tests[0].launch,
+            faulted: &[],
             expectations: &[],
         }],
         ..Writing::default()

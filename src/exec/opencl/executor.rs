@@ -303,6 +303,7 @@ impl Executor for OpenClExecutor {
                     probe: Vec::new(),
                     kernel_times: kernel_times.into_iter().map(Duration::from_nanos).collect(),
                     printf: cut(process.printed()),
+                    allowed: None,
                 };
                 let memory = process.shared.bytes();
                 for (position, span) in places.outputs {

@@ -90,6 +90,7 @@ pub fn place(
         range: launch.range.clone(),
         outputs: outputs.iter().map(|(position, _)| *position).collect(),
         args,
+        margins: launch.margins.clone(),
         repeats: options.repeats.max(1),
         probe,
         head: head_span,

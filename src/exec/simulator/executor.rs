@@ -58,6 +58,13 @@ struct Seen {
     time: Duration,
 }
 
+impl Seen {
+    /// Whether the launch came to its end all the same, with faults that it could skip.
+    fn is_tolerable(&self) -> bool {
+        self.completed && self.divergences.is_empty() && self.faults.iter().all(|f| f.kind.is_skipped())
+    }
+}
+
 impl Simulator {
     /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter; at least 1.
     ///
@@ -112,6 +119,7 @@ impl Simulator {
                 probe: prepared.probe().to_vec(),
                 kernel_times: vec![seen.time],
                 printf: seen.printf,
+                allowed: None,
             },
             conflicts: seen.conflicts,
             divergences: seen.divergences,
@@ -407,7 +415,7 @@ impl Executor for Simulator {
         };
         let (mut kernel_times, mut printf) = (Vec::new(), String::new());
         let end = Instant::now() + options.timeout;
-        let mut what = None;
+        let (mut what, mut allowed) = (None, None);
         for _ in 0..options.repeats.max(1) {
             let left = end.saturating_duration_since(Instant::now());
             let seen = self.once(program, &simulation, left, head)?;
@@ -417,6 +425,9 @@ impl Executor for Simulator {
             what = message::of(&seen.faults, &seen.divergences, prepared, options.timeout);
             if what.is_none() && !seen.completed {
                 return Ok(Err(Fault::Timeout { limit: options.timeout }));
+            }
+            if launch.allows_faults && seen.is_tolerable() {
+                allowed = what.take();
             }
             if what.is_some() {
                 break;
@@ -428,6 +439,7 @@ impl Executor for Simulator {
             probe: prepared.probe().to_vec(),
             kernel_times,
             printf,
+            allowed,
         };
         Ok(match what {
             None => Ok(observation),
@@ -490,12 +502,16 @@ impl Simulator {
             {
                 return Ok(Swept::Fault(Fault::Timeout { limit: sweep.timeout }));
             }
-            if let Some(what) = message::of(&seen.faults, &seen.divergences, prepared, sweep.timeout) {
+            let is_allowed = sweep.launch.allows_faults && seen.is_tolerable();
+            if let Some(what) = message::of(&seen.faults, &seen.divergences, prepared, sweep.timeout)
+                && !is_allowed
+            {
                 let observation = Observation {
                     outputs: Vec::new(),
                     probe: prepared.probe().to_vec(),
                     kernel_times: vec![seen.time],
                     printf: seen.printf,
+                    allowed: None,
                 };
                 return Ok(Swept::Fault(Fault::Checked { what, observation: Box::new(observation) }));
             }

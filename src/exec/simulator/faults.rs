@@ -44,14 +44,20 @@ impl Faults {
         place: Result<[i64; 3], i64>,
     ) {
         if let Some(known) = self.index.get(&(kind, site)) {
-            self.list[*known].count += 1;
+            let known = &mut self.list[*known];
+            known.count += 1;
+            known.span = match (known.span, place) {
+                (Some((low, high)), Err(offset)) if known.object == object => Some((low.min(offset), high.max(offset))),
+                _ => None,
+            };
             return;
         }
         // SAFETY: as promised.
         let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
         let (texel, offset) = (place.ok(), place.err().unwrap_or(0));
-        self.list.push(SimulatorFault { kind, site, global_id, group_id, object, offset, texel, count: 1 });
+        let span = place.err().map(|offset| (offset, offset));
+        self.list.push(SimulatorFault { kind, site, global_id, group_id, object, offset, texel, span, count: 1 });
     }
 
     /// Adds what another lane saw.
@@ -61,11 +67,16 @@ impl Faults {
                 Some(known) => {
                     let known = &mut self.list[*known];
                     let count = known.count + fault.count;
+                    let span = match (known.span, fault.span) {
+                        (Some(a), Some(b)) if known.object == fault.object => Some((a.0.min(b.0), a.1.max(b.1))),
+                        _ => None,
+                    };
                     let key = |f: &SimulatorFault| [2, 1, 0].map(|d| f.global_id[d]);
                     if key(&fault) < key(known) {
                         *known = fault;
                     }
                     known.count = count;
+                    known.span = span;
                 }
                 None => {
                     self.index.insert((fault.kind, fault.site), self.list.len());

@@ -98,6 +98,13 @@ pub enum FaultKind {
     NonTermination,
 }
 
+impl FaultKind {
+    /// Whether a work-item goes on behind it, without what it was about to do.
+    pub fn is_skipped(self) -> bool {
+        self != FaultKind::NonTermination
+    }
+}
+
 /// What a check stopped: one entry per kind and site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatorFault {
@@ -111,6 +118,8 @@ pub struct SimulatorFault {
     pub offset: i64,
     /// Of images instead: the texel's numbers by dimension, layers behind the others.
     pub texel: Option<[i64; 3]>,
+    /// The least and the greatest offset of all of them; `None` where they are about different objects, or texels.
+    pub span: Option<(i64, i64)>,
     /// How often, in all.
     pub count: u64,
 }

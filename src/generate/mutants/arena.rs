@@ -219,6 +219,7 @@ impl<'m> Arena<'m> {
         let test = Test {
             name: "input".to_owned(),
             launch: launch.clone(),
+            faulted: Vec::new(),
             expectations: Vec::new(),
             outputs: self.outputs.to_vec(),
         };

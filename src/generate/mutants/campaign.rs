@@ -395,10 +395,12 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         for caught in caught {
             let left = limits.end.saturating_duration_since(Instant::now());
             // What came to its end with other probes does so with these, but for the time.
-            let Ran::Shown(Shown { tally, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else { continue };
+            let Ran::Shown(Shown { tally, faulted, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else {
+                continue;
+            };
             let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-            generated.tests.push(Kept { covers, tally, ..caught.as_kept(name) });
+            generated.tests.push(Kept { covers, tally, faulted, ..caught.as_kept(name) });
         }
         while generated.tests.len() > own {
             branches::write_suite(self.job.folder, self.job.kernel, self.job.assay, &generated.tests)?;

@@ -44,6 +44,7 @@ impl Caught {
             preconditions: self.preconditions.clone(),
             tally: Vec::new(),
             covers: Vec::new(),
+            faulted: Vec::new(),
         }
     }
 
@@ -161,7 +162,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             if let Some(ended) = self.over() {
                 return Ok(Some(ended));
             }
-            if planned.geometry.range.items() > self.subject.wishes.max_items && request.range.is_none() {
+            if planned.geometry.range.items() > self.subject.wishes.usual_items && request.range.is_none() {
                 continue;
             }
             let scalars = planned.scalars.clone();

@@ -53,8 +53,12 @@ pub fn generate(
     let _ = match &result.scores {
         None => writeln!(
             out,
-            "\n{tests}: {covered} of {} covered, {} infeasible, {} unknown",
+            "\n{tests}: {covered} of {} covered,{} {} infeasible, {} unknown",
             style::count(all, "outcome"),
+            match summary.covered_with_fault {
+                0 => String::new(),
+                n => format!(" {n} more with faults,"),
+            },
             summary.infeasible,
             summary.unknown
         ),
@@ -85,12 +89,19 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
     if shown.is_empty() {
         return String::new();
     }
-    let mut out = heading(style, if verbose { "goals" } else { "not covered" });
+    let has_faults = shown.iter().any(|g| g.status == GoalStatus::CoveredWithFault);
+    let title = match (verbose, has_faults) {
+        (true, _) => "goals",
+        (false, true) => "not covered, or with faults only",
+        (false, false) => "not covered",
+    };
+    let mut out = heading(style, title);
     let mut said_before = (&None, &None);
     for goal in shown {
         let (paint, status) = match goal.status {
             GoalStatus::Covered if goal.mutant.is_some() => (Paint::Good, "killed"),
             GoalStatus::Covered => (Paint::Good, "covered"),
+            GoalStatus::CoveredWithFault => (Paint::Warn, "covered with fault"),
             GoalStatus::Infeasible => (Paint::Dim, "infeasible"),
             GoalStatus::Equivalent => (Paint::Dim, "equivalent"),
             GoalStatus::Unknown => (Paint::Warn, "unknown"),

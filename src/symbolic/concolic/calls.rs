@@ -1,6 +1,6 @@
 //! Calls: marks, ids, barriers, and builtins that access memory.
 
-use super::inputs::{self, ID_BITS};
+use super::inputs;
 use super::machine::{Item, Machine, Mode, State};
 use super::trace::Entry;
 use super::value::{self, Lane, Value};
@@ -88,13 +88,15 @@ impl Machine<'_> {
             inputs::LOCAL_SIZE => ranges.fixed || ranges.local.is_some(),
             inputs::GROUPS => ranges.fixed,
             inputs::OFFSET => ranges.fixed || !self.setup.inputs.asks_offset,
+            inputs::DIMS => ranges.fixed,
             _ => false,
         };
-        let is_used = d < self.setup.launch.range.dims as usize;
-        if item.mode != Mode::Full || is_fixed || !is_used || bits >> ID_BITS != 0 {
+        let is_used = d < self.setup.launch.range.dims as usize || self.setup.inputs.asks_dims && !ranges.fixed;
+        let width = inputs::range_bits(name);
+        if item.mode != Mode::Full || is_fixed || !is_used || bits.checked_shr(width).unwrap_or(0) != 0 {
             return None;
         }
-        let symbol = self.terms.symbol(inputs::range_symbol(name, d), Sort::Bits(ID_BITS));
+        let symbol = self.terms.symbol(inputs::range_symbol(name, d), Sort::Bits(width));
         Some(value::resized(self.terms, symbol, 64))
     }
 
@@ -104,6 +106,7 @@ impl Machine<'_> {
             inputs::GROUPS => range.global[d].div_ceil(local[d].max(1)),
             inputs::LOCAL_SIZE => local[d],
             inputs::OFFSET => range.offset[d],
+            inputs::DIMS => range.dims.into(),
             inputs::GROUP_ID => item.group_id[d],
             _ => item.local_id[d],
         };
@@ -146,7 +149,11 @@ impl Machine<'_> {
             "get_local_size" | "get_enqueued_local_size" => self.part(item, inputs::LOCAL_SIZE, d),
             "get_num_groups" => self.part(item, inputs::GROUPS, d),
             "get_global_offset" => self.part(item, inputs::OFFSET, d),
-            "get_work_dim" => Lane::known(self.setup.launch.range.dims.into()),
+            "get_work_dim" => {
+                let dims = self.part(item, inputs::DIMS, 0);
+                let term = dims.term.map(|t| value::resized(self.terms, t, 32));
+                Lane { term, ..dims }
+            }
             "get_global_linear_id" => {
                 let ids: [Lane; 3] = std::array::from_fn(|d| self.inside(item, d));
                 let sizes: [Lane; 2] = std::array::from_fn(|d| self.global_size(item, d));

@@ -30,11 +30,40 @@ pub struct Ranges {
     pub max_items: u64,
     /// Work-items of a group.
     pub max_group: u64,
+    /// What launches and groups have no more of unless that is needed: larger ones take longer.
+    pub usual_items: u64,
+    pub usual_group: u64,
 }
 
 impl Default for Ranges {
     fn default() -> Ranges {
-        Ranges { fixed: false, local: None, max_items: 4096, max_group: 256 }
+        Ranges { fixed: false, local: None, max_items: 4096, max_group: 256, usual_items: 4096, usual_group: 256 }
+    }
+}
+
+/// Products of three numbers up to this fit into 64 bits.
+const MOST_ITEMS: u64 = 1 << 21;
+
+/// How often launches, and groups, double with each step beyond what is usual.
+const STEP: (u32, u32) = (3, 2);
+/// The step that goes to the limits.
+pub const ALL: u32 = 3;
+
+impl Ranges {
+    /// Whether this many steps beyond what is usual give larger launches than the step before.
+    pub fn grow(&self, steps: u32) -> bool {
+        steps == 0 || self.most(steps) != self.most(steps - 1)
+    }
+
+    /// The most work-items of a launch, and of a group, so many steps beyond what is usual.
+    pub fn most(&self, steps: u32) -> (u64, u64) {
+        let (items, group) = (self.max_items.min(MOST_ITEMS), self.max_group.min(MOST_ITEMS));
+        if steps >= ALL {
+            return (items, group);
+        }
+        let (of_items, of_group) = STEP;
+        let usual = (self.usual_items.min(items), self.usual_group.min(group));
+        (items.min(usual.0 << (of_items * steps)), group.min(usual.1 << (of_group * steps)))
     }
 }
 
@@ -60,8 +89,12 @@ pub struct Inputs {
     pub ranges: Ranges,
     /// Whether work-items wait for each other, and so may see what others did.
     pub meets: bool,
-    /// Whether the kernel asks for the offset of the NDRange.
+    /// Whether the kernel asks for what depends on the offset of the NDRange.
     pub asks_offset: bool,
+    /// Whether it asks for the number of dimensions.
+    pub asks_dims: bool,
+    /// Whether accesses out of bounds are skipped, and nothing else comes of them.
+    pub allows_faults: bool,
 }
 
 /// A scalar of an argument by value.
@@ -86,8 +119,13 @@ pub fn buffer_of(function: &str) -> Option<(usize, u64)> {
     Some((position.parse().ok()?, granule.parse().ok()?))
 }
 
-/// Bits of the symbols of ids and sizes.
-pub const ID_BITS: u32 = 16;
+/// Bits of the symbols of ids and sizes: OpenCL has no limit but `size_t`, devices have far lower ones.
+pub const ID_BITS: u32 = 32;
+
+/// Bits of a symbol of the NDRange: offsets are no work, however large they are.
+pub fn range_bits(name: &str) -> u32 {
+    if name == OFFSET { 64 } else { ID_BITS }
+}
 
 /// A symbol of an id or size, by dimension.
 pub fn range_symbol(name: &str, dimension: usize) -> String {
@@ -99,6 +137,8 @@ pub const LOCAL_SIZE: &str = "local_size";
 pub const OFFSET: &str = "offset";
 pub const GROUP_ID: &str = "group_id";
 pub const LOCAL_ID: &str = "local_id";
+/// How many dimensions there are; as if it were of dimension 0.
+pub const DIMS: &str = "dims";
 
 /// What a symbol is in a launch, for the work-item with these ids.
 pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 3], local_id: [u64; 3]) -> u64 {
@@ -115,6 +155,7 @@ pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 
         GROUPS => launch.range.global[d].div_ceil(local[d].max(1)),
         LOCAL_SIZE => local[d],
         OFFSET => launch.range.offset[d],
+        DIMS => launch.range.dims.into(),
         GROUP_ID => group_id[d],
         _ => local_id[d],
     }
@@ -164,7 +205,9 @@ impl Inputs {
             args: interface.args.iter().enumerate().map(input).collect(),
             ranges,
             meets: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
-            asks_offset: calls(&["get_global_offset"]),
+            asks_offset: calls(&["get_global_offset", "get_global_id"]),
+            asks_dims: calls(&["get_work_dim"]),
+            allows_faults: false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The interpreter: work-groups in turn, in a group the work-items between two barriers in turn.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use super::inputs::{self, Inputs};
@@ -12,8 +12,10 @@ use crate::program::{Definition, End, Instruction, Kind, Op, Program};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Work-items beyond this number are left out, except in the first and last groups of each dimension.
+/// In launches of more work-items only the first and last groups of each dimension are interpreted, and the one of interest;
+/// in groups of more that do not meet only the first and last work-items, and the one of interest.
 const MANY_ITEMS: u64 = 4096;
+const MANY_OF_GROUP: u64 = 1024;
 /// Steps between two looks at the clock.
 const CLOCK: u64 = 1 << 14;
 /// A path with more steps is not followed any farther.
@@ -35,6 +37,8 @@ pub struct Setup<'a> {
     pub end: Option<Instant>,
     /// A way that some work-item is expected to go.
     pub expected: Option<u64>,
+    /// Ids of the group, and in it, of a work-item that is of interest: in large launches others may be left out.
+    pub whose: [[u64; 3]; 2],
 }
 
 /// How much of a work-item's values is kept as terms.
@@ -172,7 +176,7 @@ impl<'a> Machine<'a> {
                 Block::buffer(bytes.clone(), Initial::Input(position))
             }
             ArgValue::Buffer(bytes) => Block::buffer(bytes.clone(), Initial::Known),
-            ArgValue::Local(bytes) => Block::fixed(vec![0; (*bytes).min(memory::LARGEST) as usize]),
+            ArgValue::Local(bytes) => Block::local((*bytes).min(memory::LARGEST)),
             ArgValue::Value(bytes) => Block::fixed(bytes.clone()),
             ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
         });
@@ -255,11 +259,14 @@ impl<'a> Machine<'a> {
         let (range, local) = (&self.setup.launch.range, self.setup.local);
         let count: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(local[d].max(1)));
         let is_large = range.items() > MANY_ITEMS;
-        let at_edge = |id: u64, n: u64| !is_large || id <= 1 || id + 1 >= n;
-        let ids = |d: usize| group_ids(count[d]).into_iter().filter(move |id| at_edge(*id, count[d]));
-        for z in ids(2) {
-            for y in ids(1) {
-                for x in ids(0) {
+        let ids = |d: usize| match is_large {
+            true => edges(count[d], self.setup.whose[0][d]),
+            false => (0..count[d]).collect(),
+        };
+        let ids = [0, 1, 2].map(ids);
+        for &z in &ids[2] {
+            for &y in &ids[1] {
+                for &x in &ids[0] {
                     if self.run.exhausted || self.run.faulty {
                         return;
                     }
@@ -298,9 +305,15 @@ impl<'a> Machine<'a> {
         }
         let (range, local) = (&self.setup.launch.range, self.setup.local);
         let mut items = Vec::new();
-        for z in 0..local[2] {
-            for y in 0..local[1] {
-                for x in 0..local[0] {
+        let is_large = !self.setup.inputs.meets && local.iter().product::<u64>() > MANY_OF_GROUP;
+        let ids = |d: usize| match is_large {
+            true => edges(local[d], self.setup.whose[1][d]),
+            false => (0..local[d]).collect::<Vec<u64>>(),
+        };
+        let ids = [0, 1, 2].map(ids);
+        for &z in &ids[2] {
+            for &y in &ids[1] {
+                for &x in &ids[0] {
                     let local_id = [x, y, z];
                     let within = |d: usize| group[d] * local[d] + local_id[d] < range.global[d];
                     if (0..3).all(within) {
@@ -527,9 +540,10 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Group ids of a dimension, in order; of very many the first and last.
-fn group_ids(count: u64) -> Vec<u64> {
-    if count <= MANY_ITEMS { (0..count).collect() } else { vec![0, 1, count - 2, count - 1] }
+/// The first and last ids of a dimension, and one more, in order.
+fn edges(count: u64, also: u64) -> Vec<u64> {
+    let all: BTreeSet<u64> = [0, 1, count.saturating_sub(2), count.saturating_sub(1), also].into();
+    all.into_iter().filter(|id| *id < count).collect()
 }
 
 fn phis(item: &mut Item, instructions: &[Instruction]) {

@@ -9,6 +9,9 @@ use crate::solve::expression::{Term, Terms};
 /// Buffers grow to no more than this many bytes, unless they are larger from the start.
 pub const LARGEST: u64 = 1 << 22;
 
+/// Local memory that every device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
+const LEAST_LOCAL: u64 = 1 << 15;
+
 /// The longest cell, in bytes.
 const LONGEST: u64 = 8;
 
@@ -77,6 +80,13 @@ impl Block {
     pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> Block {
         let limit = LARGEST.max(bytes.len() as u64);
         Block { bytes, limit, initial, cells: BTreeMap::new(), high: 0 }
+    }
+
+    /// Local memory of an argument, which grows like a buffer, as far as any device has it.
+    pub fn local(bytes: u64) -> Block {
+        let limit = LEAST_LOCAL.max(bytes);
+        let bytes = Arc::new(vec![0; bytes as usize]);
+        Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
     }
 
     /// What another work-group finds in local memory.

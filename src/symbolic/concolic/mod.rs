@@ -170,6 +170,13 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// The same for launches that may fault: what they access out of bounds is skipped, and reads give 0.
+    #[must_use]
+    pub fn allowing_faults(mut self) -> Engine<'p> {
+        self.inputs.allows_faults = true;
+        self
+    }
+
     /// How far interpretations go from now on.
     pub fn limit(&mut self, limits: &Limits) {
         self.steps = limits.steps;
@@ -182,7 +189,7 @@ impl<'p> Engine<'p> {
         let number = self.parents.len();
         self.parents.push(self.nodes.len());
         self.launches.insert(hash_of(launch), true);
-        let run = self.interpret(launch, None, self.end);
+        let run = self.interpret(launch, None, [[0; 3]; 2], self.end);
         self.add(launch.clone(), number, Changes::default(), run);
         number
     }
@@ -225,18 +232,19 @@ impl<'p> Engine<'p> {
 
     /// The marks that a launch covers, as far as its interpretation tells.
     pub fn covered(&mut self, launch: &Launch) -> BTreeSet<u32> {
-        self.interpret(launch, None, None).marks
+        self.interpret(launch, None, [[0; 3]; 2], None).marks
     }
 
     fn local(&self, launch: &Launch) -> [u64; 3] {
         launch.range.local_or_default(self.required, self.inputs.ranges.max_group)
     }
 
-    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, end: Option<Instant>) -> Run {
+    /// `whose`: see [`Setup::whose`].
+    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, whose: [[u64; 3]; 2], end: Option<Instant>) -> Run {
         self.statistics.runs += 1;
         let local = self.local(launch);
         let (program, states, inputs, steps) = (self.program, &self.states, &self.inputs, self.steps);
-        let setup = Setup { program, states, inputs, launch, local, steps, end, expected };
+        let setup = Setup { program, states, inputs, launch, local, steps, end, expected, whose };
         let run = machine::run(setup);
         self.statistics.strays += run.strays;
         run

@@ -30,7 +30,7 @@ pub struct Proposal {
     /// Elements of buffers.
     pub elements: Vec<Element>,
     pub range: Option<NdRange>,
-    /// Buffers that are needed longer, by position: bytes.
+    /// Buffers and local memory that are needed longer, by position: bytes.
     pub sizes: Vec<(usize, u64)>,
     pub(super) node: usize,
 }
@@ -123,18 +123,16 @@ impl Changes {
             }
         }
         for (position, bytes) in &self.sizes {
-            if let Some(ArgValue::Buffer(buffer)) = args.get_mut(*position)
-                && (buffer.len() as u64) < *bytes
-            {
-                Arc::make_mut(buffer).resize(*bytes as usize, 0);
+            match args.get_mut(*position) {
+                Some(ArgValue::Buffer(buffer)) if (buffer.len() as u64) < *bytes => {
+                    Arc::make_mut(buffer).resize(*bytes as usize, 0);
+                }
+                Some(ArgValue::Local(local)) => *local = (*local).max(*bytes),
+                _ => {}
             }
         }
         let range = self.range.clone().unwrap_or_else(|| launch.range.clone());
-        if range == launch.range {
-            Launch { range, args, schedule: launch.schedule.clone() }
-        } else {
-            Launch::new(range, args)
-        }
+        if range == launch.range { Launch { range, args, ..launch.clone() } } else { Launch::new(range, args) }
     }
 
     pub fn proposal(&self, parent: usize, aims_at: u32, node: usize) -> Proposal {
@@ -167,25 +165,30 @@ fn is_there(before: &[u8], offset: u64, bytes: &[u8]) -> bool {
 fn range(values: &Values, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
     let mut after = before.clone();
     let mut sizes = local;
+    let symbol = |name, d| values.symbols.get(&inputs::range_symbol(name, d)).copied();
     for d in 0..3 {
-        let symbol = |name| values.symbols.get(&inputs::range_symbol(name, d)).copied();
-        sizes[d] = symbol(inputs::LOCAL_SIZE).unwrap_or(local[d]);
-        match (symbol(inputs::GROUPS), symbol(inputs::LOCAL_SIZE)) {
-            (None, None) => {}
-            (groups, _) => {
-                after.global[d] = groups.unwrap_or(before.global[d].div_ceil(local[d].max(1))) * sizes[d];
-            }
+        sizes[d] = symbol(inputs::LOCAL_SIZE, d).unwrap_or(local[d]);
+        let groups = symbol(inputs::GROUPS, d).unwrap_or(before.global[d].div_ceil(local[d].max(1)));
+        if (groups, sizes[d]) != (before.global[d].div_ceil(local[d].max(1)), local[d]) {
+            after.global[d] = groups.checked_mul(sizes[d])?;
         }
-        if let Some(offset) = symbol(inputs::OFFSET) {
-            after.offset[d] = offset;
-        }
+        after.offset[d] = symbol(inputs::OFFSET, d).unwrap_or(before.offset[d]);
     }
-    if after.global == before.global && sizes == local && after.offset == before.offset {
+    if let Some(dims) = symbol(inputs::DIMS, 0) {
+        after.dims = u32::try_from(dims).ok().filter(|dims| (1..=3).contains(dims))?;
+    }
+    let is_outside = |d: usize| after.global[d] != 1 || sizes[d] != 1 || after.offset[d] != 0;
+    if (after.dims as usize..3).any(is_outside) {
+        return None;
+    }
+    if after == *before && sizes == local {
         return Some(None);
     }
     after.local = Some(sizes);
-    let is_too_large = after.items() > inputs.ranges.max_items || after.group_items() > inputs.ranges.max_group;
-    (!is_too_large && after.items() > 0).then_some(Some(after))
+    let product = |factors: [u64; 3]| factors.into_iter().try_fold(1u64, u64::checked_mul);
+    let (items, group) = inputs.ranges.most(inputs::ALL);
+    let is_within = |factors, most| product(factors).is_some_and(|n| (1..=most).contains(&n));
+    (is_within(after.global, items) && is_within(sizes, group)).then_some(Some(after))
 }
 
 #[cfg(test)]

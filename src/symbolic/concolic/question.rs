@@ -29,17 +29,22 @@ pub enum Freedom {
     Values,
     /// As [`Freedom::Values`], and the subject stays who it is.
     Same,
-    /// Work-groups keep their size.
+    /// Work-groups keep their size, offset and dimensions of the NDRange are what they were.
     Groups,
+    /// So do offset and dimensions only.
     Sizes,
+    /// Offset and dimensions change, sizes only where other dimensions ask for it.
+    Offset,
     /// Accesses may go elsewhere.
     Everything,
+    /// Launches are larger than usual, too: the more, the larger the number.
+    Large(u32),
 }
 
 impl Freedom {
     /// In the order in which they are tried.
     /// The first two are asked even before it is known whether there is any answer.
-    pub const ALL: [Freedom; 8] = [
+    pub const ALL: [Freedom; 12] = [
         Freedom::Contents,
         Freedom::Longer,
         Freedom::Small,
@@ -47,8 +52,27 @@ impl Freedom {
         Freedom::Same,
         Freedom::Groups,
         Freedom::Sizes,
+        Freedom::Offset,
         Freedom::Everything,
+        Freedom::Large(1),
+        Freedom::Large(2),
+        Freedom::Large(3),
     ];
+
+    /// Whether the NDRange may have other sizes.
+    fn resizes(self) -> bool {
+        matches!(self, Freedom::Groups | Freedom::Sizes | Freedom::Offset | Freedom::Everything | Freedom::Large(_))
+    }
+
+    /// Whether it may have another offset, and another number of dimensions.
+    fn moves(self) -> bool {
+        matches!(self, Freedom::Offset | Freedom::Everything | Freedom::Large(_))
+    }
+
+    /// Whether accesses may go elsewhere.
+    fn unpins(self) -> bool {
+        matches!(self, Freedom::Everything | Freedom::Large(_))
+    }
 }
 
 /// The variables of terms, found once.
@@ -144,9 +168,9 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The steps of a work-item that lead to one, with those of others that it depends on; and whether there are others than
-    /// the subject.
-    fn prefix(&self, (item, entry): (usize, usize)) -> (Vec<Entry>, bool) {
+    /// The steps of a work-item that lead to one, then those of others that it depends on; with each, whether it is another's
+    /// than the subject's.
+    fn prefix(&self, (item, entry): (usize, usize)) -> Vec<(Entry, bool)> {
         let paths = &self.trace.paths;
         let subject = self.trace.subject;
         let mut lengths: BTreeMap<usize, usize> = [(item, entry)].into();
@@ -162,9 +186,10 @@ impl Asked<'_> {
                 }
             }
         }
-        let others = lengths.keys().any(|item| *item != subject);
-        let steps = lengths.iter().flat_map(|(item, length)| paths.get(*item).and_then(|p| p.get(..*length)));
-        (steps.flatten().copied().collect(), others)
+        let mut lengths: Vec<(usize, usize)> = lengths.into_iter().collect();
+        lengths.sort_by_key(|(item, _)| *item != subject);
+        let steps = lengths.iter().filter_map(|(item, length)| Some((*item, paths.get(*item)?.get(..*length)?)));
+        steps.flat_map(|(item, steps)| steps.iter().map(move |step| (*step, item != subject))).collect()
     }
 
     /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position;
@@ -177,33 +202,39 @@ impl Asked<'_> {
         flipped: Term,
         chosen: &[Term],
     ) -> Question {
-        let (steps, fixed) = self.prefix(place);
-        let mut candidates: Vec<(Term, Kind)> = Vec::new();
-        for step in steps {
+        let mut candidates: Vec<(Term, Kind, bool)> = Vec::new();
+        for (step, is_other) in self.prefix(place) {
             match step {
-                Entry::Require(pin) => candidates.push((pin, Kind::Pin)),
-                Entry::Access { position, at, size } => candidates.push((at, Kind::Access(position as usize, size))),
-                step => candidates.extend(step.condition(terms, self.program).map(|c| (c, Kind::Condition))),
+                Entry::Require(pin) => candidates.push((pin, Kind::Pin, is_other)),
+                Entry::Access { position, at, size } => {
+                    candidates.push((at, Kind::Access(position as usize, size), is_other));
+                }
+                step => {
+                    candidates.extend(step.condition(terms, self.program).map(|c| (c, Kind::Condition, is_other)));
+                }
             }
         }
+        let fixed = place.0 != self.trace.subject;
         let mut question = Question { conditions: vec![flipped], fixed, ..Question::default() };
         let mut seen: BTreeSet<(Term, Kind)> = BTreeSet::new();
-        candidates.extend(chosen.iter().map(|c| (*c, Kind::Choice)));
-        candidates.retain(|c| seen.insert(*c));
+        candidates.extend(chosen.iter().map(|c| (*c, Kind::Choice, false)));
+        candidates.retain(|c| seen.insert((c.0, c.1)));
         // Cells at known and at unknown places of one buffer depend on each other.
         let mut wholes = BTreeSet::new();
         for root in candidates.iter().map(|c| c.0).chain([flipped]) {
             wholes.extend(variables.of(terms, root).iter().filter(|v| !variables.wholes.contains_key(v)));
         }
         let mut reached: BTreeSet<u32> = variables.within(terms, flipped, &wholes).into_iter().collect();
-        let mut rest: Vec<(Vec<u32>, (Term, Kind))> =
+        let mut rest: Vec<(Vec<u32>, (Term, Kind, bool))> =
             candidates.into_iter().map(|c| (variables.within(terms, c.0, &wholes), c)).collect();
         loop {
             let before = rest.len();
-            rest.retain(|(of, (term, kind))| {
+            rest.retain(|(of, (term, kind, is_other))| {
                 let is_near = of.iter().any(|v| reached.contains(v));
                 if is_near {
                     reached.extend(of);
+                    // Of others the ids are numbers: they are the same only in a launch of the same sizes.
+                    question.fixed |= is_other;
                     match *kind {
                         Kind::Condition => question.conditions.push(*term),
                         Kind::Choice => question.chosen.push(*term),
@@ -233,7 +264,7 @@ impl Asked<'_> {
     /// be.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
         let mut all = question.conditions.clone();
-        if freedom != Freedom::Everything {
+        if !freedom.unpins() {
             all.extend(question.pins.iter().chain(&question.chosen));
         }
         let has_sizes = self.has_size(terms, question);
@@ -248,14 +279,16 @@ impl Asked<'_> {
             Freedom::Contents if question.symbols.iter().all(|s| question.compared.contains(s)) => return None,
             Freedom::Longer if question.accesses.is_empty() => return None,
             Freedom::Same if !self.has_id(terms, question) => return None,
-            Freedom::Groups | Freedom::Sizes if question.fixed || !has_sizes && question.accesses.is_empty() => {
+            Freedom::Groups if question.fixed || !has_sizes && question.accesses.is_empty() => return None,
+            Freedom::Sizes if question.fixed || !has_sizes => return None,
+            Freedom::Offset if question.fixed || !self.has(terms, question, &[inputs::OFFSET, inputs::DIMS]) => {
                 return None;
             }
-            Freedom::Sizes if !has_sizes => return None,
             Freedom::Everything if question.pins.is_empty() && question.chosen.is_empty() => return None,
+            Freedom::Large(n) if question.fixed || !has_sizes || !self.inputs.ranges.grow(n) => return None,
             _ => {}
         }
-        let grows = matches!(freedom, Freedom::Longer | Freedom::Groups | Freedom::Sizes | Freedom::Everything);
+        let grows = freedom == Freedom::Longer || freedom.resizes();
         for (position, at, size) in &question.accesses {
             let length = match self.launch.args.get(*position) {
                 Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
@@ -286,12 +319,17 @@ impl Asked<'_> {
 
     fn has_size(&self, terms: &Terms, question: &Question) -> bool {
         let sizes = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
-        question.symbols.iter().any(|s| name(terms, *s).is_some_and(|n| sizes.iter().any(|size| n.starts_with(size))))
+        self.has(terms, question, &sizes)
     }
 
     fn has_id(&self, terms: &Terms, question: &Question) -> bool {
-        let ids = [inputs::GROUP_ID, inputs::LOCAL_ID];
-        question.symbols.iter().any(|s| name(terms, *s).is_some_and(|n| ids.iter().any(|id| n.starts_with(id))))
+        self.has(terms, question, &[inputs::GROUP_ID, inputs::LOCAL_ID])
+    }
+
+    /// Whether one of these symbols of the NDRange is free.
+    fn has(&self, terms: &Terms, question: &Question, names: &[&str]) -> bool {
+        let is_one = |n: &str| n.split_once('.').is_some_and(|(n, _)| names.contains(&n));
+        question.symbols.iter().any(|s| name(terms, *s).is_some_and(is_one))
     }
 
     /// Ids are below sizes, and sizes are what launches may have. Gives those that are fixed.
@@ -303,50 +341,82 @@ impl Asked<'_> {
         all: &mut Vec<Term>,
     ) -> HashMap<Term, Term> {
         let mut known = HashMap::new();
-        let grows = matches!(freedom, Freedom::Groups | Freedom::Sizes | Freedom::Everything) && !question.fixed;
+        let grows = freedom.resizes() && !question.fixed;
+        let moves = freedom.moves() && !question.fixed;
         let ranges = &self.inputs.ranges;
-        let of = Sort::Bits(inputs::ID_BITS);
         let used: BTreeSet<String> =
             question.symbols.iter().filter_map(|s| name(terms, *s).map(str::to_owned)).collect();
+        let dims_name = inputs::range_symbol(inputs::DIMS, 0);
+        let asks_dims = used.contains(&dims_name);
+        if used.iter().all(|n| inputs::scalar_of(n).is_some()) {
+            return known;
+        }
+        let of = Sort::Bits(inputs::ID_BITS);
+        let (one, three) = (terms.constant(1, of), terms.constant(3, of));
+        let dims = terms.symbol(dims_name, Sort::Bits(inputs::ID_BITS));
+        if asks_dims && moves && !ranges.fixed {
+            all.push(terms.compare(Operation::Ule, one, dims));
+            all.push(terms.compare(Operation::Ule, dims, three));
+        } else {
+            let value = terms.constant(self.launch.range.dims.into(), Sort::Bits(inputs::ID_BITS));
+            known.insert(dims, value);
+        }
+        let mut sizes = Vec::new();
         for d in 0..3 {
             let names = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
-            let names = names.map(|n| inputs::range_symbol(n, d));
-            if !names.iter().any(|n| used.contains(n)) {
-                continue;
-            }
-            let [groups, size, offset, group_id, local_id] = names.map(|n| terms.symbol(n, of));
+            let symbols = names.map(|n| terms.symbol(inputs::range_symbol(n, d), Sort::Bits(inputs::range_bits(n))));
+            let is_used = names.iter().any(|n| used.contains(&inputs::range_symbol(n, d))) || asks_dims;
+            let [groups, size, offset, group_id, local_id] = symbols;
             let range = &self.launch.range;
             let local = self.local[d].max(1);
             let same = [(groups, range.global[d].div_ceil(local)), (size, local), (offset, range.offset[d])];
             for (i, (symbol, value)) in same.into_iter().enumerate() {
                 let may_change = match i {
-                    0 => !ranges.fixed,
-                    1 => !ranges.fixed && ranges.local.is_none() && freedom != Freedom::Groups,
-                    _ => !ranges.fixed && self.inputs.asks_offset,
+                    0 => grows && (freedom != Freedom::Offset || asks_dims),
+                    1 => {
+                        let is_free = grows && (freedom != Freedom::Offset || asks_dims);
+                        is_free && ranges.local.is_none() && freedom != Freedom::Groups
+                    }
+                    _ => moves && self.inputs.asks_offset,
                 };
-                let value = terms.constant(value.min(u64::from(u16::MAX)), of);
-                if !grows || !may_change {
+                if !is_used || ranges.fixed || !may_change {
+                    let of = terms.sort(symbol);
+                    let value = terms.constant(value, of);
                     known.insert(symbol, value);
                 }
+            }
+            sizes.push((groups, size));
+            if !is_used {
+                continue;
             }
             all.push(terms.compare(Operation::Ult, group_id, groups));
             all.push(terms.compare(Operation::Ult, local_id, size));
             if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) || question.fixed {
-                let value = terms.constant(self.trace.group[d], of);
+                let value = terms.constant(self.trace.group[d], Sort::Bits(inputs::ID_BITS));
                 known.insert(group_id, value);
             }
             if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) {
-                let value = terms.constant(self.trace.local[d], of);
+                let value = terms.constant(self.trace.local[d], Sort::Bits(inputs::ID_BITS));
                 known.insert(local_id, value);
             }
-            if grows {
-                let most = terms.constant(ranges.max_group, of);
-                all.push(terms.compare(Operation::Ule, size, most));
-                let wide = [groups, size].map(|s| terms.apply(Operation::ZExt, vec![s], Sort::Bits(32)));
-                let items = terms.apply(Operation::Mul, wide.to_vec(), Sort::Bits(32));
-                let most = terms.constant(ranges.max_items.min(u64::from(u32::MAX)), Sort::Bits(32));
-                all.push(terms.compare(Operation::Ule, items, most));
+            if moves && self.inputs.asks_offset {
+                // Ids do not leave `size_t`.
+                let far = terms.constant(1 << 62, Sort::Bits(64));
+                all.push(terms.compare(Operation::Ult, offset, far));
             }
+            if asks_dims && d > 0 {
+                let number = terms.constant(d as u64, Sort::Bits(inputs::ID_BITS));
+                let has_it = terms.compare(Operation::Ult, number, dims);
+                let none = terms.constant(0, Sort::Bits(64));
+                for (symbol, least) in [(groups, one), (size, one), (offset, none)] {
+                    let is_least = terms.compare(Operation::Eq, symbol, least);
+                    all.push(terms.or(has_it, is_least));
+                }
+            }
+        }
+        if grows {
+            let growth = if let Freedom::Large(n) = freedom { n } else { 0 };
+            limit(terms, ranges.most(growth), &sizes, all);
         }
         known
     }
@@ -367,6 +437,27 @@ impl Asked<'_> {
                 bound(terms, input, scalar, *cell, all);
             }
         }
+    }
+}
+
+/// That groups and launches are no larger than they may be; `sizes`: number and size of groups, by dimension.
+fn limit(terms: &mut Terms, (items, group): (u64, u64), sizes: &[(Term, Term)], all: &mut Vec<Term>) {
+    let of = Sort::Bits(64);
+    let mut product = |terms: &mut Terms, so_far: Option<Term>, factor: Term, most: u64| {
+        let factor = terms.apply(Operation::ZExt, vec![factor], of);
+        let bound = terms.constant(most, of);
+        // Factors within the limit have a product within 64 bits.
+        all.push(terms.compare(Operation::Ule, factor, bound));
+        let Some(so_far) = so_far else { return factor };
+        let product = terms.apply(Operation::Mul, vec![so_far, factor], of);
+        all.push(terms.compare(Operation::Ule, product, bound));
+        product
+    };
+    let (mut of_group, mut of_launch) = (None, None);
+    for (groups, size) in sizes {
+        of_group = Some(product(terms, of_group, *size, group));
+        of_launch = Some(product(terms, of_launch, *groups, items));
+        of_launch = Some(product(terms, of_launch, *size, items));
     }
 }
 

@@ -8,7 +8,7 @@ use super::climb::{self, Values};
 use super::inputs;
 use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
-use super::question::{Asked, Freedom, Variables};
+use super::question::{Asked, Freedom, Question, Variables};
 use super::states::UNREACHABLE;
 use super::trace::{Entry, Trace};
 use super::{Engine, Limits, Node, hash_of};
@@ -249,6 +249,7 @@ impl Engine<'_> {
                 steps: limits.steps,
                 end: limits.end,
                 expected: None,
+                whose: [class.group, class.local],
             };
             let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
             self.offer(number, &trace);
@@ -365,18 +366,20 @@ impl Engine<'_> {
         let (easy, others) = Freedom::ALL.split_at(2);
         let others = others.iter().copied().map(Some);
         for freedom in easy.iter().copied().map(Some).chain([None]).chain(others) {
+            // What the largest launches do not allow is not asked of smaller ones.
+            if freedom == Some(Freedom::Large(1)) && !is_hard {
+                let largest = self.conditions(candidate, &question, Freedom::Large(inputs::ALL));
+                if largest.is_none_or(|all| self.ask(&all, candidate.effort, limits) == Answer::Unsat) {
+                    break;
+                }
+            }
             let conditions = match freedom {
                 None => Some(question.conditions.clone()),
-                Some(freedom) => {
-                    let mut terms = std::mem::take(&mut self.terms);
-                    let conditions = self.asked(candidate).conditions(&mut terms, &question, freedom);
-                    self.terms = terms;
-                    conditions
-                }
+                Some(freedom) => self.conditions(candidate, &question, freedom),
             };
             let Some(conditions) = conditions else { continue };
             // Floats are hard for the solver, and mostly not for a search: that comes first.
-            let climbs = candidate.effort == 0 && freedom == Some(Freedom::Values);
+            let climbs = candidate.effort == 0 && matches!(freedom, Some(Freedom::Values | Freedom::Sizes));
             let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
             if !is_hard {
                 match (self.ask(&conditions, candidate.effort, limits), freedom) {
@@ -399,6 +402,14 @@ impl Engine<'_> {
         // It comes back to the solver, if that can be asked.
         self.statistics.undecided += u64::from(is_hard && effort <= climb::SOLVABLE);
         None
+    }
+
+    /// What has to hold with so much freedom.
+    fn conditions(&mut self, candidate: &Candidate, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
+        let mut terms = std::mem::take(&mut self.terms);
+        let conditions = self.asked(candidate).conditions(&mut terms, question, freedom);
+        self.terms = terms;
+        conditions
     }
 
     /// Searches from what the launch has.
@@ -459,7 +470,13 @@ impl Engine<'_> {
             }
             Target::Mark(_) => None,
         };
-        let run = self.interpret(&launch, expected, limits.end);
+        let id = |name, d, before: [u64; 3]| {
+            values.symbols.get(&inputs::range_symbol(name, d)).copied().unwrap_or(before[d])
+        };
+        let (group, local) = (candidate.trace.group, candidate.trace.local);
+        let whose =
+            [[0, 1, 2].map(|d| id(inputs::GROUP_ID, d, group)), [0, 1, 2].map(|d| id(inputs::LOCAL_ID, d, local))];
+        let run = self.interpret(&launch, expected, whose, limits.end);
         let ends = !run.faulty && !run.exhausted;
         self.launches.insert(hash_of(&launch), ends);
         let is_there = match candidate.target {
@@ -470,9 +487,12 @@ impl Engine<'_> {
             return if ends && is_there { Come::Reached } else { Come::Astray };
         }
         for (position, bytes) in run.reached.iter().enumerate() {
-            if let Some(ArgValue::Buffer(buffer)) = launch.args.get(position)
-                && *bytes > buffer.len() as u64
-            {
+            let now = match launch.args.get(position) {
+                Some(ArgValue::Buffer(buffer)) => buffer.len() as u64,
+                Some(ArgValue::Local(now)) => *now,
+                _ => continue,
+            };
+            if *bytes > now {
                 changes.sizes.insert(position, *bytes);
             }
         }

@@ -10,9 +10,38 @@ pub struct Fact {
     pub holds: Term,
     /// As a clause: `a local id is below its local size`.
     pub text: String,
+    /// OpenCL does not say so: it is a limit that devices have.
+    pub is_assumed: bool,
     /// Of no use unless all of these queries are made.
     needs: Vec<String>,
 }
+
+/// Limits of launches that OpenCL leaves to devices and users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Work-items of a launch.
+    pub items: u64,
+    /// And of a group.
+    pub group: u64,
+}
+
+impl Most {
+    fn of_items(self) -> String {
+        format!("a launch has at most {} work-items", self.items)
+    }
+
+    fn of_group(self) -> String {
+        format!("a work-group has at most {} work-items", self.group)
+    }
+
+    /// Whether a precondition is one of these limits.
+    pub fn is_said_by(self, text: &str) -> bool {
+        text == self.of_items() || text == self.of_group()
+    }
+}
+
+/// No device comes near: sizes and ids of groups then are `int`s of 0 and more, as kernels take them.
+const GROUP: &str = "a work-group has less than 2^31 work-items";
 
 const WIDE: Sort = Sort::Bits(64);
 
@@ -50,13 +79,17 @@ impl Launch {
         term
     }
 
-    /// The facts that matter for what was asked. `uniform`: every work-group has the same size (before OpenCL 2.0).
-    pub fn facts(&self, terms: &mut Terms, interface: &Interface, uniform: bool) -> Vec<Fact> {
+    /// The facts that matter for what was asked. `uniform`: every work-group has the same size (before OpenCL 2.0). `most`: limits besides
+    /// OpenCL's own.
+    pub fn facts(&self, terms: &mut Terms, interface: &Interface, uniform: bool, most: Option<Most>) -> Vec<Fact> {
         let mut maker = Maker { terms, facts: Vec::new() };
         for d in 0..3 {
             maker.dimension(d, interface.required_local.map(|sizes| sizes[d]), uniform);
         }
-        maker.products();
+        maker.products(1 << 31, Operation::Ult, GROUP);
+        if let Some(most) = most {
+            maker.most(most);
+        }
         maker.work_dim();
         for side in &self.images {
             let sort = maker.terms.sort(*side);
@@ -76,7 +109,11 @@ struct Maker<'t> {
 
 impl Maker<'_> {
     fn add(&mut self, holds: Term, text: &str, needs: Vec<String>) {
-        self.facts.push(Fact { holds, text: text.to_owned(), needs });
+        self.facts.push(Fact { holds, text: text.to_owned(), is_assumed: false, needs });
+    }
+
+    fn assume(&mut self, holds: Term, text: &str, needs: Vec<String>) {
+        self.facts.push(Fact { holds, text: text.to_owned(), is_assumed: true, needs });
     }
 
     fn of(&mut self, function: &str, d: usize) -> Term {
@@ -115,7 +152,7 @@ impl Maker<'_> {
         }
         for (function, n) in [("get_local_size", size), ("get_enqueued_local_size", enqueued)] {
             let holds = self.less(n, many);
-            self.add(holds, "a work-group has less than 2^31 work-items", vec![name(function)]);
+            self.assume(holds, GROUP, vec![name(function)]);
             let mut required_is = |n: u64, operation| {
                 let required = self.number(n);
                 let holds =
@@ -138,7 +175,10 @@ impl Maker<'_> {
         self.add(holds, "a local id is below its local size", vec![name("get_local_id"), name("get_local_size")]);
         let limit = self.number(required.unwrap_or(1 << 31));
         let holds = self.less(local, limit);
-        self.add(holds, "a local id is below the greatest local size", vec![name("get_local_id")]);
+        match required {
+            Some(_) => self.add(holds, "the kernel requires its work-group size", vec![name("get_local_id")]),
+            None => self.assume(holds, GROUP, vec![name("get_local_id")]),
+        }
         let holds = self.less(group, groups);
         self.add(holds, "a group id is below the number of groups", vec![name("get_group_id"), name("get_num_groups")]);
         let last = self.number(u64::MAX);
@@ -169,6 +209,11 @@ impl Maker<'_> {
         let holds = self.terms.compare(Operation::Eq, global, sum);
         let text = "a global id is group id times size plus local id plus offset";
         self.add(holds, text, vec![name("get_global_id"), name("get_group_id"), name("get_local_id")]);
+        let holds = self.less(inside, all);
+        let text = "no work-item lies beyond the global size";
+        let needs = vec![name("get_group_id"), name("get_local_id"), name("get_global_size")];
+        let of_size = name(if uniform { "get_local_size" } else { "get_enqueued_local_size" });
+        self.add(holds, text, needs.into_iter().chain([of_size]).collect());
         if uniform {
             let total = self.two(Operation::Mul, groups, size);
             let exact = self.terms.compare(Operation::Eq, total, all);
@@ -177,9 +222,10 @@ impl Maker<'_> {
             let quotient = self.two(Operation::UDiv, all, size);
             let same = self.terms.compare(Operation::Eq, quotient, groups);
             let holds = self.terms.and(exact, fits);
-            let holds = self.terms.and(holds, same);
             let text = "the global size is a whole number of work-groups";
-            self.add(holds, text, vec![name("get_global_size"), name("get_local_size"), name("get_num_groups")]);
+            let needs = || vec![name("get_global_size"), name("get_local_size"), name("get_num_groups")];
+            self.add(holds, text, needs());
+            self.add(same, text, needs());
             let rest = self.two(Operation::URem, all, size);
             let none = self.terms.compare(Operation::Eq, rest, zero);
             let holds = self.terms.and(none, fits);
@@ -187,16 +233,37 @@ impl Maker<'_> {
         }
     }
 
-    /// The local size is at most 2^31 work-items in all.
-    fn products(&mut self) {
+    /// The work-items of a group are so many in all, for each two dimensions.
+    fn products(&mut self, most: u64, less: Operation, text: &str) {
         let sizes: Vec<Term> = (0..3).map(|d| self.of("get_local_size", d)).collect();
-        let many = self.number(1 << 31);
+        let many = self.number(most);
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let product = self.two(Operation::Mul, sizes[a], sizes[b]);
-            let holds = self.less(product, many);
+            let holds = self.terms.compare(less, product, many);
             let needs = vec![named("get_local_size", a), named("get_local_size", b)];
-            self.add(holds, "a work-group has less than 2^31 work-items", needs);
+            self.assume(holds, text, needs);
         }
+    }
+
+    /// Limits that are not OpenCL's.
+    fn most(&mut self, most: Most) {
+        let (group, launch) = (most.of_group(), most.of_items());
+        for d in 0..3 {
+            for (function, limit, is_id, text) in [
+                ("get_local_size", most.group, false, &group),
+                ("get_enqueued_local_size", most.group, false, &group),
+                ("get_local_id", most.group, true, &group),
+                ("get_global_size", most.items, false, &launch),
+                ("get_num_groups", most.items, false, &launch),
+                ("get_group_id", most.items, true, &launch),
+            ] {
+                let (term, limit) = (self.of(function, d), self.number(limit));
+                let less = if is_id { Operation::Ult } else { Operation::Ule };
+                let holds = self.terms.compare(less, term, limit);
+                self.assume(holds, text, vec![named(function, d)]);
+            }
+        }
+        self.products(most.group, Operation::Ule, &group);
     }
 
     /// Dimensions that a launch does not have have ids of 0 and sizes of 1.

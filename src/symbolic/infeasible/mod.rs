@@ -31,6 +31,7 @@ use crate::kernel::source::Sources;
 use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
+pub use self::launch::Most;
 pub use self::reasons::Fate;
 
 /// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
@@ -58,6 +59,29 @@ pub fn prove(
     sources: &Sources,
     limits: &Limits,
 ) -> Vec<Fate> {
+    prove_with(program, interface, marks, (assumptions, None), sources, limits)
+}
+
+/// The same within limits that OpenCL does not have: where a proof leans on them, they are among its preconditions.
+pub fn prove_within(
+    program: &Program,
+    interface: &Interface,
+    marks: &[u32],
+    most: Most,
+    sources: &Sources,
+    limits: &Limits,
+) -> Vec<Fate> {
+    prove_with(program, interface, marks, (&[], Some(most)), sources, limits)
+}
+
+fn prove_with(
+    program: &Program,
+    interface: &Interface,
+    marks: &[u32],
+    (assumptions, most): (&[Assumption], Option<Most>),
+    sources: &Sources,
+    limits: &Limits,
+) -> Vec<Fate> {
     let unknown = |reason: &str| Fate::Unknown { reason: reason.to_owned(), bound: None };
     let Some(nest) = nest::Nest::of(program) else {
         return marks.iter().map(|_| unknown("its control flow is no nest of loops")).collect();
@@ -67,7 +91,7 @@ pub fn prove(
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
-    let background = reasons::background(&mut encoded, program, interface, assumptions);
+    let background = reasons::background(&mut encoded, program, interface, assumptions, most);
     let mut rough = rough::Rough::default();
     reasons::roughen(&mut encoded, &mut rough);
     let mut found = reasons::Found::new(&encoded.terms, &rough);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Assumption;
 use super::encode::{Encoded, Guard, Occurrence, Says};
 use super::invariants::Invariant;
+use super::launch::Most;
 use super::rough::Rough;
 use super::values;
 use crate::instrument::marks::MARK;
@@ -39,6 +40,10 @@ pub struct Background {
     pub text: String,
     /// It is taken for granted, not known.
     pub is_assumed: bool,
+    /// It is about ids and sizes.
+    pub is_of_launch: bool,
+    /// Products, quotients and remainders in it that are hard on a solver.
+    products: Vec<Term>,
 }
 
 /// Copies of a mark in copies of loops; where there are more, nothing is proved.
@@ -50,6 +55,7 @@ pub fn background(
     program: &Program,
     interface: &Interface,
     assumptions: &[Assumption],
+    most: Option<Most>,
 ) -> Vec<Background> {
     let mut all: Vec<Background> = Vec::new();
     for assumption in assumptions {
@@ -66,13 +72,32 @@ pub fn background(
             let bound = encoded.terms.constant(bound as u64, sort);
             let (left, right) = if is_least { (bound, value) } else { (value, bound) };
             let holds = encoded.terms.compare(less, left, right);
-            all.push(Background { holds, text: assumption.text.clone(), is_assumed: true });
+            all.push(Background {
+                holds,
+                text: assumption.text.clone(),
+                is_assumed: true,
+                is_of_launch: false,
+                products: Vec::new(),
+            });
         }
     }
-    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups) {
-        all.push(Background { holds: fact.holds, text: fact.text, is_assumed: false });
+    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, most) {
+        let products = products(&encoded.terms, fact.holds);
+        let (holds, is_assumed) = (fact.holds, fact.is_assumed);
+        all.push(Background { holds, text: fact.text, is_assumed, is_of_launch: true, products });
     }
     all
+}
+
+/// Products, quotients and remainders of two unknowns.
+fn products(terms: &Terms, of: Term) -> Vec<Term> {
+    let is_one = |term: &Term| match terms.node(*term) {
+        Node::Apply(Operation::Mul | Operation::UDiv | Operation::URem, args) => {
+            args.iter().all(|arg| terms.as_constant(*arg).is_none())
+        }
+        _ => false,
+    };
+    terms.parts(&[of]).into_iter().filter(is_one).collect()
 }
 
 /// Makes terms without floats of all that marks depend on.
@@ -169,14 +194,7 @@ pub fn fate(
     let mut preconditions = BTreeSet::new();
     let mut reason = String::new();
     for occurrence in occurrences {
-        let mut literals: Vec<(Term, Literal<'_>)> = vec![(occurrence.reach, Literal::Path)];
-        // What can be left out is left out first.
-        let before = invariants.iter().filter(|i| i.number < occurrence.loops);
-        literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
-        literals.extend(background.iter().map(|b| (b.holds, Literal::Background(b))));
-        literals.extend(occurrence.guards.iter().map(|g| (g.holds, Literal::Guard(g))));
-        literals.push((occurrence.holds, Literal::Holds));
-        let literals = found.contradicting(literals, limits)?;
+        let literals = contradicting(encoded, occurrence, (background, invariants), found, limits)?;
         // A copy of an iteration that there is not says nothing.
         if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
             continue;
@@ -195,6 +213,44 @@ pub fn fate(
         reason = with_line(encoded, occurrence, &reason, sources);
     }
     Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+/// Literals that contradict each other: with facts of the launch that a solver has no trouble with if they do, then with one more
+/// at a time, then with all.
+fn contradicting<'a>(
+    encoded: &Encoded<'_>,
+    occurrence: &'a Occurrence,
+    (background, invariants): (&'a [Background], &'a [Invariant]),
+    found: &mut Found<'_>,
+    limits: &Limits,
+) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
+    let literals = |is_wanted: &dyn Fn(&Background) -> bool| {
+        let mut literals: Vec<(Term, Literal<'a>)> = vec![(occurrence.reach, Literal::Path)];
+        // What can be left out is left out first.
+        let before = invariants.iter().filter(|i| i.number < occurrence.loops);
+        literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
+        let facts = background.iter().filter(|b| is_wanted(b));
+        literals.extend(facts.map(|b| (b.holds, Literal::Background(b))));
+        literals.extend(occurrence.guards.iter().map(|g| (g.holds, Literal::Guard(g))));
+        literals.push((occurrence.holds, Literal::Holds));
+        literals
+    };
+    let own: Vec<Term> =
+        occurrence.guards.iter().map(|g| g.holds).chain([occurrence.reach, occurrence.holds]).collect();
+    let own = encoded.terms.parts(&own);
+    // Products that the conditions are about themselves are no trouble.
+    let is_light = |b: &Background| b.products.iter().all(|t| own.contains(t));
+    let heavy: Vec<Term> = background.iter().filter(|b| !is_light(b)).map(|b| b.holds).collect();
+    if !heavy.is_empty() {
+        let some = Limits { rlimit: limits.rlimit / 8, ..*limits };
+        for more in [None].into_iter().chain(heavy.iter().map(Some)) {
+            let chosen = literals(&|b| is_light(b) || more == Some(&b.holds));
+            if let Ok(all) = found.contradicting(chosen, &some) {
+                return Ok(all);
+            }
+        }
+    }
+    found.contradicting(literals(&|_| true), limits)
 }
 
 /// A reason that names no line, where conditions are decided by constants alone: the condition that is, or else the nearest line.
@@ -260,9 +316,13 @@ fn leans_on(
             Literal::Background(b) if b.is_assumed => {
                 preconditions.insert(b.text.clone());
             }
-            // Invariants were found with all that is assumed.
+            // Invariants were found with all that is assumed; limits of launches matter where their ids and sizes do.
             Literal::Invariant(invariant) => {
-                preconditions.extend(background.iter().filter(|b| b.is_assumed).map(|b| b.text.clone()));
+                let about = related(encoded, invariant, background);
+                let matters = |b: &&Background| {
+                    b.is_assumed && (!b.is_of_launch || !about.is_disjoint(&symbols(encoded, [&b.holds])))
+                };
+                preconditions.extend(background.iter().filter(matters).map(|b| b.text.clone()));
                 of.extend(&invariant.leans_on);
             }
             _ => {}
@@ -290,6 +350,32 @@ fn leans_on(
             preconditions.insert(format!("nothing writes the buffer of argument {position} during the launch"));
         }
     }
+}
+
+/// The symbols that an invariant is about, with those that facts of the launch relate to them.
+fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
+    let mut about = symbols(encoded, invariant.leans_on.iter().chain([&invariant.holds]));
+    let mut facts: Vec<BTreeSet<Term>> =
+        background.iter().filter(|b| b.is_of_launch).map(|b| symbols(encoded, [&b.holds])).collect();
+    loop {
+        let before = facts.len();
+        facts.retain(|fact| {
+            let is_apart = fact.is_disjoint(&about);
+            if !is_apart {
+                about.extend(fact);
+            }
+            is_apart
+        });
+        if facts.len() == before {
+            return about;
+        }
+    }
+}
+
+fn symbols<'t>(encoded: &Encoded<'_>, of: impl IntoIterator<Item = &'t Term>) -> BTreeSet<Term> {
+    let of: Vec<Term> = of.into_iter().copied().collect();
+    let is_symbol = |t: &Term| matches!(encoded.terms.node(*t), Node::Symbol(_));
+    encoded.terms.parts(&of).into_iter().filter(is_symbol).collect()
 }
 
 /// Where the marked place is: the first line that is known around it.

@@ -48,6 +48,8 @@ impl Refusal {
 pub struct Order<'a> {
     pub range: &'a NdRange,
     pub args: &'a [Arg],
+    /// By position: bytes before and after a buffer that belong to it; shorter: none.
+    pub margins: &'a [u64],
     pub repeats: u32,
     pub probe: Option<Span>,
     /// What it begins with.
@@ -80,7 +82,15 @@ pub fn run(
     }
     let mut held = Vec::with_capacity(order.args.len());
     for (position, arg) in (0..).zip(order.args) {
-        held.push(set(context, loaded, position, arg, order.repeats > 1, memory)?);
+        let margin = order.margins.get(position as usize).copied().unwrap_or(0);
+        held.push(match arg {
+            Arg::Buffer(span) if margin > 0 => {
+                let object = Object::within(context, bytes(memory, *span)?, margin, order.repeats > 1)?;
+                set_memory(loaded, position, &object.work)?;
+                Held::Object(object, *span)
+            }
+            _ => set(context, loaded, position, arg, order.repeats > 1, memory)?,
+        });
     }
     let probe = match order.probe {
         Some(span) => {

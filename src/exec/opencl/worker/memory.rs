@@ -5,12 +5,15 @@ use std::ptr;
 
 use opencl3::command_queue as queue;
 use opencl3::context::Context;
+use opencl3::device::Device;
 use opencl3::memory::{
-    self, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER,
-    CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
-    CL_MEM_WRITE_ONLY,
+    self, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+    CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
+    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY,
 };
-use opencl3::types::{CL_TRUE, cl_command_queue, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags};
+use opencl3::types::{
+    CL_TRUE, cl_buffer_region, cl_command_queue, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags,
+};
 
 use super::super::errors;
 use super::handles::{Event, Memory};
@@ -35,6 +38,8 @@ enum Content {
     Image([usize; 3]),
     /// An image over a buffer: contents are those of the buffer.
     ImageBuffer(Memory),
+    /// A part of a longer buffer, of so many bytes, whose rest is zero at first.
+    Within(Memory, usize),
 }
 
 /// OpenCL refuses buffers of 0 bytes; this many stand in, and none of them is returned.
@@ -46,6 +51,30 @@ impl Object {
         let work = buffer(context, bytes, CL_MEM_READ_WRITE)?;
         let pristine = if repeats { Some(buffer(context, bytes, CL_MEM_READ_WRITE)?) } else { None };
         Ok(Object { work, pristine, content: Content::Buffer })
+    }
+
+    /// A buffer with these contents, and so many bytes before and after them that belong to it, all zero.
+    pub fn within(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
+        // Parts begin where the device can have them (OpenCL 1.2, section 5.2.1); in bits, at least those of a `long16`.
+        let align = Device::new(context.default_device()).mem_base_addr_align().map_or(0, |bits| bits / 8).max(128);
+        let margin = usize::try_from(margin).ok().and_then(|m| m.checked_next_multiple_of(align as usize));
+        let total = margin.and_then(|m| m.checked_mul(2)?.checked_add(bytes.len()));
+        let (Some(margin), Some(total)) = (margin, total) else {
+            return Err(Refusal::new("CL_INVALID_BUFFER_SIZE", "the margin of a buffer is too large".into()));
+        };
+        let mut contents = vec![0; total];
+        contents[margin..margin + bytes.len()].copy_from_slice(bytes);
+        let whole = buffer(context, &contents, CL_MEM_READ_WRITE)?;
+        let pristine = if repeats { Some(buffer(context, &contents, CL_MEM_READ_WRITE)?) } else { None };
+        let region = cl_buffer_region { origin: margin, size: bytes.len().max(1) };
+        // SAFETY: the region lies within the buffer, which the part keeps alive; it is read during the call only.
+        let work = unsafe {
+            let region = (&raw const region).cast::<c_void>();
+            memory::create_sub_buffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region)
+        }
+        .map(Memory)
+        .map_err(|code| Refusal::driver("making a buffer with a margin", code))?;
+        Ok(Object { work, pristine, content: Content::Within(whole, total) })
     }
 
     /// An image with these texels, row by row without padding.
@@ -85,6 +114,7 @@ impl Object {
                 }
                 Content::Buffer => copy(queue, from, self.work.0, len),
                 Content::ImageBuffer(base) => copy(queue, from, base.0, len),
+                Content::Within(whole, total) => copy(queue, from, whole.0, *total),
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
@@ -105,7 +135,7 @@ impl Object {
                     let (origin, region) = (origin.as_ptr(), region.as_ptr());
                     queue::enqueue_read_image(queue, self.work.0, CL_TRUE, origin, region, 0, 0, to, 0, ptr::null())
                 }
-                Content::Buffer => {
+                Content::Buffer | Content::Within(..) => {
                     queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
                 }
                 Content::ImageBuffer(base) => {

@@ -124,13 +124,14 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
             }
             Reply::Unloaded
         }
-        Request::Run { program, memory, range, args, repeats, probe, head, outputs } => {
+        Request::Run { program, memory, range, args, margins, repeats, probe, head, outputs } => {
             let Some(open) = open else { return confused() };
             let Some(loaded) = open.programs.get(&program) else { return confused() };
             if shared.follow(memory).is_err() {
                 return confused();
             }
-            let order = launch::Order { range: &range, args: &args, repeats, probe, head, outputs: &outputs };
+            let (args, margins) = (&args[..], &margins[..]);
+            let order = launch::Order { range: &range, args, margins, repeats, probe, head, outputs: &outputs };
             launch::run(&open.context, open.queue, loaded, &order, shared.bytes())
                 .unwrap_or_else(launch::Refusal::reply)
         }

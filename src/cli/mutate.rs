@@ -148,6 +148,9 @@ fn percent(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// The variable of the environment that has the solver asked of killed mutants too, as a check of its proofs.
+const DOUBT: &str = "KASSAY_DOUBT_PROOFS";
+
 /// Seconds that a run of the original may take.
 const ORIGINAL_S: f64 = 60.0;
 
@@ -202,6 +205,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         prune: !args.no_prune,
         batch: args.batch == BatchFlag::Auto,
         end: None,
+        doubt: std::env::var_os(DOUBT).is_some(),
     };
     let deliver = |result: &MutateResult| {
         let view = text::MutateView { summary_only: args.summary };

@@ -2,7 +2,7 @@
 //!
 //! Must never know: mutants, coverage.
 
-mod difference;
+pub mod difference;
 pub mod discover;
 pub(crate) mod formats;
 mod memory;

@@ -73,6 +73,34 @@ pub fn operation(name: &str) -> Option<Operation> {
     })
 }
 
+/// Whether work-items meet, or wait for each other's memory, in the builtin of that (plain) name: atomics, barriers, fences,
+/// functions of a work-group or sub-group, and what translators from SPIR-V leave of them. Not for functions of the user's, which
+/// may be called anything: ask it of declarations without a body.
+pub fn synchronises(name: &str) -> bool {
+    const WHOLE: [&str; 9] = [
+        "barrier",
+        "work_group_barrier",
+        "sub_group_barrier",
+        "mem_fence",
+        "read_mem_fence",
+        "write_mem_fence",
+        "wait_group_events",
+        "__spirv_ControlBarrier",
+        "__spirv_MemoryBarrier",
+    ];
+    const FAMILIES: [&str; 8] = [
+        "atomic_",
+        "atom_",
+        "async_work_group_",
+        "work_group_",
+        "sub_group_",
+        "intel_sub_group_",
+        "__spirv_Atomic",
+        "__spirv_Group",
+    ];
+    WHOLE.contains(&name) || FAMILIES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// What stands behind the qualifiers of a mangled pointer: `Vjj` and `U3AS1KDv4_f` give `jj` and `Dv4_f`.
 fn unqualified(mut rest: &str) -> Option<&str> {
     loop {
@@ -145,6 +173,18 @@ mod tests {
         assert_eq!(operation("atomic_init"), None);
         assert_eq!(operation("atomic_work_item_fence"), None);
         assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+
+    #[test]
+    fn names_tell_where_work_items_meet() {
+        for name in
+            ["barrier", "atomic_add", "atom_cmpxchg", "mem_fence", "async_work_group_copy", "sub_group_reduce_add"]
+        {
+            assert!(synchronises(name), "{name}");
+        }
+        for name in ["get_group_id", "get_sub_group_local_id", "update_barrier_flag", "my_atomic_", "printf"] {
+            assert!(!synchronises(name), "{name}");
+        }
     }
 
     #[test]

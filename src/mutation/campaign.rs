@@ -7,31 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::cfg::taint::Taint;
 use crate::coverage::build::Assay;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::{Executor, Target};
 use crate::instrument::mutants::Edit;
 use crate::kernel::ast::Ast;
-use crate::kernel::interface::ArgKind;
 use crate::kernel::ir;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Location, MutateResult, Position, Status};
+use crate::result::mutate::{self as result, MutateResult, Status};
 use crate::result::shard::Shard;
 use crate::result::{Device, hash, mutate_summary};
 use crate::suite::resolve::Test;
 
+use super::book::{Book, Pair};
+pub use super::classes::Class;
+use super::classes::{Classes, Search};
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, Expense, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
-use super::equivalence::{self, Verdict};
 use super::forge::Forge;
-use super::mutant::{Mutant, SourceRange};
+use super::meeting;
+use super::mutant::Mutant;
 use super::operators::{OPERATORS, Subject, launch};
 use super::orders;
 use super::runner;
 use super::selection::Selection;
 use super::trial::Trial;
 use super::verdict::Fate;
+use super::watched::{self, Wanted, Watch};
 
 /// What a campaign is asked to do.
 #[derive(Debug, Clone)]
@@ -57,6 +60,8 @@ pub struct Request {
     pub batch: bool,
     /// When to stop: what is not decided then stays pending, what is not proved distinct.
     pub end: Option<Instant>,
+    /// Have the solver asked of killed mutants too: one that it takes for equivalent is a fault of kassay.
+    pub doubt: bool,
 }
 
 /// A kernel with its tests.
@@ -76,18 +81,12 @@ pub struct Matter<'a, 'c> {
 pub enum Entry {
     /// What the search for equivalents found, all of it: id, and what it is (the others are distinct).
     Classified(Vec<(String, Class)>),
+    /// The same by normal forms alone: what no test detects is still to be proved.
+    Sorted(Vec<(String, Class)>),
+    /// Ids, each with whether it is proved to be equivalent.
+    Proved(Vec<(String, bool)>),
     /// A mutant whose fate stands.
     Decided(Box<result::Mutant>),
-}
-
-/// What a mutant equals.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// The original, and why.
-    Equivalent(String),
-    /// The mutant of this id.
-    Duplicate(String),
 }
 
 /// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
@@ -110,17 +109,21 @@ pub fn run(
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
     let begun = Instant::now();
-    let mutants = mutants(matter, request);
+    let Population { mutants, drawn } = population(matter, request);
     let mut book = Book::open(&mutants, request, journal, known);
     let searched = Instant::now();
-    book.classify(matter, request)?;
-    let equivalence_s = searched.elapsed().as_secs_f64();
+    // What is in no pair because it equals another follows from proofs; what was drawn is not thinned out.
+    let search = match (request.order, &drawn) {
+        (1, _) => Search::Forms,
+        (_, Some(_)) => Search::Originals,
+        (_, None) => Search::Proofs,
+    };
+    book.classify(matter, request, search)?;
+    let mut equivalence = searched.elapsed();
 
     let device = lanes.first().map(|lane| device(lane.as_ref()));
-    let repeats = request.repeats.unwrap_or_else(|| match meets(matter.assay) {
-        true => REPEATS.0,
-        false => REPEATS.1,
-    });
+    let meets = meeting::meets(matter.assay);
+    let repeats = request.repeats.unwrap_or(if meets { REPEATS.0 } else { REPEATS.1 });
     let options = Options {
         strategy: request.strategy,
         repeats,
@@ -136,17 +139,21 @@ pub fn run(
     engine.prunable = prunable(matter.assay, &mutants);
     let mine: Vec<usize> = (0..mutants.len()).filter(|m| book.is_ours(*m)).collect();
     let pairs = match request.order {
-        2 => book.pairs(&mutants, request),
+        2 => book.pairs(&mutants, drawn.as_deref(), request.seed),
         _ => Vec::new(),
     };
-    // What is to be woven: what is to be run, alone or in a pair.
+    // What is to be woven: what is to be run, alone or in a pair. Of pairs that cannot be in force it is told who reaches them.
     let mut wanted: Vec<usize> = mine.iter().copied().filter(|m| !book.is_decided(*m)).collect();
-    wanted.extend(pairs.iter().filter(|p| p.ours && p.conflict.is_none()).flat_map(|p| [p.first, p.second]));
+    wanted.extend(pairs.iter().filter(|p| p.ours).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
     engine.try_original(&wanted, request.order == 2)?;
     let reach: HashMap<usize, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    first_order(&mut engine, &mut book, &wanted, &reach)?;
+    let open = first_order(&mut engine, &mut book, &wanted, &reach, meets)?;
+    let not_simulated = watch(&engine, &mut book, matter, &open, &reach, meets)?;
+    let searched = Instant::now();
+    book.prove(matter, request)?;
+    equivalence += searched.elapsed();
     if !pairs.is_empty() {
         second_order(&mut engine, &mut book, &pairs, &reach)?;
     }
@@ -173,11 +180,12 @@ pub fn run(
         operators: BTreeMap::new(),
         classes: BTreeMap::new(),
         lines: BTreeMap::new(),
-        timing: timing(&expense, equivalence_s, engine.trials()),
+        timing: timing(&expense, equivalence.as_secs_f64(), engine.trials()),
         mutants: book.into_rows(),
         tests,
         second_order: None,
         pairs: None,
+        not_simulated,
         notes,
     };
     mutate_summary::finish(&mut done, &class_of);
@@ -193,8 +201,15 @@ fn texts(matter: &Matter<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, S
     files.into_iter().filter_map(hash).collect()
 }
 
-/// All mutants, launch mutants behind the others; with `--sample`, of order 1, those drawn.
-pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
+/// The mutants of a run, and the pairs that were drawn of them.
+struct Population {
+    mutants: Vec<Mutant>,
+    /// By position, of a run of a sample of pairs: its mutants are their parts and no others.
+    drawn: Option<Vec<(usize, usize)>>,
+}
+
+/// All mutants, launch mutants behind the others; with `--sample` those drawn, or the parts of the pairs that were drawn.
+fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
     let assay = matter.assay;
     let subject = Subject {
         module: ir::shortened(&assay.module),
@@ -205,26 +220,32 @@ pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
         sources: matter.sources,
         preset: request.selection.preset(),
     };
-    let Enumeration { mut mutants, .. } = enumerate(&subject, &request.selection);
+    let Enumeration { mut mutants, mut duplicate_of, .. } = enumerate(&subject, &request.selection);
     let dimensions = matter.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
     mutants.extend(launch::mutants(&assay.entry, dimensions, &request.selection));
-    if let (1, Some(count)) = (request.order, request.sample) {
-        let drawn = orders::sample(mutants.len(), count, request.seed);
-        let mut all: Vec<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-        mutants = drawn.into_iter().filter_map(|m| all[m].take()).collect();
-    }
-    mutants
+    duplicate_of.resize(mutants.len(), None);
+    let Some(count) = request.sample else { return Population { mutants, drawn: None } };
+    let (kept, drawn) = match request.order {
+        1 => (orders::sample(mutants.len(), count, request.seed), None),
+        _ => {
+            // What is the same edit makes the same pairs.
+            let first: Vec<usize> = (0..mutants.len()).filter(|m| duplicate_of[*m].is_none()).collect();
+            let pairs = orders::pairs(&first, Some(count), request.seed);
+            let mut parts: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+            parts.sort_unstable();
+            parts.dedup();
+            let place = |m: usize| parts.binary_search(&m).unwrap_or(0);
+            let pairs = pairs.iter().map(|(a, b)| (place(*a), place(*b))).collect();
+            (parts, Some(pairs))
+        }
+    };
+    let mut all: Vec<Option<Mutant>> = mutants.into_iter().map(Some).collect();
+    Population { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
 }
 
-/// Whether work-items of the kernel meet: in atomics, barriers or local memory.
-fn meets(assay: &Assay<'_>) -> bool {
-    let calls = ir::functions(&assay.module).into_iter().map(ir::Function::name);
-    let by_name = calls.into_iter().any(|name| {
-        ["atomic_", "atom_", "barrier", "mem_fence", "work_group_", "sub_group_"].iter().any(|part| name.contains(part))
-    });
-    by_name
-        || !assay.interface.local_variables.is_empty()
-        || assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Local { .. }))
+/// The mutants of a run, in the order of its result.
+pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
+    population(matter, request).mutants
 }
 
 /// By mutant: whether all that it changes computes the same in every run of the original.
@@ -245,7 +266,8 @@ fn first_order(
     book: &mut Book<'_>,
     wanted: &[usize],
     reach: &HashMap<usize, Reach>,
-) -> Result<()> {
+    meets: bool,
+) -> Result<Vec<usize>> {
     let names: Vec<String> = engine.trials().iter().map(|t| t.test.name.clone()).collect();
     for m in wanted {
         book.covered(*m, &reach[m], &names);
@@ -260,16 +282,63 @@ fn first_order(
         settle(&mut row, fate, reach[&open[at]].reached.contains(&true), &all);
         row
     };
-    let decided = |at: usize, fate: &Fate| match journal {
-        Some(journal) => journal.append(&Entry::Decided(Box::new(row(at, fate)))),
-        None => Ok(()),
+    let mutants = engine.mutants;
+    let decided = |at: usize, fate: &Fate| {
+        let row = row(at, fate);
+        match journal {
+            // What the simulator judges too is told when it has.
+            Some(_) if is_watched(&mutants[open[at]], row.status, meets) => Ok(()),
+            Some(journal) => journal.append(&Entry::Decided(Box::new(row))),
+            None => Ok(()),
+        }
     };
     let fates = engine.run(cases, engine.is_for_pairs(), &decided)?;
     let done: Vec<result::Mutant> = fates.iter().enumerate().map(|(at, fate)| row(at, fate)).collect();
-    for (m, row) in open.into_iter().zip(done) {
-        book.decide(m, row);
+    for (m, row) in open.iter().zip(done) {
+        book.decide(*m, row);
     }
-    Ok(())
+    Ok(open)
+}
+
+/// Whether the simulator judges a mutant too: one that changes synchronisation; and where work-items meet, any whose runs differ,
+/// fault or do not end, which is what a race may come to or not.
+fn is_watched(mutant: &Mutant, status: Status, meets: bool) -> bool {
+    let is_lucky = matches!(status, Status::Undecided | Status::RuntimeError | Status::Timeout);
+    let was_run = is_lucky || matches!(status, Status::Killed | Status::Survived);
+    was_run && watched::synchronises(mutant) || is_lucky && meets && mutant.edit.is_woven()
+}
+
+/// Has the simulator judge what devices decide by luck. Returns what it could not judge.
+fn watch(
+    engine: &Engine<'_, '_>,
+    book: &mut Book<'_>,
+    matter: &Matter<'_, '_>,
+    open: &[usize],
+    reach: &HashMap<usize, Reach>,
+    meets: bool,
+) -> Result<Vec<result::NotSimulated>> {
+    let mutants = engine.mutants;
+    let judged = open.iter().copied().filter(|m| is_watched(&mutants[*m], book.rows[*m].status, meets));
+    let judged: Vec<usize> = judged.collect();
+    if judged.is_empty() || engine.running().is_over() {
+        return Ok(Vec::new());
+    }
+    let wanted: Vec<Wanted<'_>> = judged.iter().map(|m| Wanted { mutant: *m, runs: &reach[m].runs }).collect();
+    let watch = Watch { assay: matter.assay, mutants, trials: engine.trials(), running: engine.running() };
+    let watched = watch.judge(&wanted)?;
+    let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
+    for m in judged {
+        let found = watched.found.get(&m).filter(|found| found.fate.is_decided());
+        if let Some(found) = found {
+            let row = &mut book.rows[m];
+            settle(row, &found.fate, true, &all);
+            row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
+        }
+        if let Some(journal) = book.journal {
+            journal.append(&Entry::Decided(Box::new(book.rows[m].clone())))?;
+        }
+    }
+    Ok(watched.left_out)
 }
 
 fn second_order(
@@ -288,8 +357,7 @@ fn second_order(
             _ => Reach::default(),
         })
         .collect();
-    let mut rows: Vec<result::Mutant> =
-        pairs.iter().zip(&both).map(|(p, reach)| book.pair_row(p, reach, &names)).collect();
+    let mut rows = book.pair_rows(pairs, &both, &names);
     let open: Vec<usize> = (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].ours).collect();
     let cases = open.iter().map(|p| (vec![pairs[*p].first, pairs[*p].second], both[*p].runs.clone())).collect();
     let journal = book.journal;
@@ -356,233 +424,13 @@ fn device(lane: &dyn Executor) -> Device {
     }
 }
 
-/// A pair of first-order mutants, by position.
-struct Pair {
-    id: String,
-    first: usize,
-    second: usize,
-    conflict: Option<&'static str>,
-    /// Of this shard.
-    ours: bool,
-}
-
-/// What is known of each mutant.
-struct Book<'a> {
-    journal: Option<&'a Journal>,
-    rows: Vec<result::Mutant>,
-    decided: Vec<bool>,
-    ours: Vec<bool>,
-    classified: Option<Vec<(String, Class)>>,
-    /// Rows of pairs, those of the journal first.
-    pairs: Vec<result::Mutant>,
-    mutants: &'a [Mutant],
-    shard: Option<Shard>,
-}
-
-impl<'a> Book<'a> {
-    fn open(mutants: &'a [Mutant], request: &Request, journal: Option<&'a Journal>, known: Vec<Entry>) -> Book<'a> {
-        let mut book = Book {
-            journal,
-            rows: mutants.iter().map(row).collect(),
-            decided: vec![false; mutants.len()],
-            ours: vec![true; mutants.len()],
-            classified: None,
-            pairs: Vec::new(),
-            mutants,
-            shard: request.shard,
-        };
-        let positions: HashMap<&str, usize> = mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
-        for entry in known {
-            match entry {
-                Entry::Classified(all) => book.classified = Some(all),
-                Entry::Decided(row) => match positions.get(row.id.as_str()) {
-                    Some(m) => {
-                        book.rows[*m] = *row;
-                        book.decided[*m] = true;
-                    }
-                    None => book.pairs.push(*row),
-                },
-            }
-        }
-        book
-    }
-
-    fn is_ours(&self, m: usize) -> bool {
-        self.ours[m] && self.rows[m].duplicate_of.is_none()
-    }
-
-    fn is_decided(&self, m: usize) -> bool {
-        self.decided[m]
-    }
-
-    fn decide(&mut self, m: usize, row: result::Mutant) {
-        self.rows[m] = row;
-        self.decided[m] = true;
-    }
-
-    /// Finds equivalents and duplicates, among all mutants, so that every shard finds the same ones.
-    fn classify(&mut self, matter: &Matter<'_, '_>, request: &Request) -> Result<()> {
-        let classes = match self.classified.take() {
-            Some(classes) => classes,
-            None => {
-                let classes = classes(matter, self.mutants, request)?;
-                if let Some(journal) = self.journal {
-                    journal.append(&Entry::Classified(classes.clone()))?;
-                }
-                classes
-            }
-        };
-        let positions: HashMap<&str, usize> =
-            self.mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
-        for (id, class) in &classes {
-            let Some(m) = positions.get(id.as_str()).copied() else { continue };
-            match class {
-                Class::Equivalent(reason) => {
-                    self.rows[m].status = Status::Equivalent;
-                    self.rows[m].reason = Some(reason.clone());
-                    self.decided[m] = true;
-                }
-                Class::Duplicate(of) => {
-                    self.rows[m].duplicate_of = Some(of.clone());
-                    self.decided[m] = true;
-                }
-            }
-        }
-        if let Some(shard) = self.shard {
-            for m in 0..self.rows.len() {
-                let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
-                self.ours[m] = shard.owns(id, None);
-                if !self.ours[m] {
-                    self.rows[m].status = Status::Pending;
-                    self.rows[m].reason = None;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
-        if self.is_ours(m) && !self.decided[m] {
-            self.rows[m].covered_by = covered(reach, names);
-        }
-    }
-
-    /// Pairs of first-order mutants that are not the same as another (LIU 6.2.1).
-    fn pairs(&self, mutants: &[Mutant], request: &Request) -> Vec<Pair> {
-        let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
-        orders::pairs(&first, request.sample, request.seed)
-            .into_iter()
-            .map(|(first, second)| {
-                let id = format!("{} + {}", mutants[first].id, mutants[second].id);
-                Pair {
-                    first,
-                    second,
-                    conflict: orders::conflict(&mutants[first].edit, &mutants[second].edit),
-                    ours: self.shard.is_none_or(|shard| shard.owns(&id, None)),
-                    id,
-                }
-            })
-            .collect()
-    }
-
-    fn pair_row(&self, pair: &Pair, reach: &Reach, names: &[String]) -> result::Mutant {
-        if let Some(known) = self.pairs.iter().find(|row| row.id == pair.id) {
-            return known.clone();
-        }
-        let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
-        let conflict = pair.conflict.filter(|_| pair.ours);
-        result::Mutant {
-            id: pair.id.clone(),
-            operator: format!("{}+{}", a.operator, b.operator),
-            function: a.function.clone(),
-            original: format!("{} … {}", a.original, b.original),
-            replacement: format!("{} … {}", a.replacement, b.replacement),
-            location: a.location.clone(),
-            spelling: None,
-            status: if conflict.is_some() { Status::Ignored } else { Status::Pending },
-            killed_by: Vec::new(),
-            covered_by: if pair.ours { covered(reach, names) } else { Vec::new() },
-            duplicate_of: None,
-            reason: conflict.map(str::to_owned),
-            parts: vec![a.id.clone(), b.id.clone()],
-        }
-    }
-
-    fn into_rows(self) -> Vec<result::Mutant> {
-        self.rows.into_iter().chain(self.pairs).collect()
-    }
-}
-
-fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
-    names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
-}
-
-/// What [`run`] may be given as known, so that several campaigns search for equivalents once.
+/// What [`run`] may be given as known, so that several campaigns search for equivalents once: all that is to be found, proofs
+/// included, so that none is looked for later.
 ///
 /// # Errors
-/// As of [`equivalence::classify`].
+/// As of [`equivalence::classify`](super::equivalence::classify).
 pub fn classified(matter: &Matter<'_, '_>, request: &Request) -> Result<Entry> {
-    classes(matter, &mutants(matter, request), request).map(Entry::Classified)
-}
-
-/// The search for equivalents and duplicates.
-fn classes(matter: &Matter<'_, '_>, mutants: &[Mutant], request: &Request) -> Result<Vec<(String, Class)>> {
-    // What is the same edit needs no proof.
-    let mut first: HashMap<String, usize> = HashMap::new();
-    let same: Vec<usize> =
-        mutants.iter().enumerate().map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
-    let distinct: Vec<usize> = (0..mutants.len()).filter(|m| same[*m] == *m).collect();
-    let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
-    let bitcode = matter.assay.module.write_bitcode_to_memory();
-    let verdicts = equivalence::classify(
-        bitcode.as_slice(),
-        &matter.assay.sites,
-        &matter.assay.entry,
-        &edits,
-        (request.jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from)),
-        request.end,
-    )?;
-    if verdicts.len() != distinct.len() {
-        return Err(Error::internal("the search for equivalents lost a mutant"));
-    }
-    let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
-    for (m, verdict) in distinct.iter().zip(verdicts) {
-        classes[*m] = match verdict {
-            Verdict::Distinct => None,
-            Verdict::Equivalent { reason } => Some(Class::Equivalent(reason)),
-            Verdict::DuplicateOf(other) => Some(Class::Duplicate(mutants[distinct[other]].id.clone())),
-        };
-    }
-    for m in (0..mutants.len()).filter(|m| same[*m] != *m) {
-        // A duplicate's status is that of the first; of a duplicate's duplicate, of that one's.
-        classes[m] = match &classes[same[m]] {
-            Some(Class::Duplicate(id)) => Some(Class::Duplicate(id.clone())),
-            _ => Some(Class::Duplicate(mutants[same[m]].id.clone())),
-        };
-    }
-    Ok(mutants.iter().zip(classes).filter_map(|(mutant, class)| Some((mutant.id.clone(), class?))).collect())
-}
-
-/// The row of a mutant of which nothing is known yet.
-fn row(mutant: &Mutant) -> result::Mutant {
-    result::Mutant {
-        id: mutant.id.clone(),
-        operator: mutant.operator.to_owned(),
-        function: mutant.function.clone(),
-        original: mutant.original.clone(),
-        replacement: mutant.replacement.clone(),
-        location: mutant.range.as_ref().map(location).unwrap_or_default(),
-        spelling: mutant.spelling.as_ref().map(location),
-        status: Status::Pending,
-        killed_by: Vec::new(),
-        covered_by: Vec::new(),
-        duplicate_of: None,
-        reason: None,
-        parts: Vec::new(),
-    }
-}
-
-fn location(range: &SourceRange) -> Location {
-    let position = |s: super::mutant::Spot| Position { line: s.line, column: s.column };
-    Location { file: range.file.clone(), start: position(range.start), end: position(range.end) }
+    let mutants = mutants(matter, request);
+    let classes = Classes::search(matter, &mutants, request, Search::Proofs)?;
+    Ok(Entry::Classified(classes.entries(&mutants)))
 }

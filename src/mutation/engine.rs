@@ -140,6 +140,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         &self.trials
     }
 
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
     /// Builds the module of all of `wanted` that can be woven (rebuild: the original, guarded) and tries every test on
     /// the original. `pairs`: two mutants may be in force at once.
     ///

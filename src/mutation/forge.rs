@@ -1,12 +1,14 @@
 //! Making code: modules that hold mutants, guarded, lowered for the device.
 
+use std::sync::Arc;
+
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
-use crate::exec::{Code, Target};
+use crate::exec::{Code, HostCode, Target};
 use crate::instrument::guard::{self, Guards};
 use crate::instrument::host::{self, HostOptions};
 use crate::instrument::ids;
@@ -99,6 +101,42 @@ impl<'a, 'c> Forge<'a, 'c> {
         let layout = infection::weave(&module, &self.assay.sites, mutants)?;
         let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
         Ok((code, layout))
+    }
+
+    /// Many mutants behind their numbers, for the simulator: with every access told to it and without guards, as it checks itself
+    /// what they would, and what nobody wrote stays unwritten.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn watched(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
+        let module = self.assay.module.clone();
+        schemata::weave(&module, &self.assay.sites, mutants, false)?;
+        ids::plain(&module, self.layout)?;
+        self.watch(module)
+    }
+
+    /// The same of a local variable made private, as [`Forge::private`] does it.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn watched_private(&self, variable: &LocalVariable, bytes: u64) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
+        let module = self.assay.module.clone();
+        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+            return Ok(Err(reason.to_string()));
+        }
+        self.watch(module).map(Ok)
+    }
+
+    fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+        initialise(&module);
+        let options = HostOptions { races: true, effort: host::Effort::Quick };
+        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+            Ok(Code::Host(code)) => Ok(Ok(code)),
+            Ok(Code::SpirV(_)) => Err(Error::internal("code for the simulator was asked for")),
+            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
+            Err(e) => Err(e),
+        }
     }
 
     fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {

@@ -23,18 +23,15 @@ pub fn sample(total: usize, count: u64, seed: u64) -> Vec<usize> {
 pub fn pairs(first: &[usize], count: Option<u64>, seed: u64) -> Vec<(usize, usize)> {
     let n = first.len();
     let total = n * n.saturating_sub(1) / 2;
-    let chosen = sample(total, count.unwrap_or(u64::MAX), seed);
-    let mut chosen = chosen.into_iter().peekable();
-    let mut pairs = Vec::with_capacity(chosen.len());
-    let mut number = 0;
-    for a in 0..n {
-        for b in a + 1..n {
-            if chosen.peek() == Some(&number) {
-                pairs.push((first[a], first[b]));
-                chosen.next();
-            }
-            number += 1;
+    let mut pairs = Vec::new();
+    // Pairs are numbered by their first part, then by their second; `begin` is the number of the first pair of `a`.
+    let (mut a, mut begin) = (0, 0);
+    for number in sample(total, count.unwrap_or(u64::MAX), seed) {
+        while number >= begin + (n - 1 - a) {
+            begin += n - 1 - a;
+            a += 1;
         }
+        pairs.push((first[a], first[a + 1 + number - begin]));
     }
     pairs
 }

@@ -1,14 +1,16 @@
 //! Whether edges may be led elsewhere: in optimised IR blocks use what other blocks computed, and a way that goes round
 //! these has nothing to offer.
 
+use std::collections::{HashMap, HashSet};
+
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::{
     LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIntTypeWidth, LLVMGetTypeKind, LLVMTypeOf,
 };
-use petgraph::algo::dominators;
+use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::NodeIndex;
 
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::graph::{BlockIndex, Cfg};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;
@@ -19,6 +21,10 @@ struct Needs {
     blocks: Vec<Block>,
     /// A block that computes something, and one that uses it. The first block, which is before all others, is left out.
     uses: Vec<(BlockIndex, BlockIndex)>,
+    /// The first ones of `uses`.
+    computed: HashSet<BlockIndex>,
+    /// Of the unchanged function.
+    dominators: Option<Dominators<NodeIndex>>,
 }
 
 /// Judges edits of a module. The functions are those of its sites, in their order.
@@ -29,8 +35,13 @@ pub struct Passable<'a> {
 
 impl<'a> Passable<'a> {
     pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> Passable<'a> {
-        let needs = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
-        let functions = sites.functions.iter().map(|f| Needs::of(needs(&f.cfg.function))).collect();
+        let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
+        let needs = |cfg: &Cfg| {
+            let mut needs = Needs::of(blocks(&cfg.function));
+            needs.dominators = (!needs.uses.is_empty()).then(|| dominators::simple_fast(&cfg.graph, NodeIndex::new(0)));
+            needs
+        };
+        let functions = sites.functions.iter().map(|f| needs(&f.cfg)).collect();
         Passable { sites, functions }
     }
 
@@ -59,7 +70,7 @@ impl<'a> Passable<'a> {
     fn keeps_order(&self, edges: &[EdgeChange]) -> bool {
         let Some(function) = edges.first().map(|e| e.function) else { return true };
         let uses = &self.functions[function].uses;
-        if uses.is_empty() {
+        if edges.iter().all(|edge| self.functions[function].passes(edge)) {
             return true;
         }
         let cfg = &self.sites.functions[function].cfg;
@@ -75,8 +86,28 @@ impl<'a> Passable<'a> {
 }
 
 impl Needs {
+    /// Whether an edge certainly goes round nothing that is used. What a block computes is there behind the new edge if that
+    /// block is before the edge's source on all ways; and where it was not before the target on all ways, nothing that
+    /// uses it follows.
+    fn passes(&self, edge: &EdgeChange) -> bool {
+        let Some(dominators) = &self.dominators else { return true };
+        if dominators.dominators(NodeIndex::new(edge.to)).is_none() {
+            return false;
+        }
+        let over = |block: BlockIndex| dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
+        let missed: Vec<BlockIndex> = over(edge.to)
+            .map(NodeIndex::index)
+            .filter(|over| *over != edge.to && self.computed.contains(over))
+            .collect();
+        missed.is_empty() || {
+            let before: HashSet<BlockIndex> = over(edge.block).map(NodeIndex::index).collect();
+            missed.iter().all(|block| before.contains(block))
+        }
+    }
+
     fn of(blocks: Vec<Block>) -> Needs {
-        let position = |block: Block| blocks.iter().position(|b| *b == block);
+        let index: HashMap<Block, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
+        let position = |block: Block| index.get(&block).copied();
         let mut uses = Vec::new();
         for (here, block) in blocks.iter().enumerate() {
             for inst in block.instructions() {
@@ -92,7 +123,8 @@ impl Needs {
         uses.retain(|(computed, used)| computed != used && *computed != 0);
         uses.sort_unstable();
         uses.dedup();
-        Needs { blocks, uses }
+        let computed = uses.iter().map(|(computed, _)| *computed).collect();
+        Needs { blocks, uses, computed, dominators: None }
     }
 }
 

@@ -43,6 +43,13 @@ pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> Stri
     merged.timing = parts.iter().fold(Timing::default(), |sum, p| add(sum, &p.result.timing));
     merged.mutants =
         (0..merged.mutants.len()).map(|at| decided(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
+    let mut left_out = Vec::new();
+    for left in parts.iter().flat_map(|p| &p.result.not_simulated) {
+        if !left_out.contains(left) {
+            left_out.push(left.clone());
+        }
+    }
+    merged.not_simulated = left_out;
     merged.notes = joined(parts.iter().flat_map(|p| &p.result.notes));
     tests(&mut merged, &parts);
     finish(&mut merged, class_of);

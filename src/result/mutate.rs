@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Device;
+use crate::suite::schedule::Schedule;
 
 /// How well a suite finds faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +54,9 @@ pub struct MutateResult {
     /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_order: Option<SecondOrder>,
+    /// What the simulator could not judge of mutants of synchronisation: their verdicts are the device's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_simulated: Vec<NotSimulated>,
     /// What the reader should know besides, a sentence each.
     pub notes: Vec<String>,
 }
@@ -131,6 +135,10 @@ pub struct Mutant {
     /// Why it has its status: the first difference, the fault with its place, the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The simulator's schedule under which the first test of `killed_by` detects it, where the simulator decided and the schedule is
+    /// not the natural one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// Ids of the two parts of a pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
@@ -220,6 +228,17 @@ impl TestOutcome {
     pub const USED: &'static str = "used";
     /// `status` of a test that the original fails, or on which it is not stable.
     pub const DROPPED: &'static str = "dropped";
+}
+
+/// A test, or a mutant, of which the simulator says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotSimulated {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<String>,
+    pub reason: String,
 }
 
 /// LIU's table 8.4: surviving pairs by their parts. As there, what no test detects survives, also where it is known to be

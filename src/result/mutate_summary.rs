@@ -104,11 +104,12 @@ fn give_duplicates_their_fate(mutants: &mut [Mutant]) {
         })
         .collect();
     for (at, original) in originals {
-        let Mutant { status, killed_by, covered_by, reason, .. } = mutants[original].clone();
+        let Mutant { status, killed_by, covered_by, reason, schedule, .. } = mutants[original].clone();
         let duplicate = &mut mutants[at];
         duplicate.status = status;
         duplicate.killed_by = killed_by;
         duplicate.covered_by = covered_by;
+        duplicate.schedule = schedule;
         duplicate.reason = duplicate.reason.take().or(reason);
     }
 }

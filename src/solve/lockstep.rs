@@ -198,6 +198,8 @@ impl Guards {
         let nodes: Vec<NodeIndex> = side.blocks.iter().map(|_| graph.add_node(())).collect();
         let mut ways: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut conditions = HashMap::new();
+        let branches: HashMap<usize, &Operands> =
+            operands.iter().filter(|o| o.is_branch).map(|o| (o.block, o)).collect();
         for (b, block) in side.blocks.iter().enumerate() {
             let successors: Vec<usize> =
                 block.terminator().successors().iter().filter_map(|s| side.index.get(s).copied()).collect();
@@ -205,8 +207,7 @@ impl Guards {
                 graph.add_edge(nodes[b], nodes[*s], ());
                 ways.entry(*s).or_default().push(b);
             }
-            let branch = operands.iter().find(|o| o.block == b && o.is_branch);
-            if let (Some(branch), &[yes, no]) = (branch, &successors[..])
+            if let (Some(branch), &[yes, no]) = (branches.get(&b), &successors[..])
                 && let (&[condition], true) = (&branch.values[..], yes != no)
             {
                 conditions.insert(b, (condition, [yes, no]));

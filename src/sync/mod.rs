@@ -1,12 +1,11 @@
 //! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `splits`, `words`), schedules and what differs
-//! between them (`families`, `outcomes`, `mapped`, `scheduling`), the check of a kernel's inputs (`checking`, `reproduction`), and
+//! between them (`exec`'s `families`, `outcomes`, `mapped`, `scheduling`), the check of a kernel's inputs (`checking`, `reproduction`), and
 //! what a clean run stands for (`amplification`).
 //!
 //! Must never know: how a run is done; it asks for launches and gets observations.
 
 pub mod amplification;
 pub mod checking;
-pub mod families;
 pub mod findings;
 mod flow;
 pub mod holding;
@@ -17,3 +16,5 @@ pub mod reproduction;
 pub mod scheduling;
 pub mod splits;
 pub mod words;
+
+pub use crate::exec::simulator::families;

@@ -10,3 +10,4 @@ mod orders;
 mod reports;
 mod resume;
 mod shards;
+mod synchronisation;

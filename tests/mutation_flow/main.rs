@@ -3,4 +3,5 @@
 
 mod counts;
 mod differential;
+mod meeting;
 mod support;

@@ -81,7 +81,7 @@ impl Kernel {
         self.with(operators, preset, |_, found| Seen { mutants: found.mutants, excluded: found.excluded })
     }
 
-    fn with<R>(&self, operators: &[&str], preset: Preset, then: impl FnOnce(&Assay<'_>, Found) -> R) -> R {
+    pub fn with<R>(&self, operators: &[&str], preset: Preset, then: impl FnOnce(&Assay<'_>, Found) -> R) -> R {
         let mut loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
         assert_eq!(loaded.format, Format::OpenClC);
         loaded.ast = loaded.ast.filter(|_| self.with_ast);

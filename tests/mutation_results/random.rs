@@ -39,6 +39,7 @@ pub fn mutant(id: &str, status: Status) -> Mutant {
         covered_by: vec![],
         duplicate_of: None,
         reason: None,
+        schedule: None,
         parts: vec![],
     }
 }
@@ -81,6 +82,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         mutants,
         tests: TESTS.iter().map(test).collect(),
         second_order: None,
+        not_simulated: vec![],
         notes: vec!["a note".into()],
     }
 }

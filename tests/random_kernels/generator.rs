@@ -410,10 +410,10 @@ impl Generator {
         let (index, other) = (self.index(), self.index());
         let line = match self.random.random_range(0..6) {
             0 => format!("{{ node_t whole = nodes[{index}]; whole.where++; nodes[{other}] = whole; }}"),
-            1 => format!("parts[{index} & 3] = nodes[{other}].in[0];"),
+            1 => format!("parts[({index}) & 3] = nodes[{other}].in[0];"),
             2 => format!("nodes[{index}].in[1] = by_value;"),
             3 => format!(
-                "{{ event_t e = async_work_group_copy(tile, a + {index}, {other} & 15, 0); wait_group_events(1, &e); }}"
+                "{{ event_t e; e = async_work_group_copy(tile, a + ({index}), {other} & 15, 0); wait_group_events(1, &e); }}"
             ),
             4 => "mem_fence(CLK_GLOBAL_MEM_FENCE);".to_owned(),
             _ => format!("{{ int z[3] = {{0}}; z[{index}] = a[{other}]; a[0] += z[1]; }}"),

@@ -46,6 +46,7 @@ fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: 
         covered_by: if reached { names(&["even", "odd length"]) } else { vec![] },
         duplicate_of: None,
         reason: None,
+        schedule: None,
         parts: vec![],
     }
 }
@@ -130,6 +131,7 @@ pub fn mutate_result() -> MutateResult {
         })
         .to_vec(),
         second_order: None,
+        not_simulated: vec![],
         notes: vec!["repeats: 3, because of the barrier and local memory".into()],
     };
     finish(&mut result, &class_of);

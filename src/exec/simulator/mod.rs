@@ -6,6 +6,7 @@
 
 pub mod compare;
 mod executor;
+pub mod families;
 mod faults;
 mod fiber;
 mod hooks;

@@ -306,6 +306,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             prune: true,
             batch: true,
             end: Some(end),
+            doubt: false,
         }
     }
 

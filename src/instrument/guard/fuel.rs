@@ -1,7 +1,7 @@
 //! Fuel: every iteration of a loop costs one; without any, the loop is left. Loops that hold barriers are left only when
 //! the work-group agrees (see `runtime-cl/guard.cl`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntSLT;
@@ -65,7 +65,9 @@ pub fn guard(
     let note = emitter.runtime("__kassay_left")?;
     let variable = noting.then_some((spent, note));
     let meetings = meetings(emitter);
-    let meets = |l: &Loop| meetings.iter().any(|(call, _)| l.blocks.iter().any(|b| loops.blocks[*b] == call.block()));
+    let met: HashSet<Block> = meetings.iter().map(|(call, _)| call.block()).collect();
+    let met: BTreeSet<usize> = (0..loops.blocks.len()).filter(|b| met.contains(&loops.blocks[*b])).collect();
+    let meets = |l: &Loop| !l.blocks.is_disjoint(&met);
     let group = match loops.all.iter().any(meets) {
         true => Some(agree(emitter, &meetings)?),
         false => None,

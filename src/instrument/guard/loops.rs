@@ -22,6 +22,10 @@ pub struct Loops {
     pub irregular: Vec<(usize, u32)>,
     successors: Vec<Vec<usize>>,
     dominators: Dominators<NodeIndex>,
+    /// By block: when a walk of the dominator tree enters it and leaves it, so that dominance is a comparison.
+    walk: Vec<(usize, usize)>,
+    /// By block: the innermost loop that holds it.
+    innermost: Vec<Option<usize>>,
 }
 
 impl Loops {
@@ -38,7 +42,10 @@ impl Loops {
             }
         }
         let dominators = dominators::simple_fast(&graph, nodes[0]);
-        let mut loops = Loops { blocks, all: Vec::new(), irregular: Vec::new(), successors, dominators };
+        let walk = walk(&dominators, blocks.len());
+        let innermost = vec![None; blocks.len()];
+        let mut loops =
+            Loops { blocks, all: Vec::new(), irregular: Vec::new(), successors, dominators, walk, innermost };
         loops.find();
         loops
     }
@@ -68,6 +75,9 @@ impl Loops {
             self.all.push(Loop { header, blocks, latches });
         }
         self.all.sort_by_key(|l| (std::cmp::Reverse(l.blocks.len()), l.header));
+        for (number, l) in self.all.iter().enumerate() {
+            l.blocks.iter().for_each(|b| self.innermost[*b] = Some(number));
+        }
     }
 
     /// Edges that lead back to a block on the way from the entry, in a walk in depth.
@@ -99,12 +109,8 @@ impl Loops {
     }
 
     fn dominates(&self, a: usize, b: usize) -> bool {
-        self.dominators.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|d| d.index() == a))
-    }
-
-    /// The innermost loop that holds a block.
-    fn innermost(&self, block: usize) -> Option<usize> {
-        (0..self.all.len()).rev().find(|l| self.all[*l].blocks.contains(&block))
+        let ((enter, leave), (at, _)) = (self.walk[a], self.walk[b]);
+        self.is_reachable(b) && self.is_reachable(a) && (enter..leave).contains(&at)
     }
 
     /// A block of the loop in which every iteration decides whether to leave it, and the successor that leaves.
@@ -117,7 +123,7 @@ impl Loops {
                 (true, false) => 1,
                 _ => return None,
             };
-            let every = self.innermost(*b) == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
+            let every = self.innermost[*b] == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
             (every && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
         })
     }
@@ -127,6 +133,29 @@ impl Loops {
         let mut targets = l.blocks.iter().flat_map(|b| &self.successors[*b]).filter(|to| !l.blocks.contains(to));
         targets.next().map(|to| self.blocks[*to])
     }
+}
+
+/// Numbers the dominator tree's nodes: each comes to `enter`, and what it dominates to `enter..leave`.
+fn walk(dominators: &Dominators<NodeIndex>, count: usize) -> Vec<(usize, usize)> {
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for block in 1..count {
+        if let Some(over) = dominators.immediate_dominator(NodeIndex::new(block)) {
+            below[over.index()].push(block);
+        }
+    }
+    let mut walk = vec![(0, 0); count];
+    let (mut next, mut path) = (0, vec![(0, false)]);
+    while let Some((block, done)) = path.pop() {
+        if done {
+            walk[block].1 = next;
+            continue;
+        }
+        walk[block].0 = next;
+        next += 1;
+        path.push((block, true));
+        path.extend(below[block].iter().map(|b| (*b, false)));
+    }
+    walk
 }
 
 fn is_branch(block: Block) -> bool {

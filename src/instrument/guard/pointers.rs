@@ -1,6 +1,6 @@
 //! Where pointers come from: the objects they may point into, and the distance from its start where it can be computed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -54,6 +54,8 @@ pub struct Distance {
 pub struct Objects {
     layout: LLVMTargetDataRef,
     all: Vec<Object>,
+    /// By pointer: position in `all`.
+    known: HashMap<LLVMValueRef, usize>,
     probe: LLVMValueRef,
 }
 
@@ -79,7 +81,9 @@ impl Objects {
                 all.extend(size_of(LLVMGlobalGetValueType(global), layout).map(|n| Object::Variable(global, n)));
                 global = LLVMGetNextGlobal(global);
             }
-            Objects { layout, all, probe: LLVMGetLastParam(kernel.0) }
+            // Of two with one pointer the first counts.
+            let known = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
+            Objects { layout, all, known, probe: LLVMGetLastParam(kernel.0) }
         }
     }
 
@@ -118,7 +122,7 @@ impl Objects {
     }
 
     fn find(&self, value: LLVMValueRef) -> Option<Object> {
-        self.all.iter().copied().find(|o| o.pointer() == value)
+        self.known.get(&value).map(|at| self.all[*at])
     }
 
     /// What `value` may point into, or false if that is unknown. Null points into nothing.

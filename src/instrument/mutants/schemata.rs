@@ -1,9 +1,11 @@
 //! Many mutants in one module, each behind its number (mutant schemata; Untch, Offutt, Harrold: Mutation analysis using
 //! mutant schemata, ISSTA 1993).
 
+use std::collections::BTreeSet;
+
 use inkwell::module::Module;
 
-use super::edit::Edit;
+use super::edit::{Edit, Place};
 use super::resolve::resolve;
 use super::threads;
 use super::tools::Tools;
@@ -34,7 +36,8 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     }
     let mut resolved = resolve(module, sites, mutants.iter().map(|(_, edit)| *edit))?;
     let (changes, edges) = (&resolved.changes, &resolved.edges);
-    let own = |f: usize| changes.keys().any(|p| p.function == f) || edges.keys().any(|e| e.0 == f);
+    let own: BTreeSet<usize> = changes.keys().map(|p| p.function).chain(edges.keys().map(|e| e.0)).collect();
+    let own = |f: usize| own.contains(&f);
     let needs = threads::needs(&resolved.functions, sites, &own)?;
     let tools = Tools::new(module);
     let forces: Vec<Force> = mutants.iter().map(|(number, _)| Force::Number(*number)).collect();
@@ -42,10 +45,11 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     let stand_ins: Vec<_> = resolved.functions.iter().map(|f| threads::stand_in(&tools, *f, pairs)).collect();
     for (f, stand_in) in stand_ins.iter().enumerate() {
         let weaver = Weaver { tools: &tools, forces: &forces, numbers: Some(*stand_in), form };
-        for (_, changes) in resolved.changes.iter().filter(|(place, _)| place.function == f) {
+        let begin = |function| Place { function, block: 0, instruction: 0 };
+        for changes in resolved.changes.range(begin(f)..begin(f + 1)).map(|(_, changes)| changes) {
             weaver.instruction(changes)?;
         }
-        weaver.edges(&resolved.edges.iter().filter(|(e, _)| e.0 == f).map(|(_, e)| e).collect::<Vec<_>>())?;
+        weaver.edges(&resolved.edges.range((f, 0, 0)..(f + 1, 0, 0)).map(|(_, e)| e).collect::<Vec<_>>())?;
     }
     let numbers = threads::numbers(&tools, &mut resolved.functions, &needs, pairs);
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {

@@ -4,6 +4,8 @@
 //! A mutant may do what the original never does, and a test may see it; without licences, equal optimised code means equal
 //! behaviour.
 
+use std::sync::LazyLock;
+
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeReturnIndex, LLVMOpcode};
@@ -57,6 +59,12 @@ pub fn drop_all(module: &Module<'_>) {
     }
 }
 
+/// LLVM's numbers of [`EFFECTS`] and [`VALUES`]: looking them up for every call of every mutant takes longer than removing.
+static EFFECT_KINDS: LazyLock<[u32; 8]> = LazyLock::new(|| EFFECTS.map(kind_of));
+static VALUE_KINDS: LazyLock<[u32; 16]> = LazyLock::new(|| VALUES.map(kind_of));
+static NOINLINE: LazyLock<u32> = LazyLock::new(|| kind_of("noinline"));
+static NOMERGE: LazyLock<u32> = LazyLock::new(|| kind_of("nomerge"));
+
 fn kind_of(name: &str) -> u32 {
     // SAFETY: a pointer with its length.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
@@ -71,13 +79,14 @@ fn function(module: &Module<'_>, f: Function) {
     // SAFETY: alive; removing an absent attribute does nothing.
     unsafe {
         if !promises_hold {
-            for name in EFFECTS {
-                LLVMRemoveEnumAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, kind_of(name));
+            for kind in *EFFECT_KINDS {
+                LLVMRemoveEnumAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, kind);
             }
         }
-        for index in argument_indices(LLVMCountParams(f.0)) {
-            for name in VALUES {
-                LLVMRemoveEnumAttributeAtIndex(f.0, index, kind_of(name));
+        let promised = |index: &LLVMAttributeIndex| LLVMGetAttributeCountAtIndex(f.0, *index) > 0;
+        for index in argument_indices(LLVMCountParams(f.0)).filter(promised) {
+            for kind in *VALUE_KINDS {
+                LLVMRemoveEnumAttributeAtIndex(f.0, index, kind);
             }
         }
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -116,20 +125,17 @@ unsafe fn call(module: &Module<'_>, inst: Inst) {
     // SAFETY: see above; removing an absent attribute does nothing.
     unsafe {
         if !holds {
-            for name in EFFECTS.iter().chain(&["noinline"]) {
-                LLVMRemoveCallSiteEnumAttribute(inst.0, LLVMAttributeFunctionIndex, kind_of(name));
+            for kind in EFFECT_KINDS.iter().chain([&*NOINLINE]) {
+                LLVMRemoveCallSiteEnumAttribute(inst.0, LLVMAttributeFunctionIndex, *kind);
             }
             // Two calls are never made one: which of two barriers is waited at can be seen.
             let context = LLVMGetModuleContext(module.as_mut_ptr());
-            LLVMAddCallSiteAttribute(
-                inst.0,
-                LLVMAttributeFunctionIndex,
-                LLVMCreateEnumAttribute(context, kind_of("nomerge"), 0),
-            );
+            LLVMAddCallSiteAttribute(inst.0, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, *NOMERGE, 0));
         }
-        for index in argument_indices(LLVMGetNumArgOperands(inst.0)) {
-            for name in VALUES {
-                LLVMRemoveCallSiteEnumAttribute(inst.0, index, kind_of(name));
+        let promised = |index: &LLVMAttributeIndex| LLVMGetCallSiteAttributeCount(inst.0, *index) > 0;
+        for index in argument_indices(LLVMGetNumArgOperands(inst.0)).filter(promised) {
+            for kind in *VALUE_KINDS {
+                LLVMRemoveCallSiteEnumAttribute(inst.0, index, kind);
             }
         }
     }

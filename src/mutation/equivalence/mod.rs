@@ -1,7 +1,8 @@
-//! Equivalent and duplicate mutants, found before anything runs.
+//! Equivalent and duplicate mutants.
 //!
 //! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
-//! earlier mutant, behave alike. For mutants that only replace values, the solver tries what that leaves. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
+//! earlier mutant, behave alike ([`sort`], before anything runs). For mutants that only replace values, the solver tries what
+//! that leaves ([`prove`]): it is asked of what no test detects, as a mutant that a test kills is not equivalent. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
 //! integer arithmetic (invariant 13 of ARCHITECTURE.md).
 
 pub mod licences;
@@ -40,7 +41,7 @@ pub enum Verdict {
 const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
 
 /// What results say of mutants that the solver decided.
-const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
+pub const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
 
 /// Classes of normal forms, numbered as they come up.
 #[derive(Default)]
@@ -62,8 +63,16 @@ enum Finding {
     Proved(String),
 }
 
-/// Judges each edit of the canonical form `bitcode` of `entry`, in `jobs` threads. Launch and privatising edits are always
-/// distinct, and so is what is left at `end`. Nothing may fork meanwhile.
+/// A kernel whose mutants are judged: its canonical form as bitcode, and what was read from it.
+#[derive(Clone, Copy)]
+pub struct Kernel<'a> {
+    pub bitcode: &'a [u8],
+    pub sites: &'a Sites,
+    pub entry: &'a str,
+}
+
+/// Judges each edit of the canonical form `bitcode` of `entry`, in `jobs` threads, by normal forms and by proofs. Launch and
+/// privatising edits are always distinct, and so is what is left at `end`. Nothing may fork meanwhile.
 ///
 /// # Errors
 /// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does not
@@ -76,6 +85,37 @@ pub fn classify(
     jobs: usize,
     end: Option<Instant>,
 ) -> Result<Vec<Verdict>> {
+    let (findings, original) = find(Kernel { bitcode, sites, entry }, mutants, true, jobs, end)?;
+    Ok(verdicts(findings, original))
+}
+
+/// As [`classify`], by normal forms alone.
+///
+/// # Errors
+/// As of [`classify`].
+pub fn sort(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Verdict>> {
+    let (findings, original) = find(kernel, mutants, false, jobs, end)?;
+    Ok(verdicts(findings, original))
+}
+
+/// Whether the solver proves each of the edits to change nothing ([`PROVED`]); `None`: it was not asked before `end`.
+///
+/// # Errors
+/// As of [`classify`].
+pub fn prove(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Option<bool>>> {
+    let (findings, _) = find(kernel, mutants, true, jobs, end)?;
+    Ok(findings.into_iter().map(|f| f.map(|f| matches!(f, Finding::Proved(_)))).collect())
+}
+
+/// What is found out of each edit (`None`: it was left at `end`), and the class of the original.
+fn find(
+    kernel: Kernel<'_>,
+    mutants: &[&Edit],
+    proofs: bool,
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<(Vec<Option<Finding>>, Option<usize>)> {
+    let Kernel { bitcode, sites, entry } = kernel;
     let classes = Classes::default();
     let original = {
         let context = Context::create();
@@ -91,7 +131,7 @@ pub fn classify(
         while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
-            let finding = judge(&base, sites, entry, edit, &classes, original).inspect_err(|_| {
+            let finding = judge(&base, sites, entry, edit, (&classes, original), proofs).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
             found.push((at, finding));
@@ -104,15 +144,15 @@ pub fn classify(
         let lost = || Err(Error::internal("a thread that looked for equivalent mutants ended early"));
         handles.into_iter().map(|h| h.join().unwrap_or_else(|_| lost())).collect()
     });
-    let mut findings = vec![Finding::Class(None); mutants.len()];
+    let mut findings = vec![None; mutants.len()];
     for (at, finding) in parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-        findings[at] = finding;
+        findings[at] = Some(finding);
     }
-    Ok(verdicts(findings, original))
+    Ok((findings, original))
 }
 
 /// In the mutants' order, so that the outcome does not depend on the threads.
-fn verdicts(findings: Vec<Finding>, original: Option<usize>) -> Vec<Verdict> {
+fn verdicts(findings: Vec<Option<Finding>>, original: Option<usize>) -> Vec<Verdict> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     let judge = |(at, finding): (usize, Finding)| match finding {
         Finding::Proved(reason) => Verdict::Equivalent { reason },
@@ -123,7 +163,7 @@ fn verdicts(findings: Vec<Finding>, original: Option<usize>) -> Vec<Verdict> {
             _ => Verdict::Distinct,
         },
     };
-    findings.into_iter().enumerate().map(judge).collect()
+    findings.into_iter().map(|f| f.unwrap_or(Finding::Class(None))).enumerate().map(judge).collect()
 }
 
 fn judge(
@@ -131,8 +171,8 @@ fn judge(
     sites: &Sites,
     entry: &str,
     edit: &Edit,
-    classes: &Classes,
-    original: Option<usize>,
+    (classes, original): (&Classes, Option<usize>),
+    proofs: bool,
 ) -> Result<Finding> {
     // Without a normal form of the original there is nothing to compare with.
     if !edit.is_woven() || original.is_none() {
@@ -143,7 +183,7 @@ fn judge(
     if !normal::promote(&mutant, entry)? {
         return Ok(Finding::Class(None));
     }
-    let to_prove = if replaces_values(edit) { lockstep::compare(&base.promoted, &mutant) } else { None };
+    let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&base.promoted, &mutant) } else { None };
     let class = classes.of(normal::of_promoted(mutant)?);
     if class.is_some()
         && class != original

@@ -246,7 +246,11 @@ fn implementation<'a>(
     if operator.kind == OperationKind::Binary(BinaryOp::Sub) && operator.node.children.iter().all(is_difference) {
         return Err("a difference of pointers has no other operator");
     }
-    let ty = own.iter().find_map(|c| context.code.instructions[c.instruction].ty).unwrap_or(fallback);
+    let type_of = |c: &Candidate| context.code.instructions[c.instruction].ty;
+    if operator.kind == OperationKind::Assign && own.iter().any(|c| type_of(c).is_none()) {
+        return Err("what is set is no number, but an event or the like");
+    }
+    let ty = own.iter().find_map(type_of).unwrap_or(fallback);
     let ty = signed_by(operator, ty);
     if own.iter().any(|c| c.is_offset) {
         let slots = own.iter().filter(|c| c.is_offset).filter_map(|c| index_slot(context.code, c.instruction));

@@ -1,0 +1,82 @@
+//! What the search for equivalent and duplicate mutants takes of `kassay mutate`.
+//!
+//! `cargo bench --bench equivalents -- [WORD]...`: whole processes, one after the other, on the suites with 100 mutants or more whose
+//! names contain one of the words, or on all of them.
+
+mod common;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use kassay::result::mutate::MutateResult;
+
+/// Suites with fewer mutants say little.
+const LEAST: u64 = 100;
+
+/// The share of the whole that the search may take, at the median.
+const LIMIT: f64 = 0.65;
+
+/// The seconds that a whole process should take, at the median: a goal for a machine that does nothing else.
+const GOAL: f64 = 1.2;
+
+fn main() -> ExitCode {
+    match bench() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("equivalents: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the limit holds.
+fn bench() -> Result<bool, Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    println!("{:<28}{:>8}{:>9}{:>9}{:>9}", "suite", "mutants", "whole s", "search s", "share");
+    let (mut wholes, mut shares) = (Vec::new(), Vec::new());
+    for (name, suite) in common::suites(&words)? {
+        let (result, seconds) = mutate(&suite)?;
+        if result.summary.total < LEAST {
+            continue;
+        }
+        let share = result.timing.equivalence_s / seconds;
+        let (total, search) = (result.summary.total, result.timing.equivalence_s);
+        println!("{name:<28}{total:>8}{seconds:>9.2}{search:>9.2}{share:>9.2}");
+        wholes.push(seconds);
+        shares.push(share);
+    }
+    let (Some(whole), Some(share)) = (median(&mut wholes), median(&mut shares)) else {
+        return Err("no suite has so many mutants".into());
+    };
+    println!(
+        "median: {whole:.2} s (goal {GOAL}), the search {:.0} % of it (limit {:.0} %)",
+        share * 100.0,
+        LIMIT * 100.0
+    );
+    Ok(share <= LIMIT)
+}
+
+/// A whole run and its seconds.
+fn mutate(suite: &Path) -> Result<(MutateResult, f64), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("result.json");
+    let begun = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("mutate")
+        .arg(suite)
+        .arg("--quiet")
+        .arg("-o")
+        .arg(&file)
+        .output()?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = std::fs::read_to_string(&file).map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    Ok((serde_json::from_str(&text)?, seconds))
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}

@@ -1,0 +1,180 @@
+//! Classes of equals: which mutants are the original, which are another mutant; by the edit, by normal forms, by proofs.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::campaign::{Matter, Request};
+use super::equivalence::{self, Kernel, PROVED, Verdict};
+use super::mutant::Mutant;
+use crate::error::{Error, Result};
+use crate::instrument::mutants::Edit;
+
+/// What a mutant equals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// The original, and why.
+    Equivalent(String),
+    /// The mutant of this id.
+    Duplicate(String),
+}
+
+/// How far equals are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Search {
+    /// By normal forms, and only for what equals the original.
+    Originals,
+    /// By normal forms.
+    Forms,
+    /// By proofs too.
+    Proofs,
+}
+
+/// What is known of the mutants of a run, by position.
+#[derive(Debug, Default)]
+pub struct Classes {
+    /// The first one whose edit is the same; of others nothing else is asked.
+    same: Vec<usize>,
+    /// The first one of the same normal form.
+    form: Vec<usize>,
+    /// Why it is the original.
+    original: Vec<Option<String>>,
+    /// Whether it is proved to be the original; `None`: nobody asked.
+    proved: Vec<Option<bool>>,
+}
+
+impl Classes {
+    /// Looks for equals among all mutants.
+    ///
+    /// # Errors
+    /// As of [`equivalence::classify`].
+    pub fn search(matter: &Matter<'_, '_>, mutants: &[Mutant], request: &Request, search: Search) -> Result<Classes> {
+        let mut classes = Classes::distinct(mutants);
+        // What is the same edit needs no proof.
+        let distinct: Vec<usize> = (0..mutants.len()).filter(|m| classes.same[*m] == *m).collect();
+        let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
+        let bitcode = matter.assay.module.write_bitcode_to_memory();
+        let kernel = kernel(matter, bitcode.as_slice());
+        let verdicts = match search {
+            Search::Originals | Search::Forms => equivalence::sort(kernel, &edits, threads(request), request.end)?,
+            Search::Proofs => equivalence::classify(
+                kernel.bitcode,
+                kernel.sites,
+                kernel.entry,
+                &edits,
+                threads(request),
+                request.end,
+            )?,
+        };
+        if verdicts.len() != distinct.len() {
+            return Err(Error::internal("the search for equivalents lost a mutant"));
+        }
+        for (m, verdict) in distinct.iter().zip(verdicts) {
+            match verdict {
+                Verdict::Distinct => {}
+                Verdict::Equivalent { reason } => classes.original[*m] = Some(reason),
+                Verdict::DuplicateOf(_) if search == Search::Originals => {}
+                Verdict::DuplicateOf(other) => classes.form[*m] = distinct[other],
+            }
+            classes.proved[*m] = (search == Search::Proofs).then_some(false);
+        }
+        Ok(classes)
+    }
+
+    /// What an earlier search found: [`Classes::entries`].
+    pub fn of(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
+        let mut classes = Classes::distinct(mutants);
+        if search == Search::Proofs {
+            classes.proved.fill(Some(false));
+        }
+        let positions: HashMap<&str, usize> = mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
+        for (id, class) in entries {
+            let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same[*m] == *m) else { continue };
+            match class {
+                Class::Equivalent(reason) => classes.original[m] = Some(reason.clone()),
+                Class::Duplicate(of) => classes.form[m] = positions.get(of.as_str()).copied().unwrap_or(m),
+            }
+        }
+        classes
+    }
+
+    fn distinct(mutants: &[Mutant]) -> Classes {
+        let mut first: HashMap<String, usize> = HashMap::new();
+        let same = mutants.iter().enumerate();
+        let same = same.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
+        let none = vec![None; mutants.len()];
+        Classes { same, form: (0..mutants.len()).collect(), original: none, proved: vec![None; mutants.len()] }
+    }
+
+    /// By position.
+    pub fn all(&self, mutants: &[Mutant]) -> Vec<Option<Class>> {
+        // A mutant that is proved to be the original stands for no normal form: the next one of it does.
+        let mut first: HashMap<usize, usize> = HashMap::new();
+        let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
+        for m in (0..mutants.len()).filter(|m| self.same[*m] == *m) {
+            classes[m] = match (&self.original[m], self.proved[m]) {
+                (Some(reason), _) => Some(Class::Equivalent(reason.clone())),
+                (None, Some(true)) => Some(Class::Equivalent(PROVED.to_owned())),
+                (None, _) => {
+                    let stands = *first.entry(self.form[m]).or_insert(m);
+                    (stands != m).then(|| Class::Duplicate(mutants[stands].id.clone()))
+                }
+            };
+        }
+        for m in (0..mutants.len()).filter(|m| self.same[*m] != *m) {
+            // A duplicate's status is that of the first; of a duplicate's duplicate, of that one's.
+            classes[m] = match &classes[self.same[m]] {
+                Some(Class::Duplicate(id)) => Some(Class::Duplicate(id.clone())),
+                _ => Some(Class::Duplicate(mutants[self.same[m]].id.clone())),
+            };
+        }
+        classes
+    }
+
+    /// Those that are not distinct, by id.
+    pub fn entries(&self, mutants: &[Mutant]) -> Vec<(String, Class)> {
+        let all = self.all(mutants).into_iter().zip(mutants);
+        all.filter_map(|(class, mutant)| Some((mutant.id.clone(), class?))).collect()
+    }
+
+    /// All that share a normal form with one of `these` and of which nobody asked the solver.
+    pub fn unproved(&self, these: &[usize]) -> Vec<usize> {
+        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+        for m in (0..self.form.len()).filter(|m| self.same[*m] == *m && self.original[*m].is_none()) {
+            members.entry(self.form[m]).or_default().push(m);
+        }
+        let forms = these.iter().filter_map(|m| members.remove(&self.form[*m]));
+        forms.flatten().filter(|m| self.proved[*m].is_none()).collect()
+    }
+
+    pub fn set_proved(&mut self, m: usize, proved: bool) {
+        self.proved[m] = Some(proved);
+    }
+
+    /// Asks the solver of some of the mutants; `None`: the time was up.
+    ///
+    /// # Errors
+    /// As of [`equivalence::prove`].
+    pub fn prove(
+        matter: &Matter<'_, '_>,
+        mutants: &[Mutant],
+        request: &Request,
+        which: &[usize],
+    ) -> Result<Vec<Option<bool>>> {
+        if which.is_empty() {
+            return Ok(Vec::new());
+        }
+        let edits: Vec<&Edit> = which.iter().map(|m| &mutants[*m].edit).collect();
+        let bitcode = matter.assay.module.write_bitcode_to_memory();
+        equivalence::prove(kernel(matter, bitcode.as_slice()), &edits, threads(request), request.end)
+    }
+}
+
+fn kernel<'a>(matter: &'a Matter<'_, '_>, bitcode: &'a [u8]) -> Kernel<'a> {
+    Kernel { bitcode, sites: &matter.assay.sites, entry: &matter.assay.entry }
+}
+
+fn threads(request: &Request) -> usize {
+    (request.jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from))
+}

@@ -1,0 +1,164 @@
+//! What a launch on the simulator shows of a mutant, relative to what it shows of the original: findings that are new, outputs
+//! that differ. Pure.
+
+use std::collections::BTreeSet;
+
+use super::verdict::Pair;
+use crate::exec::simulator::observation::{Access, Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
+use crate::exec::{Reference, difference};
+use crate::lower::host::table::{CallPath, HostTable, Mode, SourcePlace};
+
+/// What makes two findings the same: where they are in the source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    Race { between_groups: bool, accesses: Vec<(Option<CallPath>, Mode)> },
+    Uninitialised(Option<CallPath>),
+}
+
+/// What the original did.
+#[derive(Debug, Clone)]
+pub struct Base {
+    pub keys: BTreeSet<Key>,
+    /// What a mutant's outputs are compared with.
+    pub references: Vec<Reference>,
+}
+
+/// The findings of a launch that may be in the original too.
+pub fn keys(simulation: &Simulation, table: &HostTable) -> BTreeSet<Key> {
+    let races = simulation.conflicts.iter().map(|c| race(c, table));
+    let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised).map(|f| read(f, table));
+    races.chain(reads).collect()
+}
+
+/// Why a launch of the original says nothing of its mutants: it does what no kernel may, or does not end.
+pub fn unfit(simulation: &Simulation) -> Option<&'static str> {
+    if simulation.rejected.is_some() {
+        return Some("the simulator cannot run it");
+    }
+    if !simulation.divergences.is_empty() {
+        return Some("work-items of the original wait at barriers that others never reach");
+    }
+    if simulation.faults.iter().any(|f| f.kind != FaultKind::Uninitialised) {
+        return Some("the original does what no kernel may");
+    }
+    (!simulation.completed).then_some("the original does not come to its end")
+}
+
+/// How a mutant did. What is undefined comes first: a race decides what is read, so that what follows from it (an index out of
+/// bounds, a loop that does not end) is one schedule's luck.
+pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> Pair {
+    if let Some(conflict) = simulation.conflicts.iter().find(|c| !base.keys.contains(&race(c, table))) {
+        return Pair::Killed(race_text(conflict, table));
+    }
+    if let Some(divergence) = simulation.divergences.first() {
+        return Pair::Killed(divergence_text(divergence, table));
+    }
+    // A loop that does not end is often what an earlier fault led to.
+    let hard = simulation.faults.iter().filter(|f| f.kind != FaultKind::Uninitialised);
+    if let Some(fault) = hard.min_by_key(|f| f.kind == FaultKind::NonTermination) {
+        let text = fault_text(fault, table);
+        return match fault.kind {
+            FaultKind::NonTermination => Pair::Timeout(text),
+            _ => Pair::RuntimeError(text),
+        };
+    }
+    let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised);
+    if let Some(fault) = reads.into_iter().find(|f| !base.keys.contains(&read(f, table))) {
+        return Pair::Killed(fault_text(fault, table));
+    }
+    if !simulation.completed {
+        return Pair::Timeout("it does not come to its end".to_owned());
+    }
+    let outputs = &simulation.observation.outputs;
+    let differs = base.references.iter().find_map(|r| {
+        let (_, left) = outputs.iter().find(|(position, _)| *position == r.position)?;
+        difference::first(&r.label, r.ty.as_ref(), r.tolerance, &r.bytes, left)
+    });
+    differs.map_or(Pair::Passed, Pair::Killed)
+}
+
+fn path(table: &HostTable, path: Option<u32>) -> Option<CallPath> {
+    table.paths.get(path? as usize).cloned()
+}
+
+fn race(conflict: &Conflict, table: &HostTable) -> Key {
+    let access = |a: &Access| (path(table, table.accesses.get(a.site as usize).map(|s| s.path)), a.mode);
+    let mut accesses: Vec<_> = conflict.accesses.iter().map(access).collect();
+    accesses.sort();
+    Key::Race { between_groups: conflict.inter_group, accesses }
+}
+
+fn read(fault: &SimulatorFault, table: &HostTable) -> Key {
+    Key::Uninitialised(path(table, table.accesses.get(fault.site as usize).map(|s| s.path)))
+}
+
+/// `k.cl:7:3`; empty where that is not known.
+fn place(table: &HostTable, path: Option<u32>) -> String {
+    let frame = path.and_then(|p| table.paths.get(p as usize)?.frames.first());
+    match frame {
+        Some(SourcePlace { file, line, column, .. }) if *line > 0 => format!(" at {file}:{line}:{column}"),
+        _ => String::new(),
+    }
+}
+
+fn access_place(table: &HostTable, site: u32) -> String {
+    place(table, table.accesses.get(site as usize).map(|s| s.path))
+}
+
+fn object(table: &HostTable, object: Option<u32>) -> String {
+    let known = object.and_then(|o| table.objects.get(o as usize));
+    known.map_or_else(|| "memory".to_owned(), |o| format!("`{}`", o.name))
+}
+
+fn race_text(conflict: &Conflict, table: &HostTable) -> String {
+    let does = |a: &Access| {
+        let what = match a.mode {
+            Mode::Read => "a read",
+            Mode::Write => "a write",
+            Mode::Atomic | Mode::AtomicRead => "an atomic",
+        };
+        format!("{what}{}", access_place(table, a.site))
+    };
+    let [a, b] = &conflict.accesses;
+    let who = if conflict.inter_group { "of different work-groups" } else { "of one work-group" };
+    format!(
+        "a data race on {} that the original does not have, between {} and {}, by work-items {who}",
+        object(table, Some(conflict.object)),
+        does(a),
+        does(b)
+    )
+}
+
+fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
+    let barrier = divergence.waiting.first().and_then(|w| table.barriers.get(w.barrier as usize));
+    let name = barrier.map_or("barrier", |b| b.builtin.as_str());
+    format!(
+        "work-items wait at the `{name}`{} that others of their group never reach",
+        place(table, barrier.map(|b| b.path))
+    )
+}
+
+fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
+    let site = fault.site as usize;
+    let what = object(table, fault.object);
+    match fault.kind {
+        FaultKind::Division => {
+            let at = place(table, table.divisions.get(site).map(|s| s.path));
+            format!("division by zero, or overflowing,{at}")
+        }
+        FaultKind::NonTermination => {
+            let at = place(table, table.loops.get(site).map(|s| s.path));
+            format!("a work-item ran out of loop iterations{at}")
+        }
+        FaultKind::Uninitialised => {
+            format!(
+                "{what} is read{} before any work-item of the group has written it",
+                access_place(table, fault.site)
+            )
+        }
+        FaultKind::OutOfBounds => format!("access out of bounds of {what}{}", access_place(table, fault.site)),
+        FaultKind::Null => format!("access through a null pointer{}", access_place(table, fault.site)),
+        FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),
+        FaultKind::Misaligned => format!("misaligned access to {what}{}", access_place(table, fault.site)),
+    }
+}

@@ -1,0 +1,31 @@
+//! Whether work-items of a kernel meet, which decides how often its mutants are run.
+
+use kassay::mutation::meeting::meets;
+use kassay::mutation::operators::Preset;
+
+use crate::support::{Kernel, alone_here};
+
+fn do_meet(source: &str) -> bool {
+    let _one = alone_here();
+    Kernel::new(source).with(&[], Preset::Full, |assay, _| meets(assay))
+}
+
+#[test]
+fn helpers_may_be_called_anything() {
+    let helper = "void update_barrier_flag(global int *o, int i) { o[i] |= 1; }\n\
+                  int atomic_number(int i) { return i * 7; }\n\
+                  kernel void k(global int *o) { int i = get_global_id(0); update_barrier_flag(o, i); o[i] += atomic_number(i); }";
+    assert!(!do_meet(helper));
+}
+
+#[test]
+fn builtins_tell_where_work_items_meet() {
+    let kernel = |body: &str| format!("kernel void k(global int *o) {{ int i = get_global_id(0); {body} o[i] += 1; }}");
+    assert!(!do_meet(&kernel("")));
+    assert!(!do_meet(&kernel("o[i] = max(i, (int)get_group_id(0));")));
+    for body in
+        ["barrier(CLK_GLOBAL_MEM_FENCE);", "atomic_inc(o);", "mem_fence(CLK_GLOBAL_MEM_FENCE);", "local int t; t = i;"]
+    {
+        assert!(do_meet(&kernel(body)), "{body}");
+    }
+}

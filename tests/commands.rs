@@ -282,7 +282,8 @@ fn quiet_leaves_results_that_were_asked_for() -> Done {
     // A note, too, that the simulator stands in for a device.
     let nowhere = folder.path().join("nowhere");
     std::fs::create_dir(&nowhere)?;
-    let stands_in = kassay().args(["run", &suite, "--quiet", "--format", "json"]).env("OCL_ICD_VENDORS", &nowhere).output()?;
+    let stands_in =
+        kassay().args(["run", &suite, "--quiet", "--format", "json"]).env("OCL_ICD_VENDORS", &nowhere).output()?;
     serde_json::from_slice::<Value>(&stands_in.stdout)?;
     assert_eq!(String::from_utf8_lossy(&stands_in.stderr), "");
     Ok(())

@@ -116,9 +116,38 @@ pub const CASES: &[Case] = &[
     case(&["FAdd", "FSub", "llvm.fmuladd"], Floats, When::SumOfProduct, Gives::Fused, "6.12.13 (FP_CONTRACT)"),
     case(
         &[
-            "FAdd", "FSub", "FMul", "FRem", "FPTrunc", "FPExt", "FCompare", "llvm.f*", "llvm.m*", "llvm.r*", "llvm.ceil",
-            "llvm.trunc", "fmin", "fmax", "min", "max", "clamp", "sign", "step", "fdim", "floor", "ceil", "rint", "round",
-            "trunc", "fmod", "fma", "isequal", "isnotequal", "isless*", "isgreater*", "convert_*",
+            "FAdd",
+            "FSub",
+            "FMul",
+            "FRem",
+            "FPTrunc",
+            "FPExt",
+            "FCompare",
+            "llvm.f*",
+            "llvm.m*",
+            "llvm.r*",
+            "llvm.ceil",
+            "llvm.trunc",
+            "fmin",
+            "fmax",
+            "min",
+            "max",
+            "clamp",
+            "sign",
+            "step",
+            "fdim",
+            "floor",
+            "ceil",
+            "rint",
+            "round",
+            "trunc",
+            "fmod",
+            "fma",
+            "isequal",
+            "isnotequal",
+            "isless*",
+            "isgreater*",
+            "convert_*",
         ],
         NarrowFloats,
         When::Subnormal,
@@ -183,7 +212,7 @@ pub struct Choices {
 
 impl Choices {
     /// A number that no other choice has.
-    pub fn next(&mut self) -> usize {
+    pub fn fresh_number(&mut self) -> usize {
         self.count += 1;
         self.count
     }
@@ -191,7 +220,7 @@ impl Choices {
     /// A value that the device chooses.
     pub fn any(&mut self, terms: &mut Terms, like: Term) -> Term {
         let sort = terms.sort(like);
-        let number = self.next();
+        let number = self.fresh_number();
         terms.symbol(format!("open {number}"), sort)
     }
 }

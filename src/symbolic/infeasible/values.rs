@@ -14,7 +14,7 @@ impl Encoder<'_> {
     pub(super) fn fresh(&mut self, value: ValueId, what: &str) -> Vec<Term> {
         let shape = self.program.shape(value);
         let sort = transfer::sort(shape.kind);
-        let count = self.choices.next();
+        let count = self.choices.fresh_number();
         let terms = &mut self.terms;
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(format!("{what} {count}.{lane}"), sort)).collect()
     }

@@ -253,6 +253,43 @@ fn every_way_out_gives_the_same_result() -> Done {
 }
 
 #[test]
+fn quiet_leaves_results_that_were_asked_for() -> Done {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("generated");
+    let (suite, kernel) = (testdata("vector_add/suite.toml"), testdata("vector_add/vector_add.cl"));
+    let generated = out.to_str().ok_or("no UTF-8")?;
+    let commands: [&[&str]; 8] = [
+        &["devices"],
+        &["inspect", &kernel],
+        &["run", &suite],
+        &["cover", &suite],
+        &["mutate", &suite, "--sample", "2"],
+        &["generate", &kernel, "-o", generated, "--max-execs", "50"],
+        &["schedule", &suite, "--device", "sim", "--schedules", "2"],
+        &["check", &suite],
+    ];
+    for command in commands {
+        let printed = run(&[command, &["--quiet", "--format", "json"]].concat())?;
+        let schema = format!("kassay.{}/1", command[0]);
+        let result: Value = serde_json::from_slice(&printed.stdout).map_err(|e| format!("{command:?}: {e}"))?;
+        assert_eq!(at(&result, "/schema")?, &Value::String(schema));
+        assert!(printed.stderr.is_empty(), "{command:?}: {}", String::from_utf8_lossy(&printed.stderr));
+        let silent = run(&[command, &["--quiet"]].concat())?;
+        let (said, noted) = (String::from_utf8_lossy(&silent.stdout), String::from_utf8_lossy(&silent.stderr));
+        assert_eq!((&*said, &*noted), ("", ""), "{command:?}");
+        assert_eq!(printed.status.code(), silent.status.code(), "{command:?}");
+    }
+    // A note, too, that the simulator stands in for a device.
+    let nowhere = folder.path().join("nowhere");
+    std::fs::create_dir(&nowhere)?;
+    let stands_in =
+        kassay().args(["run", &suite, "--quiet", "--format", "json"]).env("OCL_ICD_VENDORS", &nowhere).output()?;
+    serde_json::from_slice::<Value>(&stands_in.stdout)?;
+    assert_eq!(String::from_utf8_lossy(&stands_in.stderr), "");
+    Ok(())
+}
+
+#[test]
 fn thresholds_decide_the_exit_code() -> Done {
     let suite = testdata("reduction_tree/suite.toml");
     let cover = json(&["cover", &suite])?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
 use super::session::{self, Keeps, Session};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MeasureOptions, Programs};
@@ -160,7 +160,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     for threshold in &args.fail_under {
         if let Some(reached) = threshold.missed(&result.coverage) {
             findings = true;
-            note(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric, threshold.percent));
+            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric, threshold.percent));
         }
     }
     Ok(u8::from(findings))

@@ -67,7 +67,7 @@ pub struct GenerateArgs {
     /// Go on from the journal of a search that was ended
     #[arg(long)]
     pub resume: bool,
-    /// Print nothing on success
+    /// Print no progress, notes or text; what --format json asks for is printed
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Say more: every goal and test, and clang's warnings

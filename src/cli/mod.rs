@@ -18,7 +18,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Assays GPU kernels and their tests at the level of LLVM IR
 #[derive(Debug, Parser)]
@@ -52,7 +52,12 @@ enum Command {
 
 /// Runs the program and gives its exit code.
 pub fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let matches = Cli::command().get_matches();
+    if matches.subcommand().is_some_and(|(_, flags)| matches!(flags.try_get_one("quiet"), Ok(Some(true)))) {
+        options::silence_notes();
+    }
+    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let done = match parsed.command {
         Command::Devices(args) => devices::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Run(args) => run::run(&args),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
 use super::session::{self, Keeps, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
@@ -271,7 +271,7 @@ fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
     if let (Some(least), Some(score)) = (args.fail_under, result.summary.score)
         && score < least
     {
-        note(&format!("the mutation score is {score:.1} %, below {least} %"));
+        complain(&format!("the mutation score is {score:.1} %, below {least} %"));
         found = true;
     }
     found

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -101,7 +102,7 @@ pub struct OutputFlags {
     /// What standard output gets
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Print nothing on success
+    /// Print no progress, notes or text; what --format json asks for is printed
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Say more: warnings, what was left out and why
@@ -126,10 +127,8 @@ impl OutputFlags {
         if let Some(path) = &self.output {
             store::write(result, path)?;
         }
-        if self.quiet {
-            return Ok(());
-        }
         let printed = match self.format {
+            Format::Text if self.quiet => return Ok(()),
             Format::Text => text(&style()),
             Format::Json => {
                 let json = serde_json::to_string_pretty(result);
@@ -220,7 +219,22 @@ pub fn warn(loaded: &Loaded, verbose: bool, quiet: bool) {
     }
 }
 
-/// Prints a note on standard error.
+/// Whether notes are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes from now on.
+pub fn silence_notes() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Prints a note on standard error, unless `--quiet` was given.
 pub fn note(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        complain(text);
+    }
+}
+
+/// Says on standard error why the exit code is not 0, with `--quiet` too.
+pub fn complain(text: &str) {
     eprintln!("note: {text}");
 }

@@ -2,6 +2,7 @@
 
 use super::concrete::evaluate;
 use super::expression::{Node, Operation, Sort, Term, Terms, mask};
+use crate::kernel::floats;
 
 /// What is left of an operation.
 pub(super) enum Folded {
@@ -20,7 +21,10 @@ impl Terms {
             && let Some(values) = args.iter().map(|a| self.as_constant(*a)).collect::<Option<Vec<u64>>>()
         {
             let sorts: Vec<Sort> = args.iter().map(|a| self.sort(*a)).collect();
-            if !sorts.contains(&Sort::Other) {
+            // IEEE 754 leaves the bits of what is no number open.
+            let is_nan = |width| operation == Operation::ToBits && floats::number(values[0], width).is_nan();
+            let is_open = matches!(sorts[..], [Sort::Float(width)] if is_nan(width));
+            if !sorts.contains(&Sort::Other) && !is_open {
                 let bits = evaluate(operation, &values, &sorts, sort);
                 return Folded::Known(self.constant(bits, sort));
             }

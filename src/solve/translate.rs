@@ -150,7 +150,7 @@ impl<'t> Asts<'t> {
         }
         let Sort::Float(width) = self.terms.sort(term) else { return None };
         let bits = match self.terms.node(term) {
-            Node::Constant(bits) => BV::from_u64(*bits, width),
+            Node::Constant(bits) if !floats::number(*bits, width).is_nan() => BV::from_u64(*bits, width),
             Node::Apply(Operation::FromBits, args) => self.bits(args[0])?.clone(),
             _ => {
                 let bits = BV::new_const(format!("bits of {term:?}"), width);

@@ -8,6 +8,7 @@ use llvm_sys::target::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
 
 use super::expression::{Operation, Sort, Term, Terms};
+use crate::kernel::floats;
 use crate::kernel::ir::{self, Inst};
 
 /// The values of one function, in terms that it shares with others.
@@ -272,8 +273,18 @@ impl<'t> Values<'t> {
             LLVMRealULT => (Operation::FLe, r, l, true),
             _ => return None,
         };
+        // A device may take subnormal numbers for 0 (OpenCL C 1.2, 7.5.3): what equals what then is its own affair.
+        if [l, r].iter().any(|x| self.is_subnormal(*x)) {
+            return None;
+        }
         let holds = self.terms.compare(operation, l, r);
         Some(if negated { self.terms.not(holds) } else { holds })
+    }
+
+    fn is_subnormal(&self, x: Term) -> bool {
+        let (Sort::Float(width), Some(bits)) = (self.terms.sort(x), self.terms.as_constant(x)) else { return false };
+        let x = floats::number(bits, width).abs();
+        0.0 < x && x < if width == 32 { f32::MIN_POSITIVE.into() } else { f64::MIN_POSITIVE }
     }
 
     fn select(&mut self, inst: Inst) -> Option<Vec<Term>> {
@@ -346,9 +357,13 @@ impl<'t> Values<'t> {
         let lane = |values: &mut Self, i: usize| match (function, &args[..]) {
             ("min", [l, r]) => Some(values.least(less, l[i], r[i])),
             ("max", [l, r]) => Some(values.greatest(less, l[i], r[i])),
+            // Undefined if the ends are in the wrong order (OpenCL C 1.2, 6.12.3).
             ("clamp", [v, low, high]) => {
                 let raised = values.greatest(less, v[i], low[i]);
-                Some(values.least(less, raised, high[i]))
+                let exact = values.least(less, raised, high[i]);
+                let wrong = values.terms.compare(less, high[i], low[i]);
+                let any = values.terms.unknown(name.clone(), vec![v[i], low[i], high[i]], sort);
+                Some(values.terms.apply(Operation::Select, vec![wrong, any, exact], sort))
             }
             _ => None,
         };

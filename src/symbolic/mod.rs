@@ -4,4 +4,5 @@
 
 pub mod concolic;
 pub mod infeasible;
+pub mod open;
 pub mod transfer;

@@ -233,3 +233,94 @@ fn ids_depend_on_source_and_options_alone() {
         );
     });
 }
+
+/// `if (n > 3) o[0] = 1; else o[1] = n;` on lines 2, 3 and 5 of `k.cl`, in the text form of llvm-spirv.
+const WITH_LINES: &str = r#"119734787 65536 393230 50 0
+2 Capability Addresses
+2 Capability Kernel
+2 Capability Int64
+5 ExtInstImport 1 "OpenCL.std"
+8 ExtInstImport 20 "OpenCL.DebugInfo.100"
+3 MemoryModel 2 2
+4 EntryPoint 6 5 "k"
+4 String 21 "k.cl"
+3 String 24 "k"
+3 String 27 "int"
+3 String 30 ""
+3 Source 3 102000
+3 Name 12 "o"
+3 Name 6 "n"
+4 TypeInt 3 32 0
+4 TypeInt 35 64 0
+4 Constant 3 10 3
+4 Constant 3 36 1
+5 Constant 35 37 1 0
+4 Constant 3 29 32
+2 TypeVoid 2
+4 TypePointer 38 5 3
+5 TypeFunction 4 2 38 3
+2 TypeBool 11
+7 ExtInst 2 22 20 DebugSource 21 30
+9 ExtInst 2 23 20 DebugCompileUnit 65536 5 22 3
+8 ExtInst 2 28 20 DebugTypeBasic 27 29 4
+8 ExtInst 2 25 20 DebugTypeFunction 0 2 28
+15 ExtInst 2 26 20 DebugFunction 24 25 22 1 0 23 30 8 1 5
+5 Function 2 5 0 4
+3 FunctionParameter 38 12
+3 FunctionParameter 3 6
+2 Label 7
+6 ExtInst 2 31 20 DebugScope 26
+4 Line 21 2 9
+5 SGreaterThan 11 13 6 10
+4 BranchConditional 13 8 9
+2 Label 8
+6 ExtInst 2 32 20 DebugScope 26
+4 Line 21 3 10
+5 Store 12 36 2 4
+2 Branch 14
+2 Label 9
+6 ExtInst 2 33 20 DebugScope 26
+4 Line 21 5 5
+5 InBoundsPtrAccessChain 38 15 12 37
+5 Store 15 6 2 4
+2 Branch 14
+2 Label 14
+6 ExtInst 2 34 20 DebugScope 26
+4 Line 21 6 1
+1 Return
+1 FunctionEnd
+"#;
+
+#[test]
+fn spirv_with_debug_information_has_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let assembled = |name: &str, text: &str| {
+        let (from, to) = (folder.path().join("k.txt"), folder.path().join(name));
+        std::fs::write(&from, text).unwrap();
+        run("llvm-spirv-15", &["-to-binary", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
+        to
+    };
+    let with = assembled("with.spv", WITH_LINES);
+    let lines: Vec<&str> = WITH_LINES.lines().filter(|line| !line.contains("Debug")).collect();
+    let without = assembled("without.spv", &(lines.join("\n") + "\n"));
+    let place = |kernel: &Inspected| {
+        let branch = kernel.sites.iter().find(|s| s.kind == "branch").map(|s| s.location.clone());
+        branch.map(|l| (l.file, l.line, l.column))
+    };
+    let seen = inspect(&with, "k");
+    assert_eq!((seen.counts.branches, seen.counts.lines, seen.counts.statements), (1, 3, 0));
+    assert_eq!(place(&seen), Some(("k.cl".to_owned(), 2, 9)));
+    let seen = inspect(&without, "k");
+    assert_eq!((seen.counts.branches, seen.counts.lines, seen.counts.statements), (1, 0, 0));
+
+    let suite = folder.path().join("suite.toml");
+    let test = "[[test]]\nname = \"small\"\nglobal = [1]\nargs = { o = { fill = 0, len = 2 }, n = 2 }\n";
+    std::fs::write(&suite, format!("kernel = \"with.spv\"\n{test}")).unwrap();
+    let [covered] = Lane::start().cover(&suite, [Slots::Groups]);
+    let of = |kind: &str| {
+        let of_kind = covered.sites.iter().filter(|s| s.kind == kind);
+        of_kind.map(|s| (s.location.line, s.covered)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("line"), [(2, true), (3, false), (5, true)]);
+    assert_eq!(of("branch"), [(2, false), (2, true)]);
+}

@@ -16,11 +16,11 @@ fn after_an_endless_loop_the_next_launch_works() -> Test {
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
     let launch = |go: i32| Launch::new(range([1]), vec![ints(&[go, 0])]);
-    let limit = Duration::from_millis(300);
+    let limit = Duration::from_secs(1);
     let start = Instant::now();
     let fault = executor.run(program, &launch(1), &RunOptions { timeout: limit, ..once() })?;
     assert_eq!(fault, Err(Fault::Timeout { limit }));
-    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(start.elapsed() < Duration::from_secs(60));
     assert_eq!(ints_of(&completed(executor.run(program, &launch(0), &once())?)?, 0)?, [0, 7]);
     Ok(())
 }

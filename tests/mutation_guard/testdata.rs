@@ -106,7 +106,10 @@ fn guarded_kernels_compute_what_the_originals_do() -> Done {
                 // Zero where nothing is the device's choice.
                 let tolerance = Tolerance { abs: 0.0, rel: bound as f64 * f64::from(f32::EPSILON) };
                 if a != b && (bound == 0 || !compare::compare(a, b, ty, tolerance).passed()) {
-                    wrong.push(format!("{at}: argument {position} differs (precision bound: {bound} ULP)"));
+                    let places = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).take(8);
+                    let places: Vec<String> = places.map(|(i, (a, b))| format!("byte {i}: {a:#x}, {b:#x}")).collect();
+                    let places = places.join("; ");
+                    wrong.push(format!("{at}: argument {position} differs (precision bound: {bound} ULP): {places}"));
                 }
             }
         }

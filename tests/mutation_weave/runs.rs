@@ -79,7 +79,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
     for (number, edit) in numbered.iter().step_by(3) {
         let module = kernel.module.clone();
         alone::apply(&module, &kernel.sites, edit).unwrap();
-        let alone = executor.load(&kernel.code(&module)).unwrap();
+        let alone = executor.load(&kernel.quick_code(&module)).unwrap();
         let Ok(alone_seen) = executor.run(alone, &launch, &options(None)).unwrap() else {
             faults += 1;
             continue;

@@ -159,7 +159,7 @@ fn sweeps_tell_each_variation_apart() {
         variations: &variations,
         references: &[reference],
         repeats: 2,
-        timeout: Duration::from_millis(100),
+        timeout: Duration::from_secs(1),
         words: 1..2,
         batch: None,
     };
@@ -212,7 +212,7 @@ fn runs_tell_what_was_stopped_and_keep_what_was_done() {
         }
         other => panic!("{other:?}"),
     }
-    let options = RunOptions { timeout: Duration::from_millis(50), ..options };
+    let options = RunOptions { timeout: Duration::from_secs(1), ..options };
     match simulator.run_with_probe(program, &launch, &options, &[1]).unwrap() {
         Err(Fault::Checked { what, observation }) => {
             assert!(what.starts_with("non-termination: "), "{what}");

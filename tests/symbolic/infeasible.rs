@@ -149,11 +149,37 @@ fn builtins_have_ranges() {
     last("if (any((int2)(n, m) < (int2)(m, n)) && n == m) out[0] = 1;", "t");
     last("if (fabs(x) < 0.0f) out[0] = 1;", "t");
     last("if (fmin(x, 1.0f) > 1.0f) out[0] = 1;", "t");
-    last("if (floor(x) > x) out[0] = 1;", "t");
+    last("if (floor(x) > x) out[0] = 1;", "");
+    last("if (x > 1.0f && floor(x) > x) out[0] = 1;", "t");
     last("if (isnan(x)) { if (x > 0.0f) out[0] = 1; }", "t");
     last("if (convert_uchar_sat(n) > 255) out[0] = 1;", "t");
     last("if (convert_int(x) == 7) { if (x > 9.0f) out[0] = 1; }", "");
     last("if (exp(x) < 0.0f) out[0] = 1;", "");
+}
+
+/// What devices may do differently (`symbolic::open`) is no ground for a proof; what they all do is.
+#[test]
+fn what_opencl_leaves_open_proves_nothing() {
+    last("if (x != x && convert_uint_sat(x) != 0u) out[0] = 1;", "");
+    last("if (x == x && x < 0.0f && convert_uint_sat(x) != 0u) out[0] = 1;", "t");
+    last("if (x == 127.5f && convert_char_rtp(x) != 127) out[0] = 1;", "");
+    last("if (x == 126.5f && convert_char_rtp(x) != 127) out[0] = 1;", "t");
+    last("if (x != y && x - y == 0.0f) out[0] = 1;", "");
+    last("if (x > 0.0f && x * 1.0f == 0.0f) out[0] = 1;", "");
+    last("if (x > 1.0f && x * 1.0f == 0.0f) out[0] = 1;", "t");
+    last("if (x == 1e-40f && x == 0.0f) out[0] = 1;", "");
+    last("if (x == 1e-30f && x == 0.0f) out[0] = 1;", "t");
+    last("if (isinf(x) && max(x, 1.0f) < 1.0f) out[0] = 1;", "");
+    last("if (isfinite(x) && max(x, 1.0f) < 1.0f) out[0] = 1;", "t");
+    last("if (as_int(fmax(0.0f, -fabs(x))) != 0) out[0] = 1;", "");
+    last("if (clamp(n, 5, 1) != 1) out[0] = 1;", "");
+    last("if (mul24(0x1000000, n & 1) > 0x1000000) out[0] = 1;", "");
+    last("if (x / y > 1.0f && x < 1.0f && y == 1.0f) out[0] = 1;", "");
+    last("if (n == 0 && 5 / n == 7) out[0] = 1;", "");
+    last("if (native_recip(x) > 1.0f && x > 2.0f) out[0] = 1;", "");
+    // The bits of what is no number.
+    last("if (isnan(x) && as_int(x + 1.0f) == 0x7fc12345) out[0] = 1;", "");
+    last("if (isnan(x) && as_int(x + 1.0f) == 0x3f800000) out[0] = 1;", "t");
 }
 
 #[test]
@@ -168,7 +194,7 @@ fn floats_are_as_ieee_754_has_them() {
     last("if (as_uint(x) == 0x7fc00001u) out[0] = 1;", "");
     last("if ((as_uint(x) >> 31) == 2) out[0] = 1;", "t");
     let (_, preconditions) = reason("if (x * x < 0.0f) out[0] = 1;");
-    assert_eq!(preconditions, ["the device keeps subnormal numbers in single precision"]);
+    assert!(preconditions.is_empty(), "{preconditions:?}");
 }
 
 #[test]

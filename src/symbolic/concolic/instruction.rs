@@ -7,7 +7,9 @@ use super::memory::{self, Block};
 use super::trace::Entry;
 use super::value::{self, Lane, Value};
 use crate::program::{Instruction, Kind, Op, Shape, arithmetic, signed};
+use crate::solve::concrete::Trial;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
+use crate::solve::query::Model;
 use crate::symbolic::transfer;
 
 impl Machine<'_> {
@@ -257,10 +259,8 @@ impl Machine<'_> {
             terms.push(lanes.iter().map(|bits| self.scratch.constant(*bits, sort)).collect::<Vec<Term>>());
         }
         if let Some(found) = transfer::apply(&mut self.scratch, program, instruction, &terms) {
-            let bits: Option<Vec<u64>> = found.iter().map(|t| self.scratch.as_constant(*t)).collect();
-            if let Some(bits) = bits {
-                return Value::of_bits(bits, shape);
-            }
+            let mut trial = Trial::of(&self.scratch, Model::default());
+            return Value::of_bits(found.iter().map(|t| trial.value(*t)), shape);
         }
         match super::mathematics::builtin(program, instruction, args, shape) {
             Some(bits) => Value::of_bits(bits, shape),

@@ -331,18 +331,11 @@ fn leans_on(
     let mut loads = 0;
     let mut buffers = BTreeSet::new();
     for term in encoded.terms.parts(&of) {
-        use Operation::{FAdd, FFma, FMul, FSub};
-        match encoded.terms.node(term) {
-            Node::Apply(FAdd | FSub | FMul | FFma, _) if encoded.terms.sort(term) == Sort::Float(32) => {
-                preconditions.insert("the device keeps subnormal numbers in single precision".to_owned());
+        if let Node::Unknown(name, _) = encoded.terms.node(term) {
+            loads += encoded.loads.get(&term).copied().unwrap_or(0);
+            if let Some(position) = name.strip_prefix("memory of arg").and_then(|n| n.split(' ').next()) {
+                buffers.insert(position.to_owned());
             }
-            Node::Unknown(name, _) => {
-                loads += encoded.loads.get(&term).copied().unwrap_or(0);
-                if let Some(position) = name.strip_prefix("memory of arg").and_then(|n| n.split(' ').next()) {
-                    buffers.insert(position.to_owned());
-                }
-            }
-            _ => {}
         }
     }
     if loads > 1 {

@@ -1,36 +1,22 @@
-//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open, it is anything.
-
-use llvm_sys::LLVMOpcode;
+//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open (`symbolic::open`), it is anything.
 
 use super::encode::Encoder;
 use super::memory::{self, Cell};
-use crate::kernel::builtins;
 use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId, masked};
-use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
-use crate::symbolic::transfer;
+use crate::solve::expression::{Operation, Sort, Term};
+use crate::symbolic::{open, transfer};
 
 /// Tables with more elements are not looked up.
 const TABLE: u64 = 64;
-
-fn power(width: u32, exponent: u32) -> u64 {
-    crate::kernel::floats::bits(2f64.powi(exponent.cast_signed()), width)
-}
 
 impl Encoder<'_> {
     /// A value of no known content.
     pub(super) fn fresh(&mut self, value: ValueId, what: &str) -> Vec<Term> {
         let shape = self.program.shape(value);
         let sort = transfer::sort(shape.kind);
-        self.count += 1;
-        let count = self.count;
+        let count = self.choices.fresh_number();
         let terms = &mut self.terms;
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(format!("{what} {count}.{lane}"), sort)).collect()
-    }
-
-    pub(super) fn fresh_like(&mut self, like: Term) -> Term {
-        self.count += 1;
-        let sort = self.terms.sort(like);
-        self.terms.symbol(format!("open {}", self.count), sort)
     }
 
     pub(super) fn value(&mut self, value: ValueId) -> Vec<Term> {
@@ -78,7 +64,7 @@ impl Encoder<'_> {
                 return Vec::new();
             }
             Op::Alloca(_) => Some(vec![self.terms.symbol(format!("private {}", instruction.result), Sort::Bits(64))]),
-            Op::Call(name, base) => self.call(instruction, name, base),
+            Op::Call(_, base) => self.call(instruction, base),
             Op::Shuffle(mask) if mask.iter().any(|m| *m < 0) => self.shuffled(instruction, mask),
             Op::AtomicRmw(_) | Op::CompareExchange | Op::Other | Op::Phi(_) | Op::Member(_) => None,
             _ => self.transferred(instruction),
@@ -93,120 +79,10 @@ impl Encoder<'_> {
         instruction.operands.iter().map(|o| self.value(*o)).collect()
     }
 
+    /// What follows from operands alone, with what the device chooses of it.
     fn transferred(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
         let operands = self.operands(instruction);
-        let exact = transfer::apply(&mut self.terms, self.program, instruction, &operands)?;
-        let lane = |i: usize, o: usize| *operands[o].get(i).unwrap_or(&operands[o][0]);
-        let mut lanes = Vec::with_capacity(exact.len());
-        for (i, exact) in exact.into_iter().enumerate() {
-            let open = match &instruction.op {
-                Op::Binary(opcode) => self.binary_is_open(*opcode, lane(i, 0), lane(i, 1)),
-                Op::Cast(LLVMOpcode::LLVMFPToSI) => Some(self.does_not_fit(lane(i, 0), exact, true)),
-                Op::Cast(LLVMOpcode::LLVMFPToUI) => Some(self.does_not_fit(lane(i, 0), exact, false)),
-                _ => None,
-            };
-            let exact = self.anything_if(open, exact);
-            lanes.push(match &instruction.op {
-                Op::Binary(opcode @ (LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub)) => {
-                    self.contracted(*opcode == LLVMOpcode::LLVMFSub, lane(i, 0), lane(i, 1), exact)
-                }
-                _ => exact,
-            });
-        }
-        Some(lanes)
-    }
-
-    /// A sum of a product may be rounded once only, as the device likes (`FP_CONTRACT` is on by default: OpenCL C 6.12.2).
-    fn contracted(&mut self, is_difference: bool, left: Term, right: Term, exact: Term) -> Term {
-        let sort = self.terms.sort(exact);
-        let factors = |terms: &Terms, term: Term| match terms.node(term) {
-            Node::Apply(Operation::FMul, args) => Some((args[0], args[1])),
-            _ => None,
-        };
-        let (of_left, of_right) = (factors(&self.terms, left), factors(&self.terms, right));
-        if of_left.is_none() && of_right.is_none() {
-            return exact;
-        }
-        if sort == Sort::Float(16) {
-            return self.fresh_like(exact);
-        }
-        let mut result = exact;
-        if let Some((a, b)) = of_left {
-            let other = if is_difference { self.terms.apply(Operation::FNeg, vec![right], sort) } else { right };
-            result = self.perhaps_fused([a, b, other], result);
-        }
-        if let Some((a, b)) = of_right {
-            let a = if is_difference { self.terms.apply(Operation::FNeg, vec![a], sort) } else { a };
-            result = self.perhaps_fused([a, b, left], result);
-        }
-        result
-    }
-
-    fn perhaps_fused(&mut self, of: [Term; 3], else_: Term) -> Term {
-        let sort = self.terms.sort(else_);
-        let fused = self.terms.apply(Operation::FFma, of.to_vec(), sort);
-        let bit = self.terms.truth(false);
-        let choice = self.fresh_like(bit);
-        self.terms.select(choice, fused, else_)
-    }
-
-    pub(super) fn anything_if(&mut self, open: Option<Term>, exact: Term) -> Term {
-        match open.map(|o| (o, self.terms.as_constant(o))) {
-            None | Some((_, Some(0))) => exact,
-            Some((open, _)) => {
-                let any = self.fresh_like(exact);
-                self.terms.select(open, any, exact)
-            }
-        }
-    }
-
-    fn number(&mut self, bits: u64, like: Term) -> Term {
-        let sort = self.terms.sort(like);
-        self.terms.constant(bits, sort)
-    }
-
-    /// Divisions without a result (OpenCL C 6.3.b), shifts by too many bits that the language has not masked, and division
-    /// of less than double precision, which is not exact (7.4).
-    fn binary_is_open(&mut self, opcode: LLVMOpcode, left: Term, right: Term) -> Option<Term> {
-        use LLVMOpcode::*;
-        let (Sort::Bits(width) | Sort::Float(width)) = self.terms.sort(left) else { return None };
-        match opcode {
-            LLVMUDiv | LLVMURem => {
-                let zero = self.number(0, right);
-                Some(self.terms.compare(Operation::Eq, right, zero))
-            }
-            LLVMSDiv | LLVMSRem => {
-                let (zero, minus) = (self.number(0, right), self.number(u64::MAX, right));
-                let least = self.number(1 << (width - 1), left);
-                let none = self.terms.compare(Operation::Eq, right, zero);
-                let (by_minus, of_least) =
-                    (self.terms.compare(Operation::Eq, right, minus), self.terms.compare(Operation::Eq, left, least));
-                let wraps = self.terms.and(by_minus, of_least);
-                Some(self.terms.or(none, wraps))
-            }
-            LLVMShl | LLVMLShr | LLVMAShr => {
-                let most = self.number(u64::from(width), right);
-                let within = self.terms.compare(Operation::Ult, right, most);
-                Some(self.terms.not(within))
-            }
-            LLVMFDiv if width < 64 => Some(self.terms.truth(true)),
-            _ => None,
-        }
-    }
-
-    /// Conversions of what the type does not hold give anything (6.2.3.3).
-    fn does_not_fit(&mut self, x: Term, to: Term, is_signed: bool) -> Term {
-        let (Sort::Float(from), Sort::Bits(width)) = (self.terms.sort(x), self.terms.sort(to)) else {
-            return self.terms.truth(true);
-        };
-        let sort = self.terms.sort(x);
-        let whole = self.terms.apply(Operation::FRound(Rounding::Zero), vec![x], sort);
-        let end = self.number(power(from, if is_signed { width - 1 } else { width }), x);
-        let below = self.terms.compare(Operation::FLt, whole, end);
-        let begin = if is_signed { self.terms.apply(Operation::FNeg, vec![end], sort) } else { self.number(0, x) };
-        let above = self.terms.compare(Operation::FLe, begin, whole);
-        let fits = self.terms.and(below, above);
-        self.terms.not(fits)
+        open::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
     }
 
     fn shuffled(&mut self, instruction: &Instruction, mask: &[i32]) -> Option<Vec<Term>> {
@@ -214,7 +90,7 @@ impl Encoder<'_> {
         let mut lanes = transfer::apply(&mut self.terms, self.program, instruction, &operands)?;
         for (lane, m) in lanes.iter_mut().zip(mask) {
             if *m < 0 {
-                *lane = self.fresh_like(*lane);
+                *lane = self.choices.any(&mut self.terms, *lane);
             }
         }
         Some(lanes)
@@ -338,7 +214,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn call(&mut self, instruction: &Instruction, name: &str, base: &str) -> Option<Vec<Term>> {
+    fn call(&mut self, instruction: &Instruction, base: &str) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let dimension = || instruction.operands.first().and_then(|o| self.program.constant(*o));
         match base {
@@ -384,7 +260,7 @@ impl Encoder<'_> {
             }
             _ => {}
         }
-        self.builtin(instruction, name, base)
+        self.transferred(instruction)
     }
 
     fn linear(&mut self, is_global: bool) -> Term {
@@ -410,94 +286,6 @@ impl Encoder<'_> {
             });
         }
         at.unwrap_or_else(|| self.terms.constant(0, Sort::Bits(64)))
-    }
-
-    /// Builtins on values, where the specification leaves nothing open.
-    fn builtin(&mut self, instruction: &Instruction, name: &str, base: &str) -> Option<Vec<Term>> {
-        let first = self.program.shape(*instruction.operands.first()?);
-        let is_float = matches!(first.kind, Kind::Float(_));
-        let is_rough = base.starts_with("native_") || base.starts_with("half_");
-        if is_rough || is_float && matches!(base, "mad" | "mix" | "dot" | "divide" | "recip") {
-            return None;
-        }
-        if matches!(first.kind, Kind::Float(16 | 32)) && (base == "sqrt" || name.starts_with("llvm.sqrt")) {
-            return None;
-        }
-        // LLVM's SPIR-V does not say whether what is converted has a sign, and devices take the wrong one.
-        if base.starts_with("convert_") && base.contains("_sat") && !is_float {
-            return None;
-        }
-        let operands = self.operands(instruction);
-        let exact = transfer::apply(&mut self.terms, self.program, instruction, &operands)?;
-        let lane = |i: usize, o: usize| *operands[o].get(i).unwrap_or(&operands[o][0]);
-        let params = builtins::demangle(name).map_or("", |(_, params)| params);
-        let element = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
-        let is_signed = element.chars().next().is_some_and(builtins::is_signed);
-        let mut lanes = Vec::with_capacity(exact.len());
-        for (i, exact) in exact.into_iter().enumerate() {
-            let open = if name.starts_with("llvm.fmuladd") {
-                // Rounded once or twice, as the device likes.
-                let sort = self.terms.sort(exact);
-                if sort == Sort::Float(16) {
-                    return None;
-                }
-                lanes.push(self.perhaps_fused([lane(i, 0), lane(i, 1), lane(i, 2)], exact));
-                continue;
-            } else if base.starts_with("convert_") && is_float && !base.contains("_sat") {
-                match self.terms.sort(exact) {
-                    Sort::Bits(_) => Some(self.does_not_fit(lane(i, 0), exact, !base.starts_with("convert_u"))),
-                    _ => None,
-                }
-            } else if matches!(base, "any" | "all") {
-                // Devices differ in what they take for true besides all ones.
-                let mut odd = self.terms.truth(false);
-                for x in operands[0].clone() {
-                    let (zero, ones) = (self.number(0, x), self.number(u64::MAX, x));
-                    let is_zero = self.terms.compare(Operation::Eq, x, zero);
-                    let is_ones = self.terms.compare(Operation::Eq, x, ones);
-                    let is_truth = self.terms.or(is_zero, is_ones);
-                    let is_odd = self.terms.not(is_truth);
-                    odd = self.terms.or(odd, is_odd);
-                }
-                Some(odd)
-            } else if matches!(base, "mul24" | "mad24") {
-                let (x, y) = (self.is_wide(lane(i, 0), is_signed), self.is_wide(lane(i, 1), is_signed));
-                Some(self.terms.or(x, y))
-            } else if base == "clamp" {
-                let (low, high) = (lane(i, 1), lane(i, 2));
-                let less = match (is_float, is_signed) {
-                    (true, _) => Operation::FLe,
-                    (false, true) => Operation::Sle,
-                    (false, false) => Operation::Ule,
-                };
-                let ordered = self.terms.compare(less, low, high);
-                Some(self.terms.not(ordered))
-            } else {
-                None
-            };
-            let mut open = open;
-            if is_float && matches!(base, "min" | "max" | "clamp") {
-                let nan = self.terms.apply(Operation::IsNan, vec![lane(i, 0)], Sort::Bits(1));
-                let other = self.terms.apply(Operation::IsNan, vec![lane(i, 1)], Sort::Bits(1));
-                let any = self.terms.or(nan, other);
-                open = Some(match open {
-                    Some(open) => self.terms.or(open, any),
-                    None => any,
-                });
-            }
-            lanes.push(self.anything_if(open, exact));
-        }
-        Some(lanes)
-    }
-
-    /// Whether a number takes more than 24 bits (6.12.3: then `mul24` is open).
-    fn is_wide(&mut self, x: Term, is_signed: bool) -> Term {
-        let Sort::Bits(width) = self.terms.sort(x) else { return self.terms.truth(true) };
-        let low = self.terms.apply(Operation::Trunc, vec![x], Sort::Bits(24.min(width)));
-        let extend = if is_signed { Operation::SExt } else { Operation::ZExt };
-        let back = self.terms.apply(extend, vec![low], Sort::Bits(width));
-        let same = self.terms.compare(Operation::Eq, x, back);
-        self.terms.not(same)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Op, Program, ValueId};
 use crate::solve::expression::{Operation, Term, Terms};
 use crate::solve::query::Limits;
+use crate::symbolic::open::Choices;
 
 /// Instructions that the formula has, copies of loop bodies included.
 const MOST: usize = 60_000;
@@ -95,7 +96,7 @@ pub struct Encoder<'p> {
     /// By value: the lanes that it has where the encoder stands.
     pub(super) values: Vec<Option<Vec<Term>>>,
     pub(super) cells: Cells,
-    pub(super) count: usize,
+    pub(super) choices: Choices,
     pub(super) loads: HashMap<Term, usize>,
     reach: Vec<Option<Term>>,
     guards: Vec<Rc<Vec<Guard>>>,
@@ -124,7 +125,7 @@ pub fn encode<'p>(program: &'p Program, nest: &'p Nest, limits: &Limits) -> Opti
         memory: Memory::of(program),
         values: vec![None; program.values.len()],
         cells: Cells::default(),
-        count: 0,
+        choices: Choices::default(),
         loads: HashMap::new(),
         reach: vec![None; blocks],
         guards: vec![Rc::default(); blocks],

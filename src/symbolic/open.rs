@@ -1,0 +1,570 @@
+//! What OpenCL C leaves to the device, and what instructions and builtins give on every device that keeps to it: the exact value
+//! of `transfer`, or anything, or one of the values that are allowed.
+//!
+//! [`CASES`] is the one list of it; what has no rule in `transfer` is anything. Proofs go through here. Interpreters do not: what
+//! they come to is only proposed, and then run.
+
+use std::collections::HashMap;
+
+use super::transfer;
+use crate::kernel::{builtins, floats};
+use crate::program::{Instruction, Kind, Op, Program};
+use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
+
+/// A case in which the standard says "may", "should", "undefined" or "implementation-defined", or bounds an error.
+#[derive(Debug)]
+pub struct Case {
+    /// Instructions as LLVM calls them, builtins as OpenCL C does; `*` stands for any characters.
+    pub of: &'static [&'static str],
+    pub operands: Operands,
+    pub when: When,
+    pub gives: Gives,
+    /// Of the OpenCL C 1.2 specification, unless it names another document.
+    pub section: &'static str,
+}
+
+/// The type of the first operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operands {
+    Any,
+    Integers,
+    Floats,
+    /// Single and half precision.
+    NarrowFloats,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    Always,
+    /// The second operand is 0.
+    ByZero,
+    /// The same, or the least integer is divided by -1.
+    ByZeroOrOverflowing,
+    /// The second operand is the width or more.
+    TooFar,
+    /// A float that is no number, or, once it is rounded and if it is not made to fit, beyond the integer type.
+    DoesNotFit,
+    /// Some operand is no number.
+    NotANumber,
+    /// Some operand is infinite or no number.
+    NotFinite,
+    /// The second of three operands is not below or equal to the third.
+    Disordered,
+    /// Some operand takes more than 24 bits.
+    Wide,
+    /// Some lane is neither 0 nor all ones.
+    Mixed,
+    /// The least integer, or 0 for counts of zeros, if the second operand says that it makes poison.
+    Flagged,
+    /// The result is 0.
+    GivesZero,
+    /// An operand or the result is less than the least normal number.
+    Subnormal,
+    /// An operand of the sum is a product.
+    SumOfProduct,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gives {
+    Anything,
+    /// 0 of either sign.
+    EitherZero,
+    /// As if the subnormal number were 0 of either sign.
+    Flushed,
+    /// Rounded once or twice.
+    Fused,
+}
+
+use Operands::{Any, Floats, Integers, NarrowFloats};
+
+const fn case(
+    of: &'static [&'static str],
+    operands: Operands,
+    when: When,
+    gives: Gives,
+    section: &'static str,
+) -> Case {
+    Case { of, operands, when, gives, section }
+}
+
+/// What is open. Bits of a float that is no number are, too (IEEE 754, 6.2.3): `solve` gives such a float no bits of its own.
+pub const CASES: &[Case] = &[
+    case(&["UDiv", "URem"], Any, When::ByZero, Gives::Anything, "6.3.b"),
+    case(&["SDiv", "SRem"], Any, When::ByZeroOrOverflowing, Gives::Anything, "6.3.b"),
+    // OpenCL C takes the amount modulo the width (6.3.j), which clang writes out.
+    case(&["Shl", "LShr", "AShr"], Any, When::TooFar, Gives::Anything, "LLVM's reference"),
+    case(&["llvm.abs", "llvm.ctlz", "llvm.cttz"], Integers, When::Flagged, Gives::Anything, "LLVM's reference"),
+    case(&["FPToSI", "FPToUI", "convert_*"], Floats, When::DoesNotFit, Gives::Anything, "6.2.3.3"),
+    // LLVM's SPIR-V does not say whether what is converted has a sign, and devices take the wrong one.
+    case(&["convert_*_sat*"], Integers, When::Always, Gives::Anything, "SPIR-V, conversion instructions"),
+    case(&["mul24", "mad24"], Integers, When::Wide, Gives::Anything, "6.12.3"),
+    case(&["clamp"], Any, When::Disordered, Gives::Anything, "6.12.3, 6.12.4"),
+    case(&["clamp"], Floats, When::NotANumber, Gives::Anything, "6.12.4"),
+    case(&["min", "max"], Floats, When::NotFinite, Gives::Anything, "6.12.4"),
+    case(
+        &["min", "max", "clamp", "fmin", "fmax", "llvm.minnum", "llvm.maxnum"],
+        Floats,
+        When::GivesZero,
+        Gives::EitherZero,
+        "6.12.2 (C99, F.9.9)",
+    ),
+    // By their highest bits, as 6.12.6 says, or by any: devices differ.
+    case(&["any", "all"], Integers, When::Mixed, Gives::Anything, "6.12.6"),
+    case(&["FDiv", "sqrt", "llvm.sqrt"], NarrowFloats, When::Always, Gives::Anything, "7.4"),
+    case(&["divide", "recip", "native_*", "half_*"], Floats, When::Always, Gives::Anything, "6.12.2, 7.4"),
+    case(&["mad", "mix", "dot"], Floats, When::Always, Gives::Anything, "6.12.2, 6.12.4, 6.12.5"),
+    case(&["FAdd", "FSub", "llvm.fmuladd"], Floats, When::SumOfProduct, Gives::Fused, "6.12.2.1 (FP_CONTRACT)"),
+    case(
+        &[
+            "FAdd",
+            "FSub",
+            "FMul",
+            "FRem",
+            "FPTrunc",
+            "FPExt",
+            "FCompare",
+            "llvm.f*",
+            "llvm.m*",
+            "llvm.r*",
+            "llvm.ceil",
+            "llvm.trunc",
+            "fmin",
+            "fmax",
+            "min",
+            "max",
+            "clamp",
+            "sign",
+            "step",
+            "fdim",
+            "floor",
+            "ceil",
+            "rint",
+            "round",
+            "trunc",
+            "fmod",
+            "fma",
+            "isequal",
+            "isnotequal",
+            "isless*",
+            "isgreater*",
+            "convert_*",
+        ],
+        NarrowFloats,
+        When::Subnormal,
+        Gives::Flushed,
+        "7.5.3",
+    ),
+    // To single precision, the result may be one.
+    case(&["FPTrunc", "convert_float*", "convert_half*"], Any, When::Subnormal, Gives::Flushed, "7.5.3"),
+];
+
+/// Builtins of floats that move bits only.
+const MOVES: [&str; 4] = ["llvm.fabs", "llvm.copysign", "fabs", "copysign"];
+
+impl Case {
+    fn is_of(&self, name: &str, kind: Kind) -> bool {
+        let fits = match self.operands {
+            Operands::Any => true,
+            Operands::Integers => matches!(kind, Kind::Int(_)),
+            Operands::Floats => matches!(kind, Kind::Float(_)),
+            Operands::NarrowFloats => matches!(kind, Kind::Float(16 | 32)),
+        };
+        fits && self.of.iter().any(|pattern| matches(pattern, name))
+    }
+}
+
+/// Whether a name is what a pattern with `*` says.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(begin) else { return false };
+    let parts: Vec<&str> = rest.split('*').collect();
+    let Some((last, between)) = parts.split_last() else { return true };
+    for part in between {
+        match name.find(part) {
+            Some(at) => name = &name[at + part.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(last)
+}
+
+/// What an instruction is called in [`CASES`].
+fn name_of(op: &Op) -> String {
+    match op {
+        Op::Binary(opcode) | Op::Cast(opcode) => format!("{opcode:?}").trim_start_matches("LLVM").to_owned(),
+        Op::FCompare(_) => "FCompare".to_owned(),
+        Op::Call(name, base) => match name.strip_prefix("llvm.") {
+            // `llvm.ctlz.i32`
+            Some(rest) => format!("llvm.{}", rest.split('.').next().unwrap_or_default()),
+            None => base.clone(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// What the device chose so far.
+#[derive(Debug, Default)]
+pub struct Choices {
+    count: usize,
+    /// By a number that may have been flushed: the number.
+    unflushed: HashMap<Term, Term>,
+}
+
+impl Choices {
+    /// A number that no other choice has.
+    pub fn fresh_number(&mut self) -> usize {
+        self.count += 1;
+        self.count
+    }
+
+    /// A value that the device chooses.
+    pub fn any(&mut self, terms: &mut Terms, like: Term) -> Term {
+        let sort = terms.sort(like);
+        let number = self.fresh_number();
+        terms.symbol(format!("open {number}"), sort)
+    }
+}
+
+/// The lanes that an instruction gives for those of its operands on any device, as far as that is known: what is open are symbols.
+/// `None` if it is anything.
+pub fn apply(
+    terms: &mut Terms,
+    choices: &mut Choices,
+    program: &Program,
+    instruction: &Instruction,
+    operands: &[Vec<Term>],
+) -> Option<Vec<Term>> {
+    let name = name_of(&instruction.op);
+    let kind = instruction.operands.first().map_or(Kind::Void, |o| program.shape(*o).kind);
+    let cases: Vec<&Case> = match MOVES.contains(&name.as_str()) {
+        true => Vec::new(),
+        false => CASES.iter().filter(|case| case.is_of(&name, kind)).collect(),
+    };
+    if cases.iter().any(|case| case.when == When::Always && case.gives == Gives::Anything) {
+        return None;
+    }
+    let is_flushed = cases.iter().any(|case| case.gives == Gives::Flushed);
+    let mut device = Device { terms, choices, name: &name, is_signed: is_signed(&instruction.op) };
+    let operands = match is_flushed {
+        true => device.flushed_operands(operands),
+        false => operands.to_vec(),
+    };
+    let exact = transfer::apply(device.terms, program, instruction, &operands)?;
+    let mut lanes = Vec::with_capacity(exact.len());
+    for (i, mut result) in exact.into_iter().enumerate() {
+        let of: Vec<Term> = operands.iter().map(|lanes| *lanes.get(i).unwrap_or(&lanes[0])).collect();
+        let all = operands.first().map_or(&[][..], Vec::as_slice);
+        for case in &cases {
+            result = device.opened(case, &of, all, result)?;
+        }
+        let sort = device.terms.sort(result);
+        lanes.push(if is_flushed { device.flushed(result, &format!("{name} {of:?} {sort:?}")) } else { result });
+    }
+    Some(lanes)
+}
+
+/// Whether the integers that an instruction takes or gives have signs.
+fn is_signed(op: &Op) -> bool {
+    match op {
+        Op::Cast(opcode) => *opcode == llvm_sys::LLVMOpcode::LLVMFPToSI,
+        Op::Call(_, base) if base.starts_with("convert_") => !base.starts_with("convert_u"),
+        Op::Call(name, _) => {
+            let params = builtins::demangle(name).map_or("", |(_, params)| params);
+            let element = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
+            element.chars().next().is_some_and(builtins::is_signed)
+        }
+        _ => false,
+    }
+}
+
+struct Device<'t> {
+    terms: &'t mut Terms,
+    choices: &'t mut Choices,
+    name: &'t str,
+    is_signed: bool,
+}
+
+impl Device<'_> {
+    fn number(&mut self, bits: u64, like: Term) -> Term {
+        let sort = self.terms.sort(like);
+        self.terms.constant(bits, sort)
+    }
+
+    fn float(&mut self, x: f64, like: Term) -> Term {
+        let (Sort::Bits(width) | Sort::Float(width)) = self.terms.sort(like) else { return like };
+        self.number(floats::bits(x, width), like)
+    }
+
+    /// The result of one lane, with what a case leaves open. `None` if it is anything.
+    fn opened(&mut self, case: &Case, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
+        match case.gives {
+            Gives::Flushed => Some(result),
+            Gives::Fused => self.fused(of, result),
+            Gives::EitherZero => {
+                let zero = self.float(0.0, result);
+                let is_zero = self.terms.compare(Operation::FEq, result, zero);
+                let minus = self.float(-0.0, result);
+                let bit = self.terms.truth(false);
+                let sign = self.choices.any(self.terms, bit);
+                let either = self.terms.select(sign, minus, zero);
+                Some(self.terms.select(is_zero, either, result))
+            }
+            Gives::Anything => {
+                let open = self.when(case.when, of, all, result)?;
+                if self.terms.as_constant(open) == Some(0) {
+                    return Some(result);
+                }
+                let any = self.choices.any(self.terms, result);
+                Some(self.terms.select(open, any, result))
+            }
+        }
+    }
+
+    /// Whether a case applies, as a bit. `None`: always.
+    fn when(&mut self, when: When, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
+        let width = match of.first().map(|x| self.terms.sort(*x)) {
+            Some(Sort::Bits(width) | Sort::Float(width)) => width,
+            _ => return None,
+        };
+        Some(match (when, of) {
+            (When::ByZero, [_, by]) => {
+                let zero = self.number(0, *by);
+                self.terms.compare(Operation::Eq, *by, zero)
+            }
+            (When::ByZeroOrOverflowing, [x, by]) => {
+                let (zero, minus, least) =
+                    (self.number(0, *by), self.number(u64::MAX, *by), self.number(1 << (width - 1), *x));
+                let none = self.terms.compare(Operation::Eq, *by, zero);
+                let by_minus = self.terms.compare(Operation::Eq, *by, minus);
+                let of_least = self.terms.compare(Operation::Eq, *x, least);
+                let wraps = self.terms.and(by_minus, of_least);
+                self.terms.or(none, wraps)
+            }
+            (When::TooFar, [_, by]) => {
+                let most = self.number(u64::from(width), *by);
+                let within = self.terms.compare(Operation::Ult, *by, most);
+                self.terms.not(within)
+            }
+            (When::DoesNotFit, [x]) => match self.terms.sort(result) {
+                Sort::Bits(into) => self.does_not_fit(*x, width, into),
+                // To floats, all fits.
+                _ => self.terms.truth(false),
+            },
+            (When::NotANumber, _) => self.any_of(of, Self::is_nan),
+            (When::NotFinite, _) => self.any_of(of, |device, x| {
+                let size = device.terms.apply(Operation::FAbs, vec![x], Sort::Float(width));
+                let infinite = device.float(f64::INFINITY, x);
+                let is = device.terms.compare(Operation::FLt, size, infinite);
+                device.terms.not(is)
+            }),
+            (When::Disordered, [x, low, high]) => {
+                let less = match (self.terms.sort(*x), self.is_signed) {
+                    (Sort::Float(_), _) => Operation::FLe,
+                    (_, true) => Operation::Sle,
+                    (_, false) => Operation::Ule,
+                };
+                let ordered = self.terms.compare(less, *low, *high);
+                self.terms.not(ordered)
+            }
+            (When::Wide, _) => self.any_of(&of[..2.min(of.len())], Self::is_wide),
+            (When::Mixed, _) => self.any_of(all, |device, x| {
+                let (zero, ones) = (device.number(0, x), device.number(u64::MAX, x));
+                let is_zero = device.terms.compare(Operation::Eq, x, zero);
+                let is_ones = device.terms.compare(Operation::Eq, x, ones);
+                let is_truth = device.terms.or(is_zero, is_ones);
+                device.terms.not(is_truth)
+            }),
+            (When::Flagged, [x, flag]) => {
+                let bits = if self.name == "llvm.abs" { 1 << (width - 1) } else { 0 };
+                let end = self.number(bits, *x);
+                let is = self.terms.compare(Operation::Eq, *x, end);
+                self.terms.and(is, *flag)
+            }
+            // Whatever else, of operands as no rule expects them.
+            _ => return None,
+        })
+    }
+
+    fn any_of(&mut self, of: &[Term], is: impl Fn(&mut Self, Term) -> Term) -> Term {
+        let mut any = self.terms.truth(false);
+        for x in of {
+            let one = is(self, *x);
+            any = self.terms.or(any, one);
+        }
+        any
+    }
+
+    fn is_nan(&mut self, x: Term) -> Term {
+        self.terms.apply(Operation::IsNan, vec![x], Sort::Bits(1))
+    }
+
+    fn is_wide(&mut self, x: Term) -> Term {
+        let Sort::Bits(width) = self.terms.sort(x) else { return self.terms.truth(true) };
+        let low = self.terms.apply(Operation::Trunc, vec![x], Sort::Bits(24.min(width)));
+        let extend = if self.is_signed { Operation::SExt } else { Operation::ZExt };
+        let back = self.terms.apply(extend, vec![low], Sort::Bits(width));
+        let same = self.terms.compare(Operation::Eq, x, back);
+        self.terms.not(same)
+    }
+
+    fn does_not_fit(&mut self, x: Term, from: u32, into: u32) -> Term {
+        let is_nan = self.is_nan(x);
+        let mut words = self.name.split('_').skip(2);
+        if words.clone().any(|word| word == "sat") {
+            return is_nan;
+        }
+        let mode = words.find_map(|word| match word {
+            "rte" => Some(Rounding::Even),
+            "rtp" => Some(Rounding::Up),
+            "rtn" => Some(Rounding::Down),
+            _ => None,
+        });
+        let mode = mode.unwrap_or(Rounding::Zero);
+        let whole = self.terms.apply(Operation::FRound(mode), vec![x], Sort::Float(from));
+        let end = 2f64.powi(if self.is_signed { into - 1 } else { into }.cast_signed());
+        let (begin, end) = (self.float(if self.is_signed { -end } else { 0.0 }, x), self.float(end, x));
+        let below = self.terms.compare(Operation::FLt, whole, end);
+        let above = self.terms.compare(Operation::FLe, begin, whole);
+        let fits = self.terms.and(below, above);
+        self.terms.not(fits)
+    }
+
+    /// A sum of a product, rounded once or twice. Of halves, no wider type in the machine holds the exact sum.
+    fn fused(&mut self, of: &[Term], exact: Term) -> Option<Term> {
+        let sort = self.terms.sort(exact);
+        if let [a, b, c] = of {
+            return (sort != Sort::Float(16)).then(|| self.perhaps_fused([*a, *b, *c], exact));
+        }
+        let [left, right] = of else { return Some(exact) };
+        let is_difference = self.name == "FSub";
+        let (of_left, of_right) = (self.factors(*left), self.factors(*right));
+        if of_left.is_none() && of_right.is_none() {
+            return Some(exact);
+        }
+        if sort == Sort::Float(16) {
+            return None;
+        }
+        let mut result = exact;
+        let negated = |device: &mut Self, x| device.terms.apply(Operation::FNeg, vec![x], sort);
+        if let Some((a, b)) = of_left {
+            let other = if is_difference { negated(self, *right) } else { *right };
+            result = self.perhaps_fused([a, b, other], result);
+        }
+        if let Some((a, b)) = of_right {
+            let a = if is_difference { negated(self, a) } else { a };
+            result = self.perhaps_fused([a, b, *left], result);
+        }
+        Some(result)
+    }
+
+    fn factors(&self, mut term: Term) -> Option<(Term, Term)> {
+        while let Some(inner) = self.choices.unflushed.get(&term) {
+            term = *inner;
+        }
+        match self.terms.node(term) {
+            Node::Apply(Operation::FMul, args) => Some((args[0], args[1])),
+            _ => None,
+        }
+    }
+
+    fn perhaps_fused(&mut self, of: [Term; 3], else_: Term) -> Term {
+        let sort = self.terms.sort(else_);
+        let fused = self.terms.apply(Operation::FFma, of.to_vec(), sort);
+        let bit = self.terms.truth(false);
+        let choice = self.choices.any(self.terms, bit);
+        self.terms.select(choice, fused, else_)
+    }
+
+    /// Operands as the device takes them. That one is flushed follows from the operation and its operands, so that what is computed
+    /// twice is so twice.
+    fn flushed_operands(&mut self, operands: &[Vec<Term>]) -> Vec<Vec<Term>> {
+        let lanes = operands.iter().map(Vec::len).max().unwrap_or(0);
+        let mut taken: Vec<Vec<Term>> = vec![Vec::new(); operands.len()];
+        for i in 0..lanes {
+            let of: Vec<Term> = operands.iter().filter_map(|all| all.get(i).or(all.first()).copied()).collect();
+            // Beside a normal number, one that is none compares as 0 does.
+            let is_far = self.name == "FCompare" && of.iter().any(|x| self.is_normal_constant(*x));
+            for (o, all) in operands.iter().enumerate() {
+                let Some(lane) = all.get(i) else { continue };
+                taken[o].push(if is_far { *lane } else { self.flushed(*lane, &format!("{} {of:?} {o}", self.name)) });
+            }
+        }
+        taken
+    }
+
+    fn is_normal_constant(&self, x: Term) -> bool {
+        let Sort::Float(width) = self.terms.sort(x) else { return false };
+        self.terms.as_constant(x).is_some_and(|bits| floats::number(bits, width).abs() >= least_normal(width))
+    }
+
+    fn may_be_subnormal(&self, x: Term) -> bool {
+        let Sort::Float(width @ (16 | 32)) = self.terms.sort(x) else { return false };
+        match self.terms.node(x) {
+            Node::Constant(bits) => {
+                let x = floats::number(*bits, width).abs();
+                0.0 < x && x < least_normal(width)
+            }
+            // Integers are none, but as halves, which a quotient of them is not.
+            Node::Apply(Operation::SIToF | Operation::UIToF | Operation::FRound(_), _) => false,
+            Node::Apply(Operation::FNeg | Operation::FAbs, args) => self.may_be_subnormal(args[0]),
+            _ => true,
+        }
+    }
+
+    /// A number, or 0 if it is subnormal and the device flushes it.
+    fn flushed(&mut self, x: Term, key: &str) -> Term {
+        let Sort::Float(width) = self.terms.sort(x) else { return x };
+        if !self.may_be_subnormal(x) {
+            return x;
+        }
+        let (zero, minus, least) = (self.float(0.0, x), self.float(-0.0, x), self.float(least_normal(width), x));
+        let size = self.terms.apply(Operation::FAbs, vec![x], Sort::Float(width));
+        let (above, below) =
+            (self.terms.compare(Operation::FLt, zero, size), self.terms.compare(Operation::FLt, size, least));
+        let is_subnormal = self.terms.and(above, below);
+        let is_flushed = self.terms.symbol(format!("flushed {key}"), Sort::Bits(1));
+        let sign = self.terms.symbol(format!("sign of {key}"), Sort::Bits(1));
+        let flushed = self.terms.select(sign, minus, zero);
+        let is_flushed = self.terms.and(is_subnormal, is_flushed);
+        let result = self.terms.select(is_flushed, flushed, x);
+        if result != x {
+            self.choices.unflushed.insert(result, x);
+        }
+        result
+    }
+}
+
+/// IEEE 754, table 3.5.
+fn least_normal(width: u32) -> f64 {
+    match width {
+        16 => 2f64.powi(-14),
+        32 => f64::from(f32::MIN_POSITIVE),
+        _ => f64::MIN_POSITIVE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_of_names() {
+        assert!(matches("convert_*_sat*", "convert_uchar4_sat_rte") && matches("convert_*_sat*", "convert_int_sat"));
+        assert!(!matches("convert_*_sat*", "convert_int_rte") && !matches("min", "fmin"));
+        assert!(matches("isless*", "islessequal") && matches("native_*", "native_sin") && matches("sqrt", "sqrt"));
+    }
+
+    #[test]
+    fn every_case_says_of_what_and_where() {
+        for case in CASES {
+            assert!(!case.of.is_empty() && !case.section.is_empty(), "{case:?}");
+            let fits = match case.gives {
+                Gives::Flushed => case.when == When::Subnormal,
+                Gives::Fused => case.when == When::SumOfProduct,
+                Gives::EitherZero => case.when == When::GivesZero,
+                Gives::Anything => true,
+            };
+            assert!(fits, "{case:?}");
+        }
+    }
+}

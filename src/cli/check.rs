@@ -20,9 +20,10 @@ use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::lower::host::table::HostTable;
 use crate::report::text::{self, CheckView};
-use crate::result::check::{Amplification, CheckResult, Finding, Verdict};
+use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
+use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
 use crate::sync::families::Plan;
 use crate::sync::findings::Reader;
@@ -48,6 +49,9 @@ pub struct CheckArgs {
     /// Do not run the inputs again without each barrier, which tells the redundant ones
     #[arg(long)]
     pub no_redundant: bool,
+    /// Wall-clock seconds of the whole command; what was not done by then is said
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = super::generate::budget)]
+    pub budget: f64,
     /// Also search for inputs in which work-items meet at addresses
     #[arg(long)]
     pub evolve: bool,
@@ -73,6 +77,8 @@ struct Opened<'c> {
     seed: u64,
     path: PathBuf,
     options: KernelOptions,
+    /// What the reader should know of how the inputs were made.
+    notes: Vec<String>,
 }
 
 /// The simulator with the kernel.
@@ -83,6 +89,12 @@ struct Watched {
     launches: u64,
 }
 
+/// Of the time, what the making of inputs may take.
+const INPUTS: f64 = 0.25;
+
+/// Of the time, what the search for inputs may be over by.
+const SEARCH: f64 = 0.5;
+
 impl Simulate for Watched {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         self.launches += 1;
@@ -92,6 +104,7 @@ impl Simulate for Watched {
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let begun = Instant::now();
+    let budget = Budget::of(begun, args.budget);
     args.output.check()?;
     if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
         return Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", args.execution.device))
@@ -99,21 +112,24 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let context = Context::create();
     let mut opened = match is_kernel(&args.target) {
-        true => open_kernel(&context, args)?,
+        true => open_kernel(&context, args, budget)?,
         false => open_suite(&context, args)?,
     };
     warn(&opened.loaded, args.output.verbose, args.output.quiet);
     let Code::Host(code) = opened.assay.for_host(&HostOptions { races: true, ..HostOptions::default() })? else {
         return Err(Error::internal("code for the simulator was asked for"));
     };
-    let mut simulator = Simulator::new(args.execution.jobs as usize)?;
-    let program = simulator.load_host(&code)?;
-    let mut watched = Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 };
-    if args.evolve {
-        evolved(&mut opened, &mut watched, args)?;
+    let lane = |_| {
+        let mut simulator = Simulator::new(1)?;
+        let program = simulator.load_host(&code)?;
+        Ok(Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 })
+    };
+    let mut lanes: Vec<Watched> = (0..args.execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
+    if let (true, Some(watched)) = (args.evolve, lanes.first_mut()) {
+        evolved(&mut opened, watched, args, budget)?;
     }
-    if args.schedules > 1 {
-        scheduled(&mut opened, &mut watched, &code.table, args.schedules as usize)?;
+    if let (2.., Some(watched)) = (args.schedules, lanes.first_mut()) {
+        scheduled(&mut opened, watched, &code.table, args.schedules as usize, budget)?;
     }
 
     let source = shown(&opened.path);
@@ -121,8 +137,8 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let split = |divergence: &_| splits.branch(&code.table, divergence);
     let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
     let atomics_read = holding::atomics_read(&opened.assay, &code.table);
-    let options = CheckOptions { atomics_read, redundant: !args.no_redundant, ..CheckOptions::default() };
-    let mut checked = checking::check(&mut watched, &reader, &mut opened.cases, options)?;
+    let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
+    let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
     if let Some(folder) = &args.reproduce {
         let options = opened.options.as_arguments();
         let kernel = reproduction::Kernel {
@@ -135,8 +151,25 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
     let flows = holding::flows(&opened.assay, &findings)?;
-    let (holds_for, holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
-    let amplification = if args.no_amplify { None } else { Some(amplify(&opened.assay)?) };
+    let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
+    if !checked.sampled.is_empty() {
+        holds_for = HoldsFor::ExploredSchedules;
+        holds_for_because.extend(checked.sampled);
+    }
+    let mut notes = std::mem::take(&mut opened.notes);
+    notes.extend(checked.left_out);
+    let amplification = match (args.no_amplify, budget.is_over()) {
+        (true, _) => None,
+        (false, true) => {
+            notes.push(format!(
+                "for which values of the inputs the verdict holds was not asked: {} was over",
+                budget.words()
+            ));
+            None
+        }
+        (false, false) => Some(amplify(&opened.assay)?),
+    };
+    let launches = lanes.iter().map(|lane| lane.launches).sum();
     let result = CheckResult {
         schema: CheckResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -148,12 +181,12 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         verdict: checked.verdict,
         holds_for,
         holds_for_because,
-        summary: checking::summary(&findings, &checked.inputs, &checked.barriers, watched.launches),
+        summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
         findings,
         inputs: checked.inputs,
         barriers: checked.barriers,
         amplification,
-        notes: checked.refused,
+        notes,
     };
     let sources = build::sources_of(&opened.path);
     let view = CheckView { verbose: args.output.verbose };
@@ -195,10 +228,10 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> 
         }
     });
     let cases = cases.collect();
-    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options })
+    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options, notes: Vec::new() })
 }
 
-fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> {
+fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     let options = args.kernel.kernel_options(Vec::new());
     let loaded = compile::load(&args.target, &options, true)?;
     let file = File::parse(context, &loaded)?;
@@ -207,9 +240,16 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>>
     let seed = args.execution.seed.unwrap_or(0);
     let model = roles::infer(&assay)?;
     let request = Request { range: range(args)?, seed };
-    let made = launches::launches(&model, &request)?;
+    let time = budget.up_to(INPUTS);
+    let made = launches::launches_until(&model, &request, || time.is_over())?;
+    let mut notes = Vec::new();
+    if time.is_over() {
+        let what =
+            format!("only {} inputs were made, because of {}; --budget gives more time", made.len(), budget.words());
+        notes.push(what);
+    }
     let cases = made.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
-    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options })
+    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options, notes })
 }
 
 fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
@@ -248,15 +288,23 @@ fn range(args: &CheckArgs) -> Result<Option<NdRange>> {
 }
 
 /// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
-fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs) -> Result<()> {
+fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, budget: Budget) -> Result<()> {
     let model = roles::infer(&opened.assay)?;
     let request = Request { range: range(args)?, seed: opened.seed };
     let assay = &opened.assay;
+    let time = budget.up_to(SEARCH);
     let mut fitness = |launch: &Launch, _| {
-        let options = SimulationOptions { races: true, footprint: true, ..SimulationOptions::default() };
+        if time.is_over() {
+            return Ok(None);
+        }
+        let deadline = time.end();
+        let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
         Ok(watched.simulate(&decided(launch.clone(), assay), &options)?.footprint)
     };
-    let found = evolve::evolve(&model, &request, &Search::default(), &mut fitness)?;
+    let found = evolve::evolve(&model, &request, &Search { deadline: time.end(), ..Search::default() }, &mut fitness)?;
+    if time.is_over() {
+        opened.notes.push(format!("the search for inputs was not finished, because of {}", budget.words()));
+    }
     for scored in found {
         let score = scored.score();
         let case = case(scored.launch, "evolved", &opened.assay, Some(score));
@@ -279,10 +327,18 @@ fn named(mut case: Case, others: &[Case]) -> Case {
 }
 
 /// Adds every input under other schedules.
-fn scheduled(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, count: usize) -> Result<()> {
+fn scheduled(
+    opened: &mut Opened<'_>,
+    watched: &mut Watched,
+    table: &HostTable,
+    count: usize,
+    budget: Budget,
+) -> Result<()> {
     let mut all = Vec::new();
-    for mut case in std::mem::take(&mut opened.cases) {
-        let races = checking::explore(watched, table, &mut case)?.conflicts;
+    let (time, cases) = (budget.up_to(SEARCH), std::mem::take(&mut opened.cases));
+    let total = cases.len();
+    for (n, mut case) in cases.into_iter().enumerate() {
+        let races = checking::explore(watched, table, &mut case, time.part(total - n))?.conflicts;
         let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
         let (range, test) = (&case.launch.range, &case.name);
         let plan = Plan { range, count, seed: opened.seed, test, own, exact: true, races: &races }.schedules();

@@ -88,7 +88,8 @@ pub enum GoalFlag {
     Mutants,
 }
 
-fn budget(text: &str) -> std::result::Result<f64, String> {
+/// Seconds of a `--budget`.
+pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
         Ok(_) => Err("not between 0 and 1000000".into()),

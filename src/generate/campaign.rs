@@ -503,6 +503,7 @@ mod tests {
             offset: 0,
             texel: None,
             span: None,
+            inner: None,
             count: 1,
         };
         let endless = Simulation { faults: vec![endless], ..Simulation::default() };

@@ -1,6 +1,8 @@
 //! Evolutionary search for launches in which work-items meet (SIMULEE 3.1): sizes and scalars are drawn at random, each solution has
 //! one child by small steps and one by large ones, and those survive whose work-items share the most addresses.
 
+use std::time::Instant;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -23,11 +25,19 @@ pub struct Search {
     pub generations: usize,
     /// The search ends below this score.
     pub accept: f64,
+    /// And then, with what it has.
+    pub deadline: Option<Instant>,
+}
+
+impl Search {
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Search { population: 10, generations: 10, accept: 0.3 }
+        Search { population: 10, generations: 10, accept: 0.3, deadline: None }
     }
 }
 
@@ -105,17 +115,23 @@ pub fn evolve(
     };
     let mut population = Vec::new();
     for i in 0..search.population {
+        if search.is_over() {
+            break;
+        }
         let genes = evolution.initial(i as u64)?;
         population.extend(evolution.measure(genes, fitness)?);
     }
     sort(&mut population);
     for _ in 0..search.generations {
-        if population.first().is_some_and(|best| best.scored.score() < search.accept) {
+        if search.is_over() || population.first().is_some_and(|best| best.scored.score() < search.accept) {
             break;
         }
         let parents: Vec<Genes> = population.iter().map(|i| i.genes.clone()).collect();
         for parent in parents {
             for step in [normal, cauchy] {
+                if search.is_over() {
+                    continue;
+                }
                 let child = evolution.child(&parent, step);
                 population.extend(evolution.measure(child, fitness)?);
             }

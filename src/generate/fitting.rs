@@ -147,6 +147,7 @@ impl<'m> Workshop<'m> {
         let ty = Self::element(arg);
         let items = plan.geometry.range.items();
         let fill = match self.model.args[position].contents {
+            Contents::Data if self.model.args[position].is_counter && plan.fill != Fill::Zero => Fill::Below(8),
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
             Contents::Counts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),

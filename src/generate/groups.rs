@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llvm_sys::LLVMOpcode;
 
+use super::claims;
 use super::model::GroupRules;
 use super::reading::{Reading, Way};
 use super::symbolic::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
-use crate::program::{Definition, Op, Program, Region, ValueId};
+use crate::program::{Op, Region, ValueId};
 
 /// Sizes beyond this are no group's.
 const LARGEST: u64 = 1024;
@@ -16,7 +17,8 @@ const LARGEST: u64 = 1024;
 /// The largest constants added to a local id where it picks from an array: by array size, dimension and factor.
 type Halos = BTreeMap<(u64, usize, i128), i128>;
 
-pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
+/// `dims`: of the ids that the kernel asks for.
+pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRules {
     let mut rules = GroupRules {
         required: interface.required_local,
         hint: interface.local_hint,
@@ -26,7 +28,7 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
     let mut halos = Halos::new();
     for (block, instruction) in reading.program.instructions() {
         let Op::Address { steps, .. } = &instruction.op else { continue };
-        if !is_local(reading.program, instruction.result) {
+        if !claims::is_local(reading.program, instruction.result) {
             continue;
         }
         for step in steps {
@@ -49,6 +51,14 @@ pub fn find(reading: &Reading<'_>, interface: &Interface) -> GroupRules {
         let most = room.div_ceil(factor).max(1);
         let known = &mut rules.at_most[d];
         *known = Some(known.map_or(most, |n| n.min(most)));
+    }
+    if let Some(places) = claims::places(reading) {
+        // All work-items of a group may claim one.
+        let most =
+            (1..=places).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= places)).last().unwrap_or(1);
+        for known in &mut rules.at_most[..dims as usize] {
+            *known = Some(known.map_or(most, |n| n.min(most)));
+        }
     }
     let filled = filled(reading);
     for d in 0..3u8 {
@@ -82,20 +92,6 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
         }
     }
     found
-}
-
-fn is_local(program: &Program, pointer: ValueId) -> bool {
-    let mut at = pointer;
-    loop {
-        match &program.values[at as usize] {
-            Definition::Variable(index, _) => return program.variables[*index].is_local,
-            Definition::Inst { .. } => match program.instruction(at).map(|i| (&i.op, &i.operands)) {
-                Some((Op::Address { .. } | Op::Cast(_), operands)) => at = operands[0],
-                _ => return false,
-            },
-            _ => return false,
-        }
-    }
 }
 
 /// An index into an array of `extent` elements that follows the local id in dimension `d`, unless a check limits it.

@@ -1,5 +1,7 @@
 //! Launches for a kernel without a suite: several sizes, each with scalars and contents that go with them.
 
+use std::cell::Cell;
+
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::{Fill, mix};
 use super::fitting::{Cost, Outcome, Plan, Sides, Workshop};
@@ -100,9 +102,19 @@ pub(super) fn planned<'w>(
 /// # Errors
 /// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
+    launches_until(model, request, || false)
+}
+
+/// As [`launches`], but no more than one once `over` says so.
+///
+/// # Errors
+/// As of [`launches`].
+pub fn launches_until(model: &KernelModel, request: &Request, over: impl Fn() -> bool) -> Result<Vec<GeneratedLaunch>> {
     let workshop = Workshop::new(model, Cost::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    for (planned, outcome) in planned(&workshop, request, || false)? {
+    let some = Cell::new(false);
+    for (planned, outcome) in planned(&workshop, request, || some.get() && over())? {
+        some.set(true);
         let launch = workshop.launch(&planned.plan(), &outcome)?;
         if all.iter().any(|g| g.launch == launch) {
             continue;

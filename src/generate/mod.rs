@@ -7,6 +7,7 @@
 
 mod assign;
 pub mod campaign;
+mod claims;
 mod contents_of;
 mod demands;
 mod dry_run;

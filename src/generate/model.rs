@@ -66,6 +66,8 @@ pub struct ArgModel {
     pub(crate) lengths: Vec<Poly>,
     /// Of buffers: which accesses those checks cover, by instruction.
     pub(crate) checked: Vec<u32>,
+    /// Of buffers: atomics count up in it, and the kernel uses the numbers that they give.
+    pub is_counter: bool,
     /// [`ArgModel::lengths`] in words, such as `width * height`.
     pub length: Option<String>,
 }

@@ -8,7 +8,7 @@ use llvm_sys::LLVMOpcode;
 use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
 use super::reading::{Access, Reading, Way};
 use super::symbolic::{Atom, Id};
-use super::{contents_of, demands, groups, lengths};
+use super::{claims, contents_of, demands, groups, lengths};
 use crate::coverage::build::Assay;
 use crate::error::Result;
 use crate::kernel::interface::{ArgKind, Interface, Type};
@@ -69,11 +69,13 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
                 lengths: Vec::new(),
                 checked: Vec::new(),
                 length: None,
+                is_counter: false,
             };
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&reading, arg.position);
                     model.contents = contents_of::find(&reading, arg.position);
+                    model.is_counter = claims::is_counter(&reading, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = lengths::of(&reading, arg.position, size);
                     let texts: Vec<String> =
@@ -94,8 +96,8 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             model
         })
         .collect();
-    let groups = groups::find(&reading, interface);
-    let dims = dims(&program, &groups);
+    let dims = dims(&program, interface.required_local);
+    let groups = groups::find(&reading, interface, dims);
     let preconditions = preconditions(interface, &args, &scalars, &groups);
     drop(reading);
     KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
@@ -273,7 +275,8 @@ fn needed(program: &Program) -> HashSet<ValueId> {
     found
 }
 
-fn dims(program: &Program, groups: &super::model::GroupRules) -> u32 {
+/// Dimensions of the ids that the kernel asks for, or that its group's required size has.
+fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let mut dims = 1;
     let needed = needed(program);
     for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
@@ -284,7 +287,7 @@ fn dims(program: &Program, groups: &super::model::GroupRules) -> u32 {
             dims = dims.max(u32::try_from(d.clamp(0, 2)).unwrap_or(0) + 1);
         }
     }
-    if let Some(required) = groups.required {
+    if let Some(required) = required {
         dims = dims.max((1..=3u32).rev().find(|d| required[*d as usize - 1] > 1).unwrap_or(1));
     }
     dims

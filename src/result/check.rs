@@ -153,6 +153,8 @@ pub struct Finding {
     pub variable: Option<String>,
     /// Which element of it, of the example; negative: before its beginning.
     pub index: Option<i64>,
+    /// Out of bounds: true if the index leaves an inner array (a row, a member of a struct), and the access may stay in the object around it.
+    pub within_object: Option<bool>,
     /// Of races: both write, and whenever they met they wrote equal values.
     pub benign: bool,
     /// Races: at how many elements; divergences: in how many work-groups; else how often. All inputs together.
@@ -241,6 +243,8 @@ pub struct Input {
     pub global: Vec<u64>,
     pub local: Vec<u64>,
     pub work_groups: u64,
+    /// Null: all of them; else how many of them were run, of a launch that is too large to be watched as a whole.
+    pub groups_run: Option<u64>,
     /// Whether every work-item came to its end.
     pub completed: bool,
     /// Why not.

@@ -2,11 +2,11 @@
 //! schedules that make races show.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
-use super::families;
+use super::budget::Budget;
 use super::findings::{self, Findings, Found, Key, Reader, Seen};
-use super::outcomes;
-use super::words;
+use super::{families, outcomes, pool, redundancy, words};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::generate::growth::{self, Guess};
@@ -51,11 +51,12 @@ pub struct CheckOptions {
     pub atomics_read: bool,
     /// Of so many races at most, look for schedules after which outputs differ.
     pub witnesses: usize,
+    pub budget: Budget,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        CheckOptions { redundant: true, atomics_read: false, witnesses: 20 }
+        CheckOptions { redundant: true, atomics_read: false, witnesses: 20, budget: Budget::unlimited() }
     }
 }
 
@@ -69,48 +70,57 @@ pub struct Checked {
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are in order only because of what atomics happened to read.
     pub leaning: Vec<String>,
-    /// Inputs that were not run, a sentence each.
-    pub refused: Vec<String>,
+    /// Inputs that were not run, or not to their end, a sentence each.
+    pub left_out: Vec<String>,
+    /// Why the verdict does not hold for all of some inputs, a sentence each.
+    pub sampled: Vec<String>,
 }
 
 /// How often a launch's arguments may grow.
 const ROUNDS: usize = 12;
 
-/// Runs a case under its own schedule. Where it goes beyond arguments of guessed length, they grow, and it runs again.
+/// Of the time, what the first runs of the inputs may take together.
+const EXPLORING: f64 = 0.8;
+
+/// Runs a case under its own schedule, until `deadline` at most. Where it goes beyond arguments of guessed length, they grow, and it runs again.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
-pub fn explore(sim: &mut dyn Simulate, table: &HostTable, case: &mut Case) -> Result<Simulation> {
-    let mut run = Run { sim };
-    let mut simulation = run.launch(&case.launch, Vec::new(), true)?;
+pub fn explore<S: Simulate>(
+    sim: &mut S,
+    table: &HostTable,
+    case: &mut Case,
+    deadline: Option<Instant>,
+) -> Result<Simulation> {
+    let mut simulation = watched(sim, &case.launch, deadline)?;
     for _ in 0..ROUNDS {
         let reached = growth::reached(table, &simulation.faults);
         if !growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
             break;
         }
-        simulation = run.launch(&case.launch, Vec::new(), true)?;
+        simulation = watched(sim, &case.launch, deadline)?;
     }
     Ok(simulation)
 }
 
-/// Checks all cases.
+/// Checks all cases; `lanes` run launches at a time, and findings do not depend on how many there are.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
-pub fn check(
-    sim: &mut dyn Simulate,
+pub fn check<S: Simulate + Send>(
+    lanes: &mut [S],
     reader: &Reader<'_>,
     cases: &mut [Case],
     options: CheckOptions,
 ) -> Result<Checked> {
-    let mut simulations = Vec::with_capacity(cases.len());
-    for case in &mut *cases {
-        let simulation = explore(sim, reader.table, case)
-            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))?;
-        simulations.push(simulation);
-    }
+    let (table, count) = (reader.table, lanes.len().max(1));
+    let time = options.budget.up_to(EXPLORING);
+    let simulations = pool::each(lanes, cases.iter_mut(), |sim, case, left| {
+        // The first one is run in any case: for a moment, if there is no time.
+        explore(sim, table, case, time.part(left.div_ceil(count)))
+            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))
+    })?;
     let cases = &*cases;
-    let mut run = Run { sim };
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {
@@ -122,20 +132,57 @@ pub fn check(
     let mut found = findings.finish();
     let inputs: Vec<Input> = cases.iter().zip(&explored).map(|(case, e)| describe(case, e)).collect();
     let verdict = findings::verdict(found.iter().map(|f| &f.finding), inputs.iter().any(|i| i.completed));
-    for found in found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses) {
-        run.witness(found, &cases[found.input], &explored[found.input])?;
-    }
-    let barriers = run.barriers(reader, cases, &explored, verdict, options)?;
+    let racy = found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses);
+    pool::each(lanes, racy, |sim, found, _| {
+        let (case, explored) = (&cases[found.input], &explored[found.input]);
+        witness(sim, found, case, explored, options.budget)
+    })?;
+    let barriers = redundancy::barriers(lanes, reader, cases, &explored, verdict, &options)?;
     let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
     let leaning = leans.map(|(case, _)| case.name.clone()).collect();
-    let refused = cases.iter().zip(&explored).filter_map(|(case, e)| {
+    let left_out = left_out(reader, cases, &explored, options.budget);
+    let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();
+    found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
+    let barriers = barriers.into_iter().map(|(_, b)| b).collect();
+    Ok(Checked { verdict, found, inputs, barriers, leaning, left_out, sampled })
+}
+
+/// What of the inputs was not run.
+fn left_out(reader: &Reader<'_>, cases: &[Case], explored: &[Explored], budget: Budget) -> Vec<String> {
+    let refused = cases.iter().zip(explored).filter_map(|(case, e)| {
         let why = e.simulation.rejected.as_ref()?;
         Some(format!("the input \"{}\" was not run: {why}", case.name))
     });
-    let refused = refused.collect();
-    found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
-    let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, leaning, refused })
+    let mut all: Vec<String> = refused.collect();
+    let short: Vec<&str> =
+        cases.iter().zip(explored).filter(|(_, e)| e.simulation.cut_short).map(|(c, _)| c.name.as_str()).collect();
+    let at = cases.iter().zip(explored).find_map(|(case, e)| {
+        let (site, item) = e.simulation.cut_at.filter(|_| e.simulation.cut_short)?;
+        let place = reader.place(reader.table.loops.get(site as usize)?.path).location;
+        let item = words::id(item, case.launch.range.dims);
+        (place.line > 0).then(|| format!("; work-item {item} was in the loop of line {} then", place.line))
+    });
+    if let Some(first) = short.first() {
+        let (which, what) = match (short.len(), cases.len()) {
+            (1, 1) => ("the input".to_owned(), "it"),
+            (1, _) => (format!("the input \"{first}\""), "it"),
+            (n, all) => (format!("{n} of {all} inputs (such as \"{first}\")"), "they"),
+        };
+        let verb = if what == "it" { "does" } else { "do" };
+        all.push(format!(
+            "{which} did not come to an end within {}: what {what} {verb} behind that is not judged{}; --budget gives more time",
+            budget.words(),
+            at.unwrap_or_default()
+        ));
+    }
+    all
+}
+
+/// Says of an input that only some of its groups were run.
+fn sampled(case: &Case, simulation: &Simulation) -> Option<String> {
+    let run = simulation.sampled?;
+    let all = case.launch.range.groups();
+    Some(format!("of the {all} work-groups of the input \"{}\" a sample of {run} was run", case.name))
 }
 
 fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
@@ -143,116 +190,50 @@ fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a
 }
 
 /// An input that was run.
-struct Explored {
+pub(super) struct Explored {
     keys: BTreeSet<Key>,
-    simulation: Simulation,
+    pub(super) simulation: Simulation,
 }
 
-struct Run<'a> {
-    sim: &'a mut dyn Simulate,
+/// One run with all accesses watched.
+fn watched<S: Simulate>(sim: &mut S, launch: &Launch, deadline: Option<Instant>) -> Result<Simulation> {
+    let schedule = launch.schedule.clone();
+    sim.simulate(launch, &SimulationOptions { schedule, races: true, deadline, ..SimulationOptions::default() })
 }
 
-impl Run<'_> {
-    fn launch(&mut self, launch: &Launch, ignored_barriers: Vec<u32>, races: bool) -> Result<Simulation> {
-        let schedule = launch.schedule.clone();
-        let options = SimulationOptions { schedule, races, ignored_barriers, ..SimulationOptions::default() };
-        self.sim.simulate(launch, &options)
+/// Looks for a schedule after which a race leaves other outputs than it did.
+fn witness<S: Simulate>(
+    sim: &mut S,
+    found: &mut Found,
+    case: &Case,
+    explored: &Explored,
+    budget: Budget,
+) -> Result<()> {
+    let Some(conflict) = found.conflict.as_ref().filter(|_| !found.finding.benign) else { return Ok(()) };
+    // Outputs of a launch that was not run to its end, or whole, are no outputs.
+    if explored.simulation.cut_short || explored.simulation.sampled.is_some() {
+        return Ok(());
     }
-
-    /// Looks for a schedule after which a race leaves other outputs than it did.
-    fn witness(&mut self, found: &mut Found, case: &Case, explored: &Explored) -> Result<()> {
-        let Some(conflict) = found.conflict.as_ref().filter(|_| !found.finding.benign) else { return Ok(()) };
-        for schedule in families::directed(&case.launch.range, conflict) {
-            let launch = Launch { schedule, ..case.launch.clone() };
-            if launch.schedule == case.launch.schedule || launch.schedule.check(&launch.range).is_err() {
-                continue;
-            }
-            let other = self.launch(&launch, Vec::new(), false)?;
-            let both = [&explored.simulation.observation.outputs, &other.observation.outputs];
-            found.finding.witness = outcomes::witness([&case.launch.schedule, &launch.schedule], both, &case.outputs);
-            if found.finding.witness.is_some() {
-                break;
-            }
+    for schedule in families::directed(&case.launch.range, conflict) {
+        let launch = Launch { schedule, ..case.launch.clone() };
+        if launch.schedule == case.launch.schedule || launch.schedule.check(&launch.range).is_err() {
+            continue;
         }
-        Ok(())
+        if budget.is_over() {
+            break;
+        }
+        let (schedule, deadline) = (launch.schedule.clone(), budget.end());
+        let other = sim.simulate(&launch, &SimulationOptions { schedule, deadline, ..SimulationOptions::default() })?;
+        if other.cut_short {
+            break;
+        }
+        let both = [&explored.simulation.observation.outputs, &other.observation.outputs];
+        found.finding.witness = outcomes::witness([&case.launch.schedule, &launch.schedule], both, &case.outputs);
+        if found.finding.witness.is_some() {
+            break;
+        }
     }
-
-    /// Every barrier of the source with what happens if it is ignored, by one of its sites.
-    fn barriers(
-        &mut self,
-        reader: &Reader<'_>,
-        cases: &[Case],
-        explored: &[Explored],
-        verdict: Verdict,
-        options: CheckOptions,
-    ) -> Result<Vec<(u32, Barrier)>> {
-        let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
-        for (site, barrier) in (0_u32..).zip(&reader.table.barriers) {
-            sources.entry(barrier.source).or_insert(site);
-        }
-        let mut all = Vec::new();
-        for (source, site) in sources {
-            let known = &reader.table.barriers[site as usize];
-            let reaching: Vec<usize> =
-                (0..cases.len()).filter(|i| explored[*i].simulation.reached.contains(&source)).collect();
-            let judged = match () {
-                () if !known.builtin.ends_with("barrier") || known.sub_group => {
-                    (None, "it does more than a barrier".to_owned())
-                }
-                () if reaching.is_empty() => (None, "no input reaches it".to_owned()),
-                () if reaching.iter().any(|i| !explored[*i].simulation.completed) => {
-                    (None, "not every input that reaches it comes to its end".to_owned())
-                }
-                () if !options.redundant => (None, "not tried".to_owned()),
-                // Redundant is what can go without any finding, and this kernel has some with all its barriers.
-                () if verdict != Verdict::Clean => (None, "the kernel is not clean with it".to_owned()),
-                () => {
-                    let new = self.without(reader, cases, explored, source, &reaching)?;
-                    let reason = match new {
-                        0 if options.atomics_read => "what atomics read may depend on it".to_owned(),
-                        0 => "nothing new is found without it".to_owned(),
-                        1 => "without it there is 1 finding more".to_owned(),
-                        n => format!("without it there are {n} findings more"),
-                    };
-                    ((new > 0 || !options.atomics_read).then_some(new == 0), reason)
-                }
-            };
-            let place = reader.place(known.path);
-            all.push((
-                site,
-                Barrier {
-                    location: place.location,
-                    function: place.function,
-                    builtin: known.builtin.clone(),
-                    reached: reaching.len() as u64,
-                    redundant: judged.0,
-                    reason: judged.1,
-                },
-            ));
-        }
-        all.sort_by(|a, b| a.1.location.cmp(&b.1.location));
-        Ok(all)
-    }
-
-    /// How many findings appear that were not there with the barrier; inputs after the first that shows one are left out.
-    fn without(
-        &mut self,
-        reader: &Reader<'_>,
-        cases: &[Case],
-        explored: &[Explored],
-        source: u32,
-        reaching: &[usize],
-    ) -> Result<u64> {
-        for &input in reaching {
-            let simulation = self.launch(&cases[input].launch, vec![source], true)?;
-            let keys = reader.keys(seen(input, &cases[input], &simulation));
-            let new = keys.difference(&explored[input].keys).count() as u64;
-            if new > 0 {
-                return Ok(new);
-            }
-        }
-        Ok(0)
-    }
+    Ok(())
 }
 
 fn describe(case: &Case, explored: &Explored) -> Input {
@@ -262,6 +243,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
     let reason = match () {
         () if simulation.completed => None,
         () if let Some(why) = &simulation.rejected => Some(format!("the simulator cannot run it: {why}")),
+        () if simulation.cut_short => Some("the budget ended before it did".to_owned()),
         () if !simulation.divergences.is_empty() => {
             Some("work-items wait at barriers that others never reach".to_owned())
         }
@@ -273,6 +255,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         global: range.global[..dims].to_vec(),
         local: range.local.unwrap_or([1; 3])[..dims].to_vec(),
         work_groups: range.groups(),
+        groups_run: simulation.sampled,
         completed: simulation.completed,
         reason,
         findings: explored.keys.len() as u64,
@@ -295,6 +278,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
         memory: None::<Memory>,
         variable: None,
         index: None,
+        within_object: None,
         benign: false,
         count: barrier.reached,
         accesses: vec![access],

@@ -77,6 +77,12 @@ impl Findings {
                     known.finding.count = known.finding.count.saturating_add(finding.count);
                     known.finding.benign &= finding.benign;
                     known.seen_in.insert(seen.input);
+                    if known.finding.within_object == Some(true) && finding.within_object.is_none() {
+                        // One that leaves the object says more.
+                        let (count, benign) = (known.finding.count, known.finding.benign);
+                        known.finding = Finding { count, benign, ..finding };
+                        known.input = seen.input;
+                    }
                 }
                 None => {
                     let seen_in = BTreeSet::from([seen.input]);
@@ -134,9 +140,14 @@ impl Reader<'_> {
             Some(c.object) == fault.object && c.accesses.iter().any(|a| path(a.site) == path(fault.site))
         };
         let skips = |kind: FaultKind| {
-            let apart = [FaultKind::Uninitialised, FaultKind::Division, FaultKind::NonTermination];
+            let apart =
+                [FaultKind::Uninitialised, FaultKind::Division, FaultKind::NonTermination, FaultKind::BeyondInner];
             !apart.contains(&kind)
         };
+        let leaves = |f: &SimulatorFault| f.kind == FaultKind::OutOfBounds && path(f.site) == path(fault.site);
+        if fault.kind == FaultKind::BeyondInner {
+            return !simulation.faults.iter().any(leaves);
+        }
         fault.kind != FaultKind::Uninitialised
             || !(simulation.conflicts.iter().any(races) || simulation.faults.iter().any(|f| skips(f.kind)))
     }
@@ -188,7 +199,8 @@ impl Reader<'_> {
     fn fault(&self, seen: Seen<'_>, fault: &SimulatorFault) -> Finding {
         let site = fault.site as usize;
         let kind = match fault.kind {
-            FaultKind::OutOfBounds => FindingKind::OutOfBounds,
+            FaultKind::OutOfBounds | FaultKind::BeyondInner => FindingKind::OutOfBounds,
+            FaultKind::CopyArguments => FindingKind::BarrierDivergence,
             FaultKind::Null => FindingKind::NullAccess,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
@@ -202,6 +214,11 @@ impl Reader<'_> {
         let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
+            FaultKind::CopyArguments => {
+                let barrier = self.table.barriers.get(site);
+                let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
+                (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())
+            }
             _ => {
                 let mut object = self.object(fault.object, fault.offset);
                 let known = self.table.accesses.get(site);
@@ -219,6 +236,17 @@ impl Reader<'_> {
             object.index = None;
         }
         let dims = seen.launch.range.dims;
+        if let Some(inner) = fault.inner {
+            object.index = None;
+            let message = words::beyond_inner(&access, inner, object.name.as_deref(), dims);
+            let finding = self.finding(kind, seen, object, message);
+            return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
+        }
+        if fault.kind == FaultKind::CopyArguments {
+            let message = words::copy_arguments(&access, fault.offset, dims);
+            let finding = self.finding(kind, seen, object, message);
+            return Finding { count: fault.count, accesses: vec![access], ..finding };
+        }
         let message = match (fault.texel, &object.name) {
             (Some(texel), Some(name)) => words::texel(&access, name, texel, dims),
             _ => words::fault(kind, &access, (&object.words(), object.index), elements, dims),
@@ -233,6 +261,7 @@ impl Reader<'_> {
             memory: object.memory,
             variable: object.name,
             index: object.index,
+            within_object: None,
             benign: false,
             count: 0,
             accesses: Vec::new(),

@@ -47,15 +47,17 @@ pub fn atomics_read(assay: &Assay<'_>, table: &HostTable) -> bool {
     let all = ir::functions(&assay.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
     let used: BTreeSet<(u32, u32)> =
         all.filter(|i| gives(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
-    let mut by_object: BTreeMap<Option<u32>, (usize, bool)> = BTreeMap::new();
+    // A compare-exchange has two sites of one path.
+    let mut by_object: BTreeMap<Option<u32>, (BTreeSet<u32>, bool)> = BTreeMap::new();
     for site in table.accesses.iter().filter(|s| matches!(s.mode, Mode::Atomic | Mode::AtomicRead)) {
         let place = table.paths.get(site.path as usize).and_then(|p| p.frames.first());
         // Without a place nobody knows.
         let is_used = place.is_none_or(|p| p.line == 0 || used.contains(&(p.line, p.column)));
         let known = by_object.entry(site.object).or_default();
-        *known = (known.0 + 1, known.1 || is_used);
+        known.0.insert(site.path);
+        known.1 |= is_used;
     }
-    by_object.values().any(|(sites, is_used)| *sites > 1 && *is_used)
+    by_object.values().any(|(paths, is_used)| paths.len() > 1 && *is_used)
 }
 
 /// Whether an instruction is an atomic whose value is used.

@@ -74,7 +74,8 @@ impl Lane {
 /// How a launch ended on the simulator. `allows_faults`: what it skipped is none of our business.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let telling = |kind: FaultKind| match kind {
-        FaultKind::OutOfBounds => Some("an access out of bounds"),
+        FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
+        FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree"),
         FaultKind::Null => Some("an access through a null pointer"),
         FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
         FaultKind::Misaligned => Some("a misaligned access"),

@@ -126,6 +126,31 @@ pub fn texel(access: &Access, image: &str, texel: [i64; 3], dims: u32) -> String
     format!("{who} {} texel ({x}, {y}, {z}) of the image `{image}`, which has no such texel", verb(access.mode))
 }
 
+/// An index beyond an array inside `object`, and how many elements the array has.
+pub fn beyond_inner(access: &Access, (index, length): (i64, u64), object: Option<&str>, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let of = object.map_or_else(String::new, |name| format!(" in `{name}`"));
+    let does = verb(access.mode);
+    format!(
+        "{who} {does} element {index} of an array of {length} elements{of}; the access may stay in the object around it"
+    )
+}
+
+/// Work-items of a group pass a copy different arguments; `argument`: the first that differs, as of the simulator's hook.
+pub fn copy_arguments(access: &Access, argument: i64, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let builtin = access.builtin.as_deref().unwrap_or("async_work_group_copy");
+    let what = match argument {
+        0 => "another destination",
+        1 => "another source",
+        2 => "another number of elements",
+        4 | 5 => "another stride",
+        _ => "other elements",
+    };
+    let all = "all work-items of a group have to pass the same arguments";
+    format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
+}
+
 /// A barrier that nothing needs.
 pub fn redundant(builtin: &str, inputs: u64) -> String {
     let inputs = if inputs == 1 {

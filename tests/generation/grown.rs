@@ -43,7 +43,7 @@ fn explored(assay: &Assay<'_>) -> Vec<(Case, usize)> {
             preconditions: g.preconditions,
             guesses: g.guesses,
         };
-        let seen = explore(&mut watched, &code.table, &mut case).unwrap();
+        let seen = explore(&mut watched, &code.table, &mut case, None).unwrap();
         let beyond = seen.faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds).count();
         (case, beyond)
     });

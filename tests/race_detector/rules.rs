@@ -352,9 +352,23 @@ fn local_memory_must_be_written_before_it_is_read() {
 }
 
 #[test]
-fn launches_that_are_too_large_are_refused() {
-    let mut shadow = Shadow::new(&table());
-    let grid = Grid { global: [1 << 31, 1, 1], local: [64, 1, 1], offset: [0; 3] };
-    let error = shadow.begin(grid, &[], Pass::Find { footprint: false }).unwrap_err();
-    assert!(error.to_string().contains("2147483648 work-items"), "{error}");
+fn some_groups_of_a_launch_of_any_size_can_be_watched() {
+    let table = table();
+    let mut shadow = Shadow::new(&table);
+    let areas: Vec<Area> = (0..3).map(|object| Area::of(&table, object, 4 * 64)).collect();
+    let grid = Grid { global: [1 << 40, 1, 1], local: [64, 1, 1], offset: [0; 3] };
+    assert_eq!(shadow.most_groups(64), (1 << 30) / 65);
+    let last = (1_u64 << 34) - 1;
+    for pass in [Pass::Find { footprint: false }, Pass::Record] {
+        shadow.begin(grid, &areas, pass).unwrap();
+        let mut run = Run { shadow: &mut shadow, memory: vec![0; 64], initialised: true };
+        for group in [0, last] {
+            run.shadow.begin_group(0, group).unwrap();
+            run.at((0, 63), WRITE, GLOBAL, 3);
+            run.shadow.end_group(0);
+        }
+    }
+    let conflicts = shadow.conflicts();
+    let ids: Vec<u64> = conflicts.iter().flat_map(|c| c.accesses.map(|a| a.global_id[0])).collect();
+    assert_eq!(ids, [63, (1 << 40) - 1]);
 }

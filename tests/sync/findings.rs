@@ -110,6 +110,7 @@ fn faults_are_told_with_what_they_hit() {
         offset,
         texel: None,
         span: None,
+        inner: None,
         count: 2,
     };
     let seen = Simulation {

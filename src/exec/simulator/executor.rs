@@ -11,7 +11,7 @@ use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::program::Program;
 use super::shadow::{Area, Grid, Pass, Shadow};
-use super::{message, schedule};
+use super::{message, sample, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
@@ -54,7 +54,9 @@ struct Seen {
     printf: String,
     completed: bool,
     cut_short: bool,
+    cut_at: Option<(u32, [u64; 3])>,
     conflicted: bool,
+    sampled: Option<u64>,
     time: Duration,
 }
 
@@ -130,7 +132,9 @@ impl Simulator {
             compared: seen.compared,
             completed: seen.completed,
             cut_short: seen.cut_short,
+            cut_at: seen.cut_at,
             conflicted: seen.conflicted,
+            sampled: seen.sampled,
             rejected: None,
         })
     }
@@ -177,8 +181,13 @@ impl Simulator {
             None => Area::of(table, object, prepared.bytes(object)),
         };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
+        let groups = shadow.most_groups(prepared.items());
+        if prepared.groups > groups {
+            restrict(&mut course, sample::sample(context.groups, prepared.items(), groups));
+        }
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+        seen.sampled = course.is_sample.then_some(course.map.len() as u64);
         seen.footprint = options.footprint.then(|| shadow.footprint());
         seen.conflicted = options.first_conflict && shadow.has_conflict();
         if shadow.suspects() && !seen.conflicted {
@@ -239,6 +248,7 @@ fn passage(
             first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
             first.incomplete |= lane.incomplete;
             first.cut_short |= lane.cut_short;
+            first.cut_at = first.cut_at.or(lane.cut_at);
             first.broken = first.broken.take().or_else(|| lane.broken.take());
             lane.relax();
         }
@@ -254,6 +264,7 @@ fn passage(
         seen.reached.dedup();
         seen.completed = !first.incomplete;
         seen.cut_short = first.cut_short && first.incomplete;
+        seen.cut_at = first.cut_at;
         seen.printf = printed(&first.printed);
         if let Some(what) = first.broken.take() {
             return Err(Error::internal(what));
@@ -308,7 +319,8 @@ fn course(
         is_budget,
         first_conflict: options.first_conflict,
         fuel: options.fuel.map_or(u64::MAX, |f| f.min(1 << 62)),
-        map: schedule.map.clone(),
+        map: schedule.map.iter().map(|group| u64::from(*group)).collect(),
+        is_sample: false,
         item_order: schedule.item_order.clone(),
         preemptions: schedule.preemptions.clone(),
         halts: options.halts,
@@ -316,6 +328,15 @@ fn course(
         ignored,
         next: AtomicU64::new(0),
     })
+}
+
+/// Has only these groups run (ascending), in the order that the course has.
+fn restrict(course: &mut Course, groups: Vec<u64>) {
+    course.map = match course.map.is_empty() {
+        true => groups,
+        false => course.map.iter().copied().filter(|group| groups.binary_search(group).is_ok()).collect(),
+    };
+    course.is_sample = true;
 }
 
 /// When a run that begins now ends, and whether that is the caller's `deadline` rather than its own time.

@@ -5,6 +5,15 @@ use std::collections::HashMap;
 use super::observation::{FaultKind, SimulatorFault};
 use super::slot::Item;
 
+/// Where in an object.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// In bytes.
+    At(i64),
+    Texel([i64; 3]),
+    Inner((i64, u64)),
+}
+
 #[derive(Debug, Default)]
 pub struct Faults {
     list: Vec<SimulatorFault>,
@@ -23,7 +32,7 @@ impl Faults {
     /// `item` is one of a live slot that has a group.
     pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
         // SAFETY: as promised.
-        unsafe { self.add(item, kind, site, object, Err(offset)) };
+        unsafe { self.add(item, kind, site, object, Place::At(offset)) };
     }
 
     /// Notes that `item` accessed a texel beside an image.
@@ -32,22 +41,26 @@ impl Faults {
     /// As of [`Faults::note`].
     pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
         // SAFETY: as promised.
-        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Ok(texel)) };
+        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Place::Texel(texel)) };
     }
 
-    unsafe fn add(
-        &mut self,
-        item: *const Item,
-        kind: FaultKind,
-        site: u32,
-        object: Option<u32>,
-        place: Result<[i64; 3], i64>,
-    ) {
+    /// Notes that `item` used this index of an inner array with so many elements.
+    ///
+    /// # Safety
+    /// As of [`Faults::note`].
+    pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, FaultKind::BeyondInner, site, object, Place::Inner(inner)) };
+    }
+
+    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: Place) {
         if let Some(known) = self.index.get(&(kind, site)) {
             let known = &mut self.list[*known];
             known.count += 1;
             known.span = match (known.span, place) {
-                (Some((low, high)), Err(offset)) if known.object == object => Some((low.min(offset), high.max(offset))),
+                (Some((low, high)), Place::At(offset)) if known.object == object => {
+                    Some((low.min(offset), high.max(offset)))
+                }
                 _ => None,
             };
             return;
@@ -55,9 +68,24 @@ impl Faults {
         // SAFETY: as promised.
         let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
-        let (texel, offset) = (place.ok(), place.err().unwrap_or(0));
-        let span = place.err().map(|offset| (offset, offset));
-        self.list.push(SimulatorFault { kind, site, global_id, group_id, object, offset, texel, span, count: 1 });
+        let mut fault = SimulatorFault {
+            kind,
+            site,
+            global_id,
+            group_id,
+            object,
+            offset: 0,
+            texel: None,
+            inner: None,
+            span: None,
+            count: 1,
+        };
+        match place {
+            Place::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
+            Place::Texel(texel) => fault.texel = Some(texel),
+            Place::Inner(inner) => fault.inner = Some(inner),
+        }
+        self.list.push(fault);
     }
 
     /// Adds what another lane saw.

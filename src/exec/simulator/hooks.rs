@@ -25,8 +25,10 @@ const NEAR: u64 = super::memory::GAP / 2;
 pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
     [
         (hook::ACCESS, access as *const () as usize),
+        (hook::COMPARE_EXCHANGE, compare_exchange as *const () as usize),
         (hook::SPAN, span as *const () as usize),
         (hook::CHECK, check as *const () as usize),
+        (hook::INNER, inner as *const () as usize),
         (hook::DIVISION, division as *const () as usize),
         (hook::FUEL, fuel as *const () as usize),
         (hook::BARRIER, sync::barrier as *const () as usize),
@@ -72,6 +74,26 @@ unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mu
             return address;
         }
         unusual(item, address, site)
+    }
+}
+
+unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u32, expected: u64) -> *mut u8 {
+    // SAFETY: as of `access`; what is read is known to be in bounds, and nobody else runs between here and the access.
+    unsafe {
+        let number = (*item).accesses;
+        if number == (*item).stop_at {
+            sync::preempt(item, number);
+        }
+        let at = &*(*(*item).lane).sites.add(site as usize);
+        let is_there = (*(*item).watches.add(site as usize)).offset(address as u64).is_some()
+            || matches!(find(item, at, address as u64, u64::from(at.bytes)), Found::At(..) | Found::Unshared);
+        let mut there = 0_u64;
+        let bytes = at.bytes.min(8) as usize;
+        if is_there {
+            std::ptr::copy_nonoverlapping(address, (&raw mut there).cast::<u8>(), bytes);
+        }
+        let fails = is_there && there != expected;
+        access(item, address, site + u32::from(fails))
     }
 }
 
@@ -365,6 +387,16 @@ unsafe extern "C" fn division(item: *mut Item, site: u32) {
     }
 }
 
+unsafe extern "C" fn inner(item: *mut Item, site: u32, index: i64, length: u64) {
+    // SAFETY: as of `access`.
+    unsafe {
+        let lane = (*item).lane;
+        let at = &*(*lane).sites.add(site as usize);
+        let object = (at.object != NONE).then_some(at.object);
+        (*lane).faults.note_inner(item, site, object, (index, length));
+    }
+}
+
 unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, scope: u32) {
     let _ = site;
     // SAFETY: as of `access`.
@@ -386,6 +418,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
         if Instant::now() >= course.deadline {
             if course.is_budget {
                 (*lane).cut_short = true;
+                (*lane).cut_at = Some((site, (*item).context.global_id));
             } else {
                 (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
             }

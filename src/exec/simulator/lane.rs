@@ -38,7 +38,7 @@ pub struct Course {
     /// Iterations per item; `u64::MAX`: as many as the time allows.
     pub fuel: u64,
     /// By place in the order of launch: the group; empty: as they come.
-    pub map: Vec<u32>,
+    pub map: Vec<u64>,
     pub item_order: Vec<u32>,
     pub preemptions: Vec<Preemption>,
     /// Whether the first fault ends it.
@@ -49,16 +49,19 @@ pub struct Course {
     pub ignored: Vec<bool>,
     /// The next place in the order of launch.
     pub next: AtomicU64,
+    /// Whether `map` leaves groups out.
+    pub is_sample: bool,
 }
 
 impl Course {
     /// The next group to begin: its linear number.
     pub fn next_group(&self, groups: u64) -> Option<u64> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
+        let groups = if self.is_sample { self.map.len() as u64 } else { groups };
         if place >= groups {
             return None;
         }
-        Some(usize::try_from(place).ok().and_then(|p| self.map.get(p)).map_or(place, |g| u64::from(*g)))
+        Some(usize::try_from(place).ok().and_then(|p| self.map.get(p)).map_or(place, |g| *g))
     }
 }
 
@@ -96,6 +99,8 @@ pub struct Lane {
     pub late: bool,
     /// It was the caller's time.
     pub cut_short: bool,
+    /// Who was in which loop then, if somebody was.
+    pub cut_at: Option<(u32, [u64; 3])>,
     /// A fault of kassay's own that a hook met.
     pub broken: Option<String>,
     #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
@@ -151,6 +156,7 @@ impl Lane {
             incomplete: false,
             late: false,
             cut_short: false,
+            cut_at: None,
             broken: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
@@ -188,6 +194,7 @@ impl Lane {
         self.incomplete = false;
         self.late = false;
         self.cut_short = false;
+        self.cut_at = None;
         self.broken = None;
         self.until_clock = 0;
         if !std::ptr::eq(self.slots_for, prepared) {

@@ -33,6 +33,11 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, li
             let path = table.loops.get(site).map(|s| s.path);
             (format!("non-termination: a loop does not come to its end within {} s", limit.as_secs_f64()), path)
         }
+        FaultKind::CopyArguments => {
+            let path = table.barriers.get(site).map(|s| s.path);
+            let what = "divergence: the work-items of a group pass an asynchronous copy different arguments";
+            (what.to_owned(), path)
+        }
         _ => {
             let Some(access) = table.accesses.get(site) else { return String::from("an access faulted") };
             let object = fault.object.and_then(|o| table.objects.get(o as usize).map(|object| (o, object)));
@@ -59,6 +64,10 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, li
                 }
                 (FaultKind::ReadOnlyWrite, Some((_, object))) => {
                     format!("read-only-write: {} is {does}{by}, but `{}` is constant", place(object), object.name)
+                }
+                (FaultKind::BeyondInner, _) => {
+                    let (index, length) = fault.inner.unwrap_or_default();
+                    format!("out-of-bounds: element {index} of an array of {length} is {does}{by}")
                 }
                 (FaultKind::Uninitialised, Some((_, object))) => {
                     format!("uninitialised: {} is read{by} before any work-item of the group wrote it", place(object))

@@ -20,6 +20,7 @@ pub mod observation;
 mod pictures;
 mod print;
 mod program;
+mod sample;
 mod schedule;
 pub mod shadow;
 mod slot;

@@ -86,6 +86,10 @@ pub struct Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
     OutOfBounds,
+    /// Beyond an array that lies inside an object, such as a row or a member of a struct; the access itself may stay in the object.
+    BeyondInner,
+    /// An asynchronous copy with other arguments than those of the first work-item of the group.
+    CopyArguments,
     /// Within the first 4096 bytes of the address space.
     Null,
     /// Into constant memory or a `const`-qualified argument's buffer that the launch made read-only.
@@ -109,7 +113,7 @@ impl FaultKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatorFault {
     pub kind: FaultKind,
-    /// Of the table's part that belongs to `kind`: accesses, divisions or loops.
+    /// Of the table's part that belongs to `kind`: accesses, divisions, loops or barriers (of [`FaultKind::CopyArguments`]).
     pub site: u32,
     pub global_id: [u64; 3],
     pub group_id: [u64; 3],
@@ -120,6 +124,8 @@ pub struct SimulatorFault {
     pub texel: Option<[i64; 3]>,
     /// The least and the greatest offset of all of them; `None` where they are about different objects, or texels.
     pub span: Option<(i64, i64)>,
+    /// Of [`FaultKind::BeyondInner`]: the index, and how many elements the inner array has.
+    pub inner: Option<(i64, u64)>,
     /// How often, in all.
     pub count: u64,
 }
@@ -143,9 +149,13 @@ pub struct Simulation {
     pub completed: bool,
     /// Whether [`SimulationOptions::deadline`] ended it.
     pub cut_short: bool,
+    /// The loop ([`crate::lower::host::table::HostTable::loops`]) that a work-item was in then, and which one.
+    pub cut_at: Option<(u32, [u64; 3])>,
     /// With [`SimulationOptions::first_conflict`]: whether there was one. It ended the launch; [`Simulation::conflicts`] and the
     /// outputs are empty.
     pub conflicted: bool,
+    /// Of a launch with more work-items than races can be looked for: how many of its groups were run, a sample. `None`: all.
+    pub sampled: Option<u64>,
     /// Why the launch was not begun: it is beyond what the simulator can run.
     pub rejected: Option<String>,
 }

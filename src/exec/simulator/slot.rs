@@ -76,6 +76,11 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
+    /// Whether those that have arrived are all at `at`, and there are some.
+    pub fn are_at(&self, at: Meeting) -> bool {
+        self.count > 0 && !self.mixed && self.first == at
+    }
+
     pub fn add(&mut self, at: Meeting) {
         if self.count == 0 {
             self.first = at;
@@ -121,6 +126,8 @@ pub struct Slot {
     pub last: u32,
     pub group_arrivals: Arrivals,
     pub sub_arrivals: Vec<Arrivals>,
+    /// What the first item that arrived at an asynchronous copy has it do.
+    pub copying: [u64; 6],
     /// Values that items exchange: two turns of the group's, then two of the sub-groups'.
     pub exchanged: Vec<u8>,
     /// Those of the current group that are still to come.
@@ -160,6 +167,7 @@ impl Slot {
             finished: 0,
             last: 0,
             group_arrivals: Arrivals::default(),
+            copying: [0; 6],
             sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
             exchanged: vec![0; if prepared.exchanges { count as usize * MOST_EXCHANGED * 4 } else { 0 }],
             preemptions: Vec::new(),

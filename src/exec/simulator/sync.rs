@@ -152,7 +152,14 @@ pub unsafe extern "C" fn async_copy(
 ) {
     // SAFETY: as of `barrier`; what is copied was checked.
     unsafe {
-        if (*(*item).slot).group_arrivals.count == 0 {
+        let slot = (*item).slot;
+        let copying = [destination as u64, source as u64, count, element, destination_stride, source_stride];
+        if (*slot).group_arrivals.are_at((site, iteration)) && (*slot).copying != copying {
+            let argument = (*slot).copying.iter().zip(&copying).position(|(a, b)| a != b).unwrap_or(0);
+            (*(*item).lane).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
+        }
+        if (*slot).group_arrivals.count == 0 {
+            (*slot).copying = copying;
             let strides = [destination_stride, source_stride];
             copy(item, write_site, destination, source, count, element, strides);
         }

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntUGT, LLVMIntULE, LLVMIntULT};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::emit::{Emitter, Prepared};
 use super::find::Access;
@@ -21,6 +22,8 @@ pub struct Want<'o> {
     pub length: Length,
     pub align: u32,
     pub writes: bool,
+    /// What a compare-exchange expects, as an `i64`.
+    pub expected: Option<LLVMValueRef>,
 }
 
 /// Bytes.
@@ -34,12 +37,29 @@ pub enum Length {
 pub fn weave(emitter: &Emitter<'_, '_>, objects: &Objects, access: &Access) {
     let writes = matches!(access.mode, Mode::Write | Mode::Atomic);
     let Access { site, bytes, align, ref origin, .. } = *access;
-    let want = Want { site, origin, length: Length::Fixed(bytes), align, writes };
+    let expected = expected(emitter, access);
+    let want = Want { site, origin, length: Length::Fixed(bytes), align, writes, expected };
     // SAFETY: alive; the operand is the pointer.
     unsafe {
         let pointer = LLVMGetOperand(access.inst.0, access.operand);
         let checked = checked(emitter, objects, access.inst, pointer, &want);
         LLVMSetOperand(access.inst.0, access.operand, checked);
+    }
+}
+
+/// What a compare-exchange expects; `None`: it is none, or its numbers are too long to be told apart from those that fail.
+fn expected(e: &Emitter<'_, '_>, access: &Access) -> Option<LLVMValueRef> {
+    if access.inst.opcode() != LLVMOpcode::LLVMAtomicCmpXchg || access.bytes > 8 {
+        return None;
+    }
+    e.before(access.inst);
+    // SAFETY: alive; the operand is what the instruction compares with: an integer of at most 64 bits, or a pointer.
+    unsafe {
+        let value = LLVMGetOperand(access.inst.0, 1);
+        Some(match LLVMGetTypeKind(LLVMTypeOf(value)) {
+            LLVMTypeKind::LLVMPointerTypeKind => LLVMBuildPtrToInt(e.builder, value, e.long, c"".as_ptr()),
+            _ => LLVMBuildZExtOrBitCast(e.builder, value, e.long, c"".as_ptr()),
+        })
     }
 }
 
@@ -62,7 +82,10 @@ pub fn checked(
         let plain = e.plain(pointer);
         let result = match want.length {
             Length::Dynamic(bytes) => e.hook(hook::SPAN, e.pointer, &[plain, site, bytes]),
-            Length::Fixed(_) if hooked => e.hook(hook::ACCESS, e.pointer, &[plain, site]),
+            Length::Fixed(_) if hooked => match want.expected {
+                Some(expected) => e.hook(hook::COMPARE_EXCHANGE, e.pointer, &[plain, site, expected]),
+                None => e.hook(hook::ACCESS, e.pointer, &[plain, site]),
+            },
             Length::Fixed(_) => e.hook(hook::CHECK, e.pointer, &[plain, site]),
         };
         e.cast_like(result, pointer)

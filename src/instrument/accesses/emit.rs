@@ -281,11 +281,11 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 LLVMAddAttributeAtIndex(new, LLVMAttributeFunctionIndex, attribute);
             };
             add("nounwind", 0);
-            if [hook::CHECK, hook::DIVISION, hook::FUEL].contains(&name) {
+            if [hook::CHECK, hook::DIVISION, hook::FUEL, hook::INNER].contains(&name) {
                 add("cold", 0);
             }
             // None of them looks at the kernel's memory; fuel lets other items run.
-            if [hook::CHECK, hook::DIVISION, hook::COMPARISON].contains(&name) {
+            if [hook::CHECK, hook::DIVISION, hook::COMPARISON, hook::INNER].contains(&name) {
                 add("memory", INACCESSIBLE_MEMORY);
             }
             new

@@ -3,6 +3,7 @@
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 
+use super::inner;
 use super::objects::Origin;
 use super::orders;
 use super::sites::{Shape, Sites};
@@ -20,6 +21,7 @@ pub struct Access {
     pub bytes: u64,
     pub align: u32,
     pub mode: Mode,
+    pub inner: Vec<inner::Index>,
 }
 
 /// All loads, stores and atomics that need a look.
@@ -30,8 +32,14 @@ pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
         // SAFETY: alive; the operand is the instruction's pointer.
         let pointer = unsafe { LLVMGetOperand(inst.0, operand) };
         if let Some((site, origin)) = sites.access(inst, pointer, shape, Some(shape.bytes)) {
+            if inst.opcode() == LLVMOpcode::LLVMAtomicCmpXchg {
+                // SAFETY: alive and a compare-exchange.
+                let order = unsafe { LLVMGetCmpXchgFailureOrdering(inst.0) };
+                sites.failing(orders::ordering(inst, order, true, false));
+            }
             let Shape { bytes, align, mode, .. } = shape;
-            all.push(Access { inst, operand, site, origin, bytes, align, mode });
+            let inner = inner::indices(pointer);
+            all.push(Access { inst, operand, site, origin, bytes, align, mode, inner });
         }
     }
     all

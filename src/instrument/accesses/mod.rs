@@ -10,6 +10,7 @@ mod components;
 mod division;
 mod emit;
 mod find;
+mod inner;
 mod item;
 mod iteration;
 mod leave;
@@ -85,6 +86,9 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     prints::weave(&emitter, &prints);
     transfers::weave(&emitter, &objects, &transfers);
     for access in &accesses {
+        if options.races {
+            inner::weave(&emitter, access);
+        }
         check::weave(&emitter, &objects, access);
     }
     drop(emitter);

@@ -127,6 +127,13 @@ impl<'a> Sites<'a> {
         self.site(inst, shape, space, &origin)
     }
 
+    /// The site behind that of a compare-exchange, which was found last: those that fail, and only read.
+    pub fn failing(&mut self, ordering: Option<Ordering>) {
+        if let Some(site) = self.table.accesses.last().cloned() {
+            self.table.accesses.push(AccessSite { mode: Mode::AtomicRead, ordering, ..site });
+        }
+    }
+
     /// An access to an image's texel, whose bytes are the simulator's affair.
     pub fn texel(&mut self, inst: Inst, image: LLVMValueRef, mode: Mode) -> u32 {
         let origin = self.objects.origin(image);

@@ -87,8 +87,14 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
             let mut replaced: Option<LLVMValueRef> = None;
             for side in &transfer.sides {
                 let old = LLVMGetOperand(inst.0, side.operand);
-                let want =
-                    Want { site: side.site, origin: &side.origin, length, align: side.align, writes: side.writes };
+                let want = Want {
+                    site: side.site,
+                    origin: &side.origin,
+                    length,
+                    align: side.align,
+                    writes: side.writes,
+                    expected: None,
+                };
                 let new = checked(e, objects, inst, old, &want);
                 LLVMSetOperand(inst.0, side.operand, new);
                 if matches!(length, Length::Dynamic(_)) {

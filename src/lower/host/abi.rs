@@ -68,11 +68,17 @@ pub struct ItemContext {
 pub mod hook {
     /// `ptr (item, ptr address, i32 site)`: before an access; returns where to access instead (the address, or the sink).
     pub const ACCESS: &str = "__kassay_access";
+    /// `ptr (item, ptr address, i32 site, i64 expected)`: the same before a compare-exchange; `expected`: its bits, zero-extended. One that
+    /// succeeds is an access of `site`; one that fails only reads, and is an access of the next site.
+    pub const COMPARE_EXCHANGE: &str = "__kassay_compare_exchange";
     /// `ptr (item, ptr address, i32 site, i64 bytes)`: the same for a length known only now.
     pub const SPAN: &str = "__kassay_span";
     /// `ptr (item, ptr address, i32 site)`: an access failed the inline check of its bounds, or its pointer may come from several
     /// objects: returns where to access. Without races.
     pub const CHECK: &str = "__kassay_check";
+    /// `void (item, i32 site, i64 index, i64 length)`: before an access of `site` whose address has an index beyond an array of `length`
+    /// elements that lies inside an object. Only with races.
+    pub const INNER: &str = "__kassay_inner";
     /// `void (item, i32 site)`: a division by zero, or of the least integer by -1; the code then divides by 1.
     pub const DIVISION: &str = "__kassay_division";
     /// `i64 (item, i32 site)`: at a back edge, when the fuel is below zero: returns the next slice, or never.
@@ -105,10 +111,12 @@ pub mod hook {
     pub const COMPARISON: &str = "__kassay_comparison";
 
     /// All of them.
-    pub const ALL: [&str; 15] = [
+    pub const ALL: [&str; 17] = [
         ACCESS,
+        COMPARE_EXCHANGE,
         SPAN,
         CHECK,
+        INNER,
         DIVISION,
         FUEL,
         BARRIER,

@@ -135,7 +135,9 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         match finding.kind {
             FindingKind::DataRace => parts.push(format!("at {}", style::count(finding.count, "element"))),
-            FindingKind::BarrierDivergence => parts.push(format!("in {}", style::count(finding.count, "work-group"))),
+            FindingKind::BarrierDivergence if finding.accesses.iter().any(|a| a.waiting.is_some()) => {
+                parts.push(format!("in {}", style::count(finding.count, "work-group")))
+            }
             FindingKind::RedundantBarrier => {}
             _ => parts.push(style::count(finding.count, "time")),
         }
@@ -158,6 +160,7 @@ impl Writer<'_> {
         let dims = input.map_or(3, |i| i.global.len());
         let mut what = match (finding.kind, access.mode) {
             (FindingKind::RedundantBarrier, _) => return self.place(&access.location, "not needed", same_line),
+            (FindingKind::BarrierDivergence, _) if access.waiting.is_none() => "other arguments".to_owned(),
             (FindingKind::BarrierDivergence, _) => {
                 let n = access.waiting.unwrap_or(0);
                 format!("{} {}", style::count(n, "work-item"), if n == 1 { "waits" } else { "wait" })
@@ -174,7 +177,7 @@ impl Writer<'_> {
         }
         if let Some(item) = access.global_id {
             let group = access.group_id.map(|g| format!(" of group {}", id(g, dims))).unwrap_or_default();
-            let such = if finding.kind == FindingKind::BarrierDivergence { "such as" } else { "by" };
+            let such = if access.waiting.is_some() { "such as" } else { "by" };
             let _ = write!(what, ", {such} work-item {}{group}", id(item, dims));
         }
         for caller in &access.called_from {

@@ -1,5 +1,6 @@
 // Collatz without the case that ends it.
 // expect: memory-fault
+// flags: --timeout 3
 // finding A: non-termination
 kernel void endless(global int *out) {
     uint n = (uint)get_global_id(0) + 1;

@@ -79,7 +79,8 @@ pub struct Groups {
     /// The launch's first.
     launch: u32,
     stride: u32,
-    begun: u32,
+    /// Linear numbers of the groups that began, in the order in which they did: items are numbered in that order.
+    begun: Vec<u64>,
 }
 
 /// What to do after stamps were taken.
@@ -96,7 +97,7 @@ const HALF: u32 = 1 << 31;
 
 impl Groups {
     pub fn new() -> Groups {
-        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, begun: 0 }
+        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, begun: Vec::new() }
     }
 
     /// A launch whose groups have at most `items` items.
@@ -108,7 +109,7 @@ impl Groups {
         }
         self.launch = self.next;
         self.stride = items + 1;
-        self.begun = 0;
+        self.begun.clear();
         renewal
     }
 
@@ -119,19 +120,30 @@ impl Groups {
         }
         self.slots[index].active = false;
         let (stamp, renewal) = self.take();
-        let first = (group * u64::from(self.stride)) as u32;
+        let sequence = self.begun.len() as u32;
+        let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
         *self.slots[index] = Slot {
             words: [u64::from(stamp) << 32 | u64::from(first); 3],
             valid: Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old }),
             first,
             stride: self.stride,
-            sequence: self.begun,
+            sequence,
             active: true,
             ..Slot::default()
         };
-        self.begun += 1;
+        self.begun.push(group);
         renewal
+    }
+
+    /// Whether no more group can be told from those that began.
+    pub fn are_used_up(&self) -> bool {
+        (self.begun.len() as u64 + 1) * u64::from(self.stride) > ITEM
+    }
+
+    /// The linear number, as the kernel sees its id, of the group with this number.
+    pub fn linear(&self, group: u64) -> u64 {
+        usize::try_from(group).ok().and_then(|n| self.begun.get(n).copied()).unwrap_or(group)
     }
 
     pub fn end(&mut self, slot: u32) {

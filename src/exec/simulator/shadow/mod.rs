@@ -99,20 +99,19 @@ impl Shadow {
         }
     }
 
+    /// How many groups of so many items can be told apart in a launch.
+    pub fn most_groups(&self, items: u64) -> u64 {
+        ITEM / items.saturating_add(1)
+    }
+
     /// A launch begins; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch: the same
     /// schedule, the same contents of memory.
     ///
     /// # Errors
-    /// `Caller`: more work-items than can be told apart (about 2^30). `Environment`: no memory.
+    /// `Environment`: no memory.
     pub fn begin(&mut self, grid: Grid, areas: &[Area], pass: Pass) -> Result<()> {
         let product = |sizes: [u64; 3]| sizes.into_iter().fold(1, u64::saturating_mul);
         let items = product(grid.local);
-        let numbers = product(grid.groups()).saturating_mul(items.saturating_add(1));
-        if numbers > ITEM {
-            let items = product(grid.global);
-            return Err(Error::caller(format!("races are not looked for in launches of {items} work-items"))
-                .mend(format!("launch fewer than {ITEM} work-items")));
-        }
         if self.groups.begin_launch(items as u32) == Renewal::Clear {
             self.clear();
         }
@@ -144,9 +143,12 @@ impl Shadow {
     /// `slot`, which no other group uses meanwhile. Small numbers: memory grows with the largest.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: no memory.
     pub fn begin_group(&mut self, slot: u32, group: u64) -> Result<()> {
         self.settle();
+        if self.groups.are_used_up() {
+            return Err(Error::internal("more work-groups than the race detector can tell apart"));
+        }
         let renewal = self.groups.begin(slot, group);
         self.renew(renewal);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
@@ -337,7 +339,7 @@ impl Shadow {
     /// Benign pairs are certain. That values differ is only known of the two sites at the cell, not of the two accesses.
     pub fn conflicts(&mut self) -> Vec<Conflict> {
         self.settle();
-        self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid)).unwrap_or_default()
+        self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid, &self.groups)).unwrap_or_default()
     }
 
     /// After [`Pass::Record`]: whether some accesses are in order only because of what atomics happened to read, so that another

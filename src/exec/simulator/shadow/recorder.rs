@@ -161,8 +161,8 @@ impl Recorder {
         }
     }
 
-    pub fn conflicts(&self, grid: &Grid) -> Vec<Conflict> {
-        self.findings.conflicts(grid, &self.sites)
+    pub fn conflicts(&self, grid: &Grid, groups: &Groups) -> Vec<Conflict> {
+        self.findings.conflicts(grid, groups, &self.sites)
     }
 
     pub fn has_conflicts(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::groups::Groups;
 use super::launch::{Grid, Place};
 use super::sites::Site;
 use crate::exec::simulator::observation::{Access, Conflict};
@@ -10,7 +11,7 @@ use crate::exec::simulator::observation::{Access, Conflict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Party {
     pub site: u32,
-    /// The group as the kernel sees it, and the local linear id.
+    /// The group's number in the launch ([`Groups::linear`]), and the local linear id.
     pub group: u64,
     pub item: u32,
     pub number: u64,
@@ -73,21 +74,21 @@ impl Findings {
     }
 
     /// All of them, by sites.
-    pub fn conflicts(&self, grid: &Grid, sites: &[Site]) -> Vec<Conflict> {
+    pub fn conflicts(&self, grid: &Grid, groups: &Groups, sites: &[Site]) -> Vec<Conflict> {
         let mut found: Vec<&Finding> = self.found.iter().collect();
         found.sort_by_key(|f| f.pair);
-        found.into_iter().filter_map(|f| f.conflict(grid, sites)).collect()
+        found.into_iter().filter_map(|f| f.conflict(grid, groups, sites)).collect()
     }
 }
 
 impl Finding {
-    fn conflict(&self, grid: &Grid, sites: &[Site]) -> Option<Conflict> {
+    fn conflict(&self, grid: &Grid, groups: &Groups, sites: &[Site]) -> Option<Conflict> {
         let access = |party: Party| {
             Some(Access {
                 site: party.site,
                 mode: sites.get(party.site as usize)?.mode,
-                global_id: grid.global_id(party.group, u64::from(party.item)),
-                group_id: grid.group_id(party.group),
+                global_id: grid.global_id(groups.linear(party.group), u64::from(party.item)),
+                group_id: grid.group_id(groups.linear(party.group)),
                 number: party.number,
             })
         };

@@ -1,0 +1,149 @@
+//! Which barriers nothing needs: every input is run again with barriers that order nothing, and one conflict is enough to tell.
+//!
+//! Barriers are tried together first: a launch without more of them is ordered less, so that where nothing conflicts without all of them, nothing
+//! does without one. Where something does, they are tried in halves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::checking::{Case, CheckOptions, Explored, Simulate};
+use super::findings::Reader;
+use super::pool;
+use crate::error::Result;
+use crate::exec::simulator::observation::SimulationOptions;
+use crate::result::check::{Barrier, Verdict};
+
+/// What is known of barriers, by source.
+#[derive(Debug, Default)]
+struct Tried {
+    needed: BTreeSet<u32>,
+    /// Time was over before they were tried in every input.
+    open: BTreeSet<u32>,
+}
+
+/// Every barrier of the source with what happens if it is ignored, by one of its sites; in the order of the source.
+///
+/// # Errors
+/// As of [`Simulate::simulate`].
+pub(super) fn barriers<S: Simulate + Send>(
+    lanes: &mut [S],
+    reader: &Reader<'_>,
+    cases: &[Case],
+    explored: &[Explored],
+    verdict: Verdict,
+    options: &CheckOptions,
+) -> Result<Vec<(u32, Barrier)>> {
+    let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
+    for (site, barrier) in (0_u32..).zip(&reader.table.barriers) {
+        sources.entry(barrier.source).or_insert(site);
+    }
+    let reaching = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
+    // Why a barrier is not tried.
+    let excluded = |source: u32, site: u32| {
+        let known = &reader.table.barriers[site as usize];
+        match () {
+            () if !known.builtin.ends_with("barrier") || known.sub_group => Some("it does more than a barrier"),
+            () if reaching(source).next().is_none() => Some("no input reaches it"),
+            () if reaching(source).any(|i| !explored[i].simulation.completed) => {
+                Some("not every input that reaches it comes to its end")
+            }
+            () if !options.redundant => Some("not tried"),
+            // Redundant is what can go without any finding, and this kernel has some with all its barriers.
+            () if verdict != Verdict::Clean => Some("the kernel is not clean with it"),
+            () => None,
+        }
+    };
+    let candidates: BTreeSet<u32> =
+        sources.iter().filter(|(source, site)| excluded(**source, **site).is_none()).map(|(s, _)| *s).collect();
+    let tried = try_all(lanes, cases, explored, &candidates, options)?;
+    let all = sources.iter().map(|(source, site)| {
+        let known = &reader.table.barriers[*site as usize];
+        let (redundant, reason) = match excluded(*source, *site) {
+            Some(why) => (None, why),
+            None if tried.needed.contains(source) => (Some(false), "without it accesses race"),
+            None if tried.open.contains(source) => (None, "the budget ended before it was tried"),
+            None if options.atomics_read => (None, "what atomics read may depend on it"),
+            None => (Some(true), "nothing new is found without it"),
+        };
+        let place = reader.place(known.path);
+        let barrier = Barrier {
+            location: place.location,
+            function: place.function,
+            builtin: known.builtin.clone(),
+            reached: reaching(*source).count() as u64,
+            redundant,
+            reason: reason.to_owned(),
+        };
+        (*site, barrier)
+    });
+    let mut all: Vec<(u32, Barrier)> = all.collect();
+    all.sort_by(|a, b| a.1.location.cmp(&b.1.location));
+    Ok(all)
+}
+
+/// Tries the candidates in the inputs that reach them: in the smallest input first, in the others at a time, so that the launches made do
+/// not depend on how many lanes there are.
+fn try_all<S: Simulate + Send>(
+    lanes: &mut [S],
+    cases: &[Case],
+    explored: &[Explored],
+    candidates: &BTreeSet<u32>,
+    options: &CheckOptions,
+) -> Result<Tried> {
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|i| cases[*i].launch.range.global.iter().fold(1_u64, |n, size| n.saturating_mul(*size)));
+    let mut tried = Tried::default();
+    let first = order.iter().position(|i| candidates.iter().any(|c| explored[*i].simulation.reached.contains(c)));
+    let Some(first) = first else { return Ok(tried) };
+    let (first, others) = order[first..].split_at(1);
+    for inputs in [first, others] {
+        let needed = tried.needed.clone();
+        let results = pool::each(lanes, inputs, |sim, input, _| {
+            let reached = &explored[*input].simulation.reached;
+            let left = reached.iter().filter(|source| candidates.contains(source) && !needed.contains(source));
+            without(sim, &cases[*input], left.copied().collect(), options)
+        })?;
+        for one in results {
+            tried.needed.extend(one.needed);
+            tried.open.extend(one.open);
+        }
+    }
+    tried.open.retain(|source| !tried.needed.contains(source));
+    Ok(tried)
+}
+
+/// Which of these barriers an input needs.
+fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Tried> {
+    let mut tried = Tried::default();
+    let mut parts = vec![barriers];
+    while let Some(part) = parts.pop() {
+        if part.is_empty() {
+            continue;
+        }
+        if options.budget.is_over() {
+            tried.open.extend(part);
+            continue;
+        }
+        let simulation = sim.simulate(
+            &case.launch,
+            &SimulationOptions {
+                schedule: case.launch.schedule.clone(),
+                races: true,
+                ignored_barriers: part.clone(),
+                first_conflict: true,
+                deadline: options.budget.end(),
+                ..SimulationOptions::default()
+            },
+        )?;
+        match (simulation.conflicted, part.len()) {
+            (false, _) if simulation.cut_short || !simulation.completed => tried.open.extend(part),
+            (false, _) => {}
+            (true, 1) => tried.needed.extend(part),
+            (true, n) => {
+                let (a, b) = part.split_at(n / 2);
+                parts.push(b.to_vec());
+                parts.push(a.to_vec());
+            }
+        }
+    }
+    Ok(tried)
+}

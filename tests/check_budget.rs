@@ -1,0 +1,111 @@
+//! `kassay check --budget`: a check ends with its time from within whatever it is doing, says what it left out, and claims no more than
+//! it did. And with `-j` it says the same.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+/// The result, the exit code, and how long it took.
+fn check(target: &Path, more: &[&str]) -> Done<(Value, i32, Duration)> {
+    let begun = Instant::now();
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("check")
+        .arg(target)
+        .args(["--format", "json"])
+        .args(more)
+        .output()?;
+    let code = run.status.code().ok_or("killed")?;
+    assert!(code <= 1, "{}: {}", target.display(), String::from_utf8_lossy(&run.stderr));
+    Ok((serde_json::from_slice(&run.stdout)?, code, begun.elapsed()))
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn says(result: &Value, what: &str) -> bool {
+    list(result, "notes").iter().any(|note| note.as_str().is_some_and(|note| note.contains(what)))
+}
+
+/// Twice the budget and some seconds: what a busy machine may add. The goal is a tenth and one second.
+const SLACK: Duration = Duration::from_secs(8);
+
+#[test]
+fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
+    let (result, code, took) = check(&data("budget/queens.toml"), &["--budget", "4"])?;
+    assert!(took < Duration::from_secs(4) + SLACK, "{took:?}");
+    assert_eq!((result["verdict"].as_str(), code), (Some("clean"), 0));
+    let completed: Vec<bool> = list(&result, "inputs").iter().filter_map(|i| i["completed"].as_bool()).collect();
+    assert_eq!(completed, [true, false]);
+    assert_eq!(result["holds_for"], "explored-schedules");
+    assert!(says(&result, "\"nineteen queens\"") && says(&result, "the budget of 4 s"), "{}", result["notes"]);
+    Ok(())
+}
+
+#[test]
+fn without_a_completed_input_the_verdict_is_unknown() -> Done {
+    let (result, code, took) = check(&data("budget/relax.toml"), &["--budget", "3"])?;
+    assert!(took < Duration::from_secs(3) + SLACK, "{took:?}");
+    assert_eq!((result["verdict"].as_str(), code), (Some("unknown"), 1));
+    assert!(says(&result, "the input did not come to an end within the budget of 3 s"), "{}", result["notes"]);
+    Ok(())
+}
+
+#[test]
+fn what_takes_long_is_no_memory_fault() -> Done {
+    for name in ["relax.cl", "queens.cl", "queens.toml"] {
+        let more = if name.ends_with("cl") { "--evolve" } else { "--schedules=3" };
+        let (result, _, took) = check(&data("budget").join(name), &["--budget", "3", more])?;
+        assert!(took < Duration::from_secs(3) + SLACK, "{name}: {took:?}");
+        let verdict = result["verdict"].as_str().unwrap_or_default();
+        assert!(["clean", "unknown"].contains(&verdict), "{name}: {verdict}: {}", result["findings"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn lanes_find_the_same() -> Done {
+    for name in ["check/clean_tiled_product", "check/race_halo_of_tile", "check/redundant_second", "check/divergent_if"]
+    {
+        let kernel = data(name).join(format!("{}.cl", name.trim_start_matches("check/")));
+        let mut first = None;
+        for jobs in ["1", "2", "3"] {
+            let (mut result, ..) = check(&kernel, &["-j", jobs])?;
+            result["elapsed_s"] = Value::Null;
+            match &first {
+                None => first = Some(result),
+                Some(first) => assert_eq!(*first, result, "{name} with -j {jobs}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn of_launches_too_large_to_be_watched_a_sample_of_groups_is_run() -> Done {
+    let folder = tempfile::tempdir()?;
+    let kernel = |body: &str| format!("kernel void k(global uint *x) {{ size_t i = get_global_id(0); {body} }}");
+    let suite = "kernel = \"k.cl\"\n[[test]]\nname = \"large\"\nglobal = [2147483648]\nlocal = [64]\nargs = { x = { fill = 0, len = 4096 } }\n";
+    std::fs::write(folder.path().join("suite.toml"), suite)?;
+    for (body, verdict) in [("if (i < 4096) x[i] = i;", "clean"), ("x[i % 4096] = i;", "racy")] {
+        std::fs::write(folder.path().join("k.cl"), kernel(body))?;
+        let (result, ..) = check(&folder.path().join("suite.toml"), &[])?;
+        assert_eq!(result["verdict"], verdict);
+        let input = &list(&result, "inputs")[0];
+        let (run, all) = (input["groups_run"].as_u64().ok_or("all groups were run")?, input["work_groups"].as_u64());
+        assert!(all == Some(1 << 25) && run > 1000 && run < 1 << 20, "{run} of {all:?}");
+        assert_eq!(result["holds_for"], "explored-schedules");
+        let because = list(&result, "holds_for_because");
+        assert!(because.iter().any(|b| b.as_str().is_some_and(|b| b.contains("sample"))), "{because:?}");
+    }
+    Ok(())
+}

@@ -30,7 +30,10 @@ pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -
             FaultKind::ReadOnlyWrite => (FaultName::ReadOnlyWrite, None),
             FaultKind::Misaligned => (FaultName::Misaligned, None),
             FaultKind::Division => (FaultName::Division, table.divisions.get(fault.site as usize).map(|s| s.path)),
-            FaultKind::Uninitialised | FaultKind::NonTermination => continue,
+            FaultKind::Uninitialised
+            | FaultKind::NonTermination
+            | FaultKind::BeyondInner
+            | FaultKind::CopyArguments => continue,
         };
         let path = path.or_else(|| Some(table.accesses.get(fault.site as usize)?.path));
         let place = path.and_then(|p| table.paths.get(p as usize)?.frames.first());

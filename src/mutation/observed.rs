@@ -38,10 +38,16 @@ pub fn unfit(simulation: &Simulation) -> Option<&'static str> {
     if !simulation.divergences.is_empty() {
         return Some("work-items of the original wait at barriers that others never reach");
     }
-    if simulation.faults.iter().any(|f| f.kind != FaultKind::Uninitialised) {
+    if simulation.faults.iter().any(|f| is_hard(f.kind)) {
         return Some("the original does what no kernel may");
     }
     (!simulation.completed).then_some("the original does not come to its end")
+}
+
+/// Whether a fault is one by itself: uninitialised reads are compared with the original's, and an index beyond an inner array that stays
+/// in its object is no fault to the guards of a device either.
+fn is_hard(kind: FaultKind) -> bool {
+    !matches!(kind, FaultKind::Uninitialised | FaultKind::BeyondInner)
 }
 
 /// How a mutant did. What is undefined comes first: a race decides what is read, so that what follows from it (an index out of
@@ -54,11 +60,12 @@ pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> Pair 
         return Pair::Killed(divergence_text(divergence, table));
     }
     // A loop that does not end is often what an earlier fault led to.
-    let hard = simulation.faults.iter().filter(|f| f.kind != FaultKind::Uninitialised);
+    let hard = simulation.faults.iter().filter(|f| is_hard(f.kind));
     if let Some(fault) = hard.min_by_key(|f| f.kind == FaultKind::NonTermination) {
         let text = fault_text(fault, table);
         return match fault.kind {
             FaultKind::NonTermination => Pair::Timeout(text),
+            FaultKind::CopyArguments => Pair::Killed(text),
             _ => Pair::RuntimeError(text),
         };
     }
@@ -156,7 +163,13 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
                 access_place(table, fault.site)
             )
         }
-        FaultKind::OutOfBounds => format!("access out of bounds of {what}{}", access_place(table, fault.site)),
+        FaultKind::OutOfBounds | FaultKind::BeyondInner => {
+            format!("access out of bounds of {what}{}", access_place(table, fault.site))
+        }
+        FaultKind::CopyArguments => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!("work-items of a group disagree on the arguments of an asynchronous copy{}", place(table, barrier))
+        }
         FaultKind::Null => format!("access through a null pointer{}", access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),
         FaultKind::Misaligned => format!("misaligned access to {what}{}", access_place(table, fault.site)),

@@ -105,7 +105,7 @@ pub enum FaultKind {
 impl FaultKind {
     /// Whether a work-item goes on behind it, without what it was about to do.
     pub fn is_skipped(self) -> bool {
-        self != FaultKind::NonTermination
+        !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments)
     }
 }
 

@@ -70,9 +70,12 @@ impl Trying<'_, '_> {
         }
     }
 
-    /// What the backend may refuse, it may not refuse here: these kernels are what people write.
+    /// What the backend may refuse, it may not refuse here: these kernels are what people write. But for an event without the call that
+    /// makes it: LLVM 22 has no SPIR-V for that, and such a mutant is a `compile-error`.
     fn lowered<T>(&mut self, what: &str, result: Result<std::result::Result<T, String>>) {
-        if let Some(Err(refused)) = self.expect(what, result) {
+        if let Some(Err(refused)) = self.expect(what, result)
+            && !refused.contains("constant: target(\"spirv.Event\")")
+        {
             self.errors.push(format!("{}: {what}: refused: {refused}", self.name));
         }
     }

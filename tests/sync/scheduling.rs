@@ -11,7 +11,6 @@ use kassay::result::schedule::{Test, Verdict};
 use kassay::suite::Output;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::suite::schedule::Schedule;
 use kassay::sync::families::{Family, Plan};
 use kassay::sync::mapped;
 use kassay::sync::scheduling::{self, Lane, ScheduleOptions};

@@ -13,7 +13,6 @@ use kassay::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::suite::schedule::Schedule;
 
 pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 

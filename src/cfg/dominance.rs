@@ -8,9 +8,62 @@ use super::graph::{BlockIndex, Cfg, Edge};
 
 #[derive(Debug)]
 pub struct Dominance {
-    forward: Dominators<NodeIndex>,
+    forward: Tree,
     /// Of the graph with one virtual exit behind every block that ends the function.
-    backward: Dominators<NodeIndex>,
+    backward: Tree,
+}
+
+/// A tree of dominators.
+#[derive(Debug)]
+struct Tree {
+    dominators: Dominators<NodeIndex>,
+    /// By node: when a walk through the tree enters and leaves it; nothing of what the root does not lead to. One node dominates another
+    /// if the walk is in it all the time that it is in the other.
+    stays: Vec<Option<(u32, u32)>>,
+}
+
+impl Tree {
+    fn new(dominators: Dominators<NodeIndex>, count: usize) -> Tree {
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for node in 0..count {
+            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(node)) {
+                below[above.index()].push(node);
+            }
+        }
+        let mut stays = vec![None; count];
+        let mut time = 0;
+        let mut todo = vec![(dominators.root().index(), 0)];
+        while let Some((node, next)) = todo.last_mut() {
+            if *next == 0 {
+                stays[*node] = Some((time, time));
+                time += 1;
+            }
+            match below[*node].get(*next) {
+                Some(child) => {
+                    *next += 1;
+                    todo.push((*child, 0));
+                }
+                None => {
+                    if let Some(stay) = &mut stays[*node] {
+                        stay.1 = time;
+                    }
+                    todo.pop();
+                }
+            }
+        }
+        Tree { dominators, stays }
+    }
+
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        match (self.stays.get(a), self.stays.get(b)) {
+            (Some(Some(a)), Some(Some(b))) => a.0 <= b.0 && b.1 <= a.1,
+            _ => false,
+        }
+    }
+
+    fn immediate(&self, node: usize) -> Option<usize> {
+        self.dominators.immediate_dominator(NodeIndex::new(node)).map(NodeIndex::index)
+    }
 }
 
 impl Dominance {
@@ -25,26 +78,26 @@ impl Dominance {
         }
         connect_endless(&mut with_exit, exit, cfg.len());
         let backward = simple_fast(Reversed(&with_exit), exit);
-        Dominance { forward, backward }
+        Dominance { forward: Tree::new(forward, cfg.len()), backward: Tree::new(backward, cfg.len() + 1) }
     }
 
     /// Whether every path from the entry to `b` goes through `a` (true for `a == b`); false for unreachable `b`.
     pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.forward.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|n| n.index() == a))
+        self.forward.dominates(a, b)
     }
 
     /// Whether every path from `b` to the end goes through `a` (true for `a == b`).
     pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.backward.dominators(NodeIndex::new(b)).is_some_and(|mut all| all.any(|n| n.index() == a))
+        self.backward.dominates(a, b)
     }
 
     pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.forward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
+        self.forward.immediate(block)
     }
 
     /// The next block on every path from `block` to the end; `None` if that is the function's end itself.
     pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
-        self.backward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index).filter(|n| *n < cfg.len())
+        self.backward.immediate(block).filter(|n| *n < cfg.len())
     }
 
     /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: the block post-dominates the edge's

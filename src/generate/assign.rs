@@ -151,6 +151,7 @@ pub fn ranges<'s, 'p>(
         offset: geometry.range.offset,
         scalars,
         contents: Some((0, 8)),
+        known: Default::default(),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn places(reading: &Reading<'_>) -> Option<u64> {
             let sources = reading.sources(index);
             let mut claimed = sources.iter().filter(|v| program.instruction(**v).is_some_and(|i| claims(program, i)));
             let is_checked = |value: ValueId| {
-                let mut facts = reading.facts[block].iter();
+                let mut facts = reading.facts.blocks[block].iter();
                 facts.any(|f| {
                     f.than.as_constant().is_some()
                         && (f.less.has(Atom::Value(value)) || f.less == reading.symbols.poly(index))

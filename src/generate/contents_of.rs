@@ -12,7 +12,7 @@ const HARMLESS: i128 = 1 << 16;
 /// Of the buffer at `position`.
 pub fn find(reading: &Reading<'_>, position: u32) -> Contents {
     let program = reading.program;
-    let from_here = |value: ValueId| reading.loads_behind(value).into_iter().any(|(_, p)| p == position);
+    let from_here = |value: ValueId| reading.loads_behind(value).iter().any(|(_, p)| *p == position);
     // Loops that run from one load to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
@@ -42,11 +42,13 @@ pub fn find(reading: &Reading<'_>, position: u32) -> Contents {
 /// Whether an access goes where the buffer says.
 fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Contents> {
     let program = reading.program;
-    let mut sources = reading.loads_behind(access.pointer);
-    if let Some(number) = access.number {
-        sources.extend(reading.loads_behind(number));
-    }
-    let (load, _) = sources.iter().copied().find(|(v, p)| *p == position && *v != access.id)?;
+    let sources = reading.loads_behind(access.pointer);
+    let more = access.number.map(|number| reading.loads_behind(number));
+    let (load, _) = sources
+        .iter()
+        .chain(more.iter().flat_map(|m| m.iter()))
+        .copied()
+        .find(|(v, p)| *p == position && *v != access.id)?;
     if !matches!(program.shape(load).kind, Kind::Int(_)) {
         return None;
     }
@@ -58,6 +60,7 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
         offset: [0; 3],
         scalars: &|_, _| None,
         contents: None,
+        known: Default::default(),
     };
     let (low, high) = ranges.of(&access.offset);
     if low >= 0 && high < HARMLESS {

@@ -1,6 +1,9 @@
 //! How large a scalar has to be for what is compared with it, laid out by it or counted down from it, and how large it may be for
 //! arrays of fixed size.
 
+use std::rc::Rc;
+
+use super::facts::Fact;
 use super::model::{Cap, Demand};
 use super::reading::Reading;
 use super::symbolic::{Atom, Id, Poly};
@@ -55,12 +58,15 @@ fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
 pub fn caps(reading: &Reading<'_>, scalar: Atom) -> Vec<Cap> {
     let program = reading.program;
     let mut all: Vec<Cap> = Vec::new();
+    if !reading.facts.all().any(|(_, fact)| fact.than.has(scalar)) {
+        return all;
+    }
     for (block, instruction) in program.instructions() {
         let Op::Address { steps, .. } = &instruction.op else { continue };
         for step in steps {
             let Some(extent) = step.extent else { continue };
             let index = reading.symbols.poly(instruction.operands[step.operand]);
-            for fact in &reading.facts[block] {
+            for fact in &reading.facts.blocks[block] {
                 let Some((coefficient, rest)) = fact.than.linear_in(scalar) else { continue };
                 let Some(apart) = fact.less.sub(&index).as_constant() else { continue };
                 let cap = Cap { coefficient, rest, most: i128::from(extent) + apart };
@@ -83,7 +89,7 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
     };
     // if (id < n), where memory is accessed behind it
     let leading = leading_to_accesses(reading);
-    let facts = reading.facts.iter().zip(leading).filter(|(_, leads)| *leads).flat_map(|(facts, _)| facts);
+    let facts = reading.facts.all().filter(|(block, _)| leading[*block]).map(|(_, fact)| fact);
     for fact in facts.filter(|f| !f.is_equal) {
         if let Some((coefficient, rest)) = fact.than.linear_in(scalar)
             && coefficient > 0
@@ -109,8 +115,8 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             let Some(column) = column.exactly(*scale).filter(|c| !c.0.is_empty() && grows(c, reading, 3)) else {
                 continue;
             };
-            let is_kept = |f: &super::facts::Fact| f.than.has(scalar) && f.less.atoms().any(|a| column.has(a));
-            if !reading.facts[access.block].iter().any(is_kept) {
+            let is_kept = |f: &Rc<Fact>| f.than.has(scalar) && f.less.atoms().any(|a| column.has(a));
+            if !reading.facts.blocks[access.block].iter().any(is_kept) {
                 push(Demand { extent: column, coefficient: 1, rest: Poly::default(), is_hard: true, is_start: false });
             }
         }
@@ -120,8 +126,9 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
         for (coefficient, rest) in counted_down(&access.offset, scalar) {
             let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
             let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !reading.program.is_counter(*v));
-            let is_kept = |f: &super::facts::Fact| f.than.has(scalar) && down.iter().any(|a| f.less.has(*a));
-            if !down.is_empty() && down.iter().all(is_number) && !reading.facts[access.block].iter().any(is_kept) {
+            let is_kept = |f: &Rc<Fact>| f.than.has(scalar) && down.iter().any(|a| f.less.has(*a));
+            if !down.is_empty() && down.iter().all(is_number) && !reading.facts.blocks[access.block].iter().any(is_kept)
+            {
                 let extent = Poly::constant(-1).sub(&rest);
                 push(Demand { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
             }

@@ -1,5 +1,6 @@
 //! From sizes and scalars to a launch: contents are chosen, a dry run says how far buffers are accessed, and sizes follow.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -90,6 +91,8 @@ pub struct Workshop<'m> {
     cost: Cost,
     /// Whether the kernel asks images for their size.
     asks_sizes: bool,
+    /// By argument: see [`Workshop::follows_data`].
+    follows_data: RefCell<HashMap<u32, bool>>,
 }
 
 impl<'m> Workshop<'m> {
@@ -111,7 +114,14 @@ impl<'m> Workshop<'m> {
         }
         dictionary.sort_unstable();
         dictionary.dedup();
-        Workshop { model, reading: Reading::new(program), dictionary: dictionary.into(), cost, asks_sizes }
+        Workshop {
+            model,
+            reading: Reading::new(program),
+            dictionary: dictionary.into(),
+            cost,
+            asks_sizes,
+            follows_data: RefCell::default(),
+        }
     }
 
     /// Whether the kernel asks images for their size.
@@ -307,6 +317,15 @@ impl<'m> Workshop<'m> {
 
     /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
     fn follows_data(&self, position: u32) -> bool {
+        if let Some(known) = self.follows_data.borrow().get(&position) {
+            return *known;
+        }
+        let follows = self.goes_where_data_say(position);
+        self.follows_data.borrow_mut().insert(position, follows);
+        follows
+    }
+
+    fn goes_where_data_say(&self, position: u32) -> bool {
         let program = self.reading.program;
         let is_data = |v: &u32| {
             program.instruction(*v).is_some_and(|i| {

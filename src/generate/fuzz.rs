@@ -1,30 +1,38 @@
 //! Mutation-based fuzzing (PENG algorithm 1): inputs are changed one argument at a time and kept when coverage grows.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use super::fill::mix;
 use super::genes::Genes;
 use super::launches::{self, Request};
+use super::mending;
 use super::mutate::Mutator;
 use super::search::{Ended, Limits, Search};
 use crate::error::Result;
 use crate::result::generate::By;
+
+/// Of the time that is left, the part that goes into putting right what went wrong in all of the first launches, and in some of them.
+const MENDING_ALL: u32 = 3;
+const MENDING_SOME: u32 = 10;
 
 /// What fuzzing may use of the search's time and launches.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
     pub end: Instant,
     pub max_execs: Option<u64>,
+    /// Whether anything is solved for.
+    pub solving: bool,
 }
 
 impl Share {
     /// All of it, or half if solving comes after it.
     pub fn of(limits: &Limits, begun: Instant, solving: bool) -> Share {
         if !solving {
-            return Share { end: limits.end, max_execs: limits.max_execs };
+            return Share { end: limits.end, max_execs: limits.max_execs, solving };
         }
         let end = begun + limits.end.saturating_duration_since(begun) / 2;
-        Share { end, max_execs: limits.max_execs.map(|n| n.div_ceil(2)) }
+        Share { end, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), solving }
     }
 
     fn over(&self, search: &Search<'_>) -> Option<Ended> {
@@ -45,11 +53,14 @@ impl Share {
 /// As of [`super::search::Runs::run`] and of the first launches.
 pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result<Ended> {
     let subject = search.subject;
-    let mut parents: Vec<Genes> = Vec::new();
+    let (mut parents, mut useless): (Vec<Genes>, Vec<Genes>) = (Vec::new(), Vec::new());
     // A search that goes on does not make the same changes again.
     let earlier = search.tried().executions;
-    let end = share.end;
-    for (mut planned, outcome) in launches::planned(subject.workshop, request, || Instant::now() >= end)? {
+    // One launch is made in any case, however much of the time is over.
+    let (has_begun, whole) = (Cell::new(false), search.limits.end);
+    let over = || Instant::now() >= if has_begun.get() { share.end } else { whole };
+    for (mut planned, outcome) in launches::planned(subject.workshop, request, over)? {
+        has_begun.set(true);
         if let Some(ended) = share.over(search) {
             return Ok(ended);
         }
@@ -62,8 +73,24 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         // The user may want others.
         let tried = (genes.scalars == scalars).then_some(outcome);
         parents.push(genes.clone());
-        if let Some(found) = search.attempt(genes, tried, By::Seed)? {
-            search.consider(found, name)?;
+        match search.attempt(genes.clone(), tried, By::Seed)? {
+            Some(found) => {
+                search.consider(found, name)?;
+            }
+            None => useless.push(genes),
+        }
+        if search.all_covered() {
+            return Ok(Ended::Covered);
+        }
+    }
+    if share.solving && !useless.is_empty() {
+        // Much of it if nothing else can be had.
+        let part = if search.kept().is_empty() { MENDING_ALL } else { MENDING_SOME };
+        let left = search.limits.end.saturating_duration_since(Instant::now());
+        let is_all = search.kept().is_empty();
+        let mended = mending::mend(search, &useless, Instant::now() + left / part)?;
+        if is_all && !mended.is_empty() {
+            parents = mended;
         }
         if search.all_covered() {
             return Ok(Ended::Covered);

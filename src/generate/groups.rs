@@ -98,9 +98,10 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
 fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
-    let in_reach =
-        |f: &super::facts::Fact| f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent));
-    if reading.facts[block].iter().any(in_reach) {
+    let in_reach = |f: &std::rc::Rc<super::facts::Fact>| {
+        f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent))
+    };
+    if reading.facts.blocks[block].iter().any(in_reach) {
         return;
     }
     // In a flat array of rows, other ids take the larger steps.

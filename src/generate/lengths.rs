@@ -77,7 +77,7 @@ fn reach(reading: &Reading<'_>, access: &Access, element: u64) -> Option<Reach> 
     // In elements, at least one.
     let more = i128::from(access.bytes.div_ceil(element).max(1)) - 1;
     let last = first.add(&Poly::constant(more));
-    let facts = &reading.facts[access.block];
+    let facts = &reading.facts.blocks[access.block];
     // A check of the index itself.
     for fact in facts.iter().filter(|f| is_given(&f.than)) {
         if let Some(apart) = fact.less.sub(&last).as_constant() {
@@ -96,7 +96,7 @@ fn reach(reading: &Reading<'_>, access: &Access, element: u64) -> Option<Reach> 
 
 /// The greatest index plus 1, where checks bound everything in it that is no argument. `strict`: `<=` counts as `<`.
 fn substitute(reading: &Reading<'_>, access: &Access, last: &Poly, strict: bool) -> Option<Poly> {
-    let facts = &reading.facts[access.block];
+    let facts = &reading.facts.blocks[access.block];
     let mut poly = last.clone();
     for _ in 0..6 {
         let Some(atom) = poly.atoms().find(|a| !matches!(a, Atom::Arg(..))) else {

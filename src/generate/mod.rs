@@ -26,6 +26,7 @@ pub mod interface_file;
 pub mod journal;
 pub mod launches;
 mod lengths;
+mod mending;
 mod minimise;
 pub mod model;
 pub mod mutants;

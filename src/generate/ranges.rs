@@ -1,5 +1,6 @@
 //! Intervals of polynomials, for a launch's sizes and given scalars.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use llvm_sys::LLVMOpcode;
@@ -13,6 +14,8 @@ pub type Interval = (i128, i128);
 /// What is taken where nothing is known.
 const DEFAULT: Interval = (0, 15);
 const DEPTH: u32 = 12;
+/// Values are looked into so often for one launch; the others count as if nothing were known of them.
+const MOST: usize = 20_000;
 const FAR: i128 = 1 << 62;
 
 /// Upper bounds that branches put on values: `atom < bound`.
@@ -28,6 +31,8 @@ pub struct Ranges<'s, 'p> {
     pub scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
     /// Of what is loaded from buffers; `None`: the whole type.
     pub contents: Option<Interval>,
+    /// What was found of values, by how much deeper was looked.
+    pub known: RefCell<HashMap<(u32, u32), Interval>>,
 }
 
 impl Ranges<'_, '_> {
@@ -70,7 +75,16 @@ impl Ranges<'_, '_> {
                 }
             }
             Atom::Value(_) if depth == 0 => DEFAULT,
-            Atom::Value(value) => self.value(value, depth - 1),
+            Atom::Value(value) => {
+                let known = self.known.borrow();
+                if let Some(range) = known.get(&(value, depth)).copied().or((known.len() >= MOST).then_some(DEFAULT)) {
+                    return range;
+                }
+                drop(known);
+                let range = self.value(value, depth - 1);
+                self.known.borrow_mut().insert((value, depth), range);
+                range
+            }
         }
     }
 

@@ -1,12 +1,19 @@
 //! What the inferences share: a kernel's accesses, with their addresses and what holds where they stand.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
-use super::facts::{self, Fact};
+use super::facts::{self, Facts};
 use super::ranges::Bounds;
 use super::symbolic::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
 use crate::program::{Op, Program, Region, ValueId};
+
+/// So many values behind one are looked at, the nearest first: what is farther away is taken not to be there.
+const MOST_SOURCES: usize = 2048;
+/// Branches keep a value below so many others at most.
+const MOST_BOUNDS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
@@ -35,12 +42,19 @@ pub struct Access {
 pub struct Reading<'p> {
     pub program: &'p Program,
     pub symbols: Symbols<'p>,
-    /// By block.
-    pub facts: Vec<Vec<Fact>>,
+    pub facts: Facts,
     pub accesses: Vec<Access>,
     /// What branches anywhere keep values below.
     pub bounds: Bounds,
+    /// Accesses by their instructions, the first of each.
+    access_of: HashMap<ValueId, usize>,
+    /// By value, when [`Reading::sources`] came there last.
+    seen: RefCell<(Vec<u32>, u32)>,
+    loads: RefCell<HashMap<ValueId, Loads>>,
 }
+
+/// Loads from buffers: instruction and argument.
+pub type Loads = Rc<[(ValueId, u32)]>;
 
 impl<'p> Reading<'p> {
     pub fn new(program: &'p Program) -> Reading<'p> {
@@ -48,43 +62,57 @@ impl<'p> Reading<'p> {
         let facts = facts::find(&symbols);
         let accesses = accesses(&symbols);
         let mut bounds = Bounds::new();
-        for fact in facts.iter().flatten() {
+        for (_, fact) in facts.all() {
             for atom in fact.less.atoms().filter(|a| matches!(a, Atom::Value(_))) {
                 if let Some((1, rest)) = fact.less.linear_in(atom) {
                     let bound = fact.than.sub(&rest);
                     let known = bounds.entry(atom).or_default();
-                    if !bound.has(atom) && !known.contains(&bound) {
+                    if known.len() < MOST_BOUNDS && !bound.has(atom) && !known.contains(&bound) {
                         known.push(bound);
                     }
                 }
             }
         }
-        Reading { program, symbols, facts, accesses, bounds }
+        let mut access_of = HashMap::new();
+        for (i, access) in accesses.iter().enumerate() {
+            access_of.entry(access.id).or_insert(i);
+        }
+        let seen = RefCell::new((vec![0; program.values.len()], 0));
+        Reading { program, symbols, facts, accesses, bounds, access_of, seen, loads: RefCell::default() }
     }
 
-    /// The values that `start` is computed from, loads and what stands at their addresses excluded.
-    pub fn sources(&self, start: ValueId) -> HashSet<ValueId> {
-        let mut seen = HashSet::new();
-        let mut todo = vec![start];
-        while let Some(value) = todo.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            if let Some(instruction) = self.program.instruction(value)
-                && !matches!(instruction.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
-                && (value == start || !matches!(&instruction.op, Op::Call(_, base) if touches_memory(base)))
-            {
-                todo.extend(self.program.read_by(instruction));
+    /// The values that `start` is computed from, loads and what stands at their addresses excluded; the nearest first, so many of them as
+    /// are looked at.
+    pub fn sources(&self, start: ValueId) -> Vec<ValueId> {
+        let (seen, turn) = &mut *self.seen.borrow_mut();
+        *turn += 1;
+        let mut found = vec![start];
+        seen[start as usize] = *turn;
+        let mut next = 0;
+        while let Some(value) = found.get(next).copied() {
+            next += 1;
+            let Some(instruction) = self.program.instruction(value) else { continue };
+            let goes_on = !matches!(instruction.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
+                && (value == start || !matches!(&instruction.op, Op::Call(_, base) if touches_memory(base)));
+            for operand in self.program.read_by(instruction).filter(|_| goes_on) {
+                if found.len() < MOST_SOURCES && std::mem::replace(&mut seen[operand as usize], *turn) != *turn {
+                    found.push(operand);
+                }
             }
         }
-        seen
+        found
     }
 
-    /// The loads from buffers among them: instruction and argument.
-    pub fn loads_behind(&self, start: ValueId) -> Vec<(ValueId, u32)> {
+    /// The loads from buffers among them.
+    pub fn loads_behind(&self, start: ValueId) -> Loads {
+        if let Some(known) = self.loads.borrow().get(&start) {
+            return known.clone();
+        }
         let mut found: Vec<(ValueId, u32)> =
             self.sources(start).into_iter().filter_map(|v| Some((v, self.loaded_from(v)?))).collect();
         found.sort_unstable();
+        let found: Loads = found.into();
+        self.loads.borrow_mut().insert(start, found.clone());
         found
     }
 
@@ -94,7 +122,7 @@ impl<'p> Reading<'p> {
         if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, b) if b.starts_with("vload")) {
             return None;
         }
-        let access = self.accesses.iter().find(|a| a.id == value)?;
+        let access = &self.accesses[*self.access_of.get(&value)?];
         match access.region {
             Region::Argument(position) if self.program.by_value[position as usize].is_none() => Some(position),
             _ => None,

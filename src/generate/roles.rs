@@ -51,8 +51,9 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
 fn model(program: Program, interface: &Interface) -> KernelModel {
     let reading = Reading::new(&program);
     let mut scalars = scalars(interface);
+    let shifts = shifts(&reading);
     for scalar in &mut scalars {
-        let use_of = Use::of(&reading, scalar.arg, scalar.offset);
+        let use_of = Use::of(&reading, &shifts, scalar.arg, scalar.offset);
         scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = use_of.dictionary.iter().copied().collect();
@@ -153,14 +154,29 @@ struct Use {
     dictionary: BTreeSet<i128>,
 }
 
+/// The arguments' scalars that something is shifted by. What is shifted by goes through a mask.
+fn shifts(reading: &Reading<'_>) -> HashSet<Atom> {
+    let mut amounts = HashSet::new();
+    let mut found = HashSet::new();
+    for (_, instruction) in reading.program.instructions() {
+        if let Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) = &instruction.op
+            && reading.program.constant(instruction.operands[1]).is_none()
+            && amounts.insert(instruction.operands[1])
+        {
+            for value in reading.sources(instruction.operands[1]) {
+                found.extend(reading.symbols.poly(value).atoms().filter(|a| matches!(a, Atom::Arg(..))));
+            }
+        }
+    }
+    found
+}
+
 impl Use {
-    fn of(reading: &Reading<'_>, arg: u32, offset: u64) -> Use {
+    fn of(reading: &Reading<'_>, shifts: &HashSet<Atom>, arg: u32, offset: u64) -> Use {
         let atom = Atom::Arg(arg, offset);
         let program = reading.program;
-        let mut found = Use::default();
+        let mut found = Use { shifts: shifts.contains(&atom), ..Use::default() };
         let is = |value: ValueId| reading.symbols.poly(value).has(atom);
-        // What is shifted by goes through a mask.
-        let is_behind = |value: ValueId| is(value) || reading.sources(value).into_iter().any(is);
         for access in reading.accesses.iter().filter(|a| a.offset.has(atom)) {
             found.is_used = true;
             found.in_address = true;
@@ -170,7 +186,6 @@ impl Use {
             let operands = &instruction.operands;
             match &instruction.op {
                 Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => {
-                    found.shifts |= is_behind(operands[1]);
                     found.computes |= is(operands[0]);
                 }
                 Op::Binary(
@@ -208,7 +223,7 @@ impl Use {
         let counted = |fact: &super::facts::Fact| {
             fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if program.is_counter(v)))
         };
-        found.bounds_loop = reading.facts.iter().flatten().any(counted);
+        found.bounds_loop = reading.facts.all().any(|(_, fact)| counted(fact));
         found.is_used |= found.decides || found.computes || found.shifts || found.divides || found.bounds_loop;
         found.is_used |= used_otherwise(program, arg);
         found

@@ -262,6 +262,11 @@ impl<'a> Search<'a> {
         self.fault(Some(genes), made, by)
     }
 
+    /// The launch that genes come to, and what is assumed of it; `None` as of [`Press::express`].
+    pub(super) fn expressed(&mut self, genes: &Genes) -> Result<Option<(Launch, Vec<String>)>> {
+        self.press.express(genes, None)
+    }
+
     /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
     /// [`Search::consider`].
     ///

@@ -108,6 +108,10 @@ pub fn solve(
         solved.ended = Some(Gave::Done);
         return Ok(solved);
     }
+    if let Some(over) = search.over() {
+        solved.ended = Some(if over == Ended::OutOfExecutions { Gave::OutOfExecutions } else { Gave::OutOfTime });
+        return Ok(solved);
+    }
     let program = program(assay, outcomes)?;
     let goals: BTreeSet<u32> =
         open.iter().copied().filter(|o| goals.contains(&kind(&assay.sites, outcomes[*o as usize]))).collect();

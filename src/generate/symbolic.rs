@@ -33,7 +33,7 @@ pub enum Atom {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
 
-/// Products beyond this size are taken as they are.
+/// Sums and products of more terms than this are atoms.
 const TERMS: usize = 40;
 
 impl Poly {
@@ -170,7 +170,12 @@ pub struct Symbols<'p> {
 
 impl<'p> Symbols<'p> {
     pub fn new(program: &'p Program) -> Symbols<'p> {
-        Symbols { program, known: RefCell::new(HashMap::new()) }
+        let symbols = Symbols { program, known: RefCell::new(HashMap::new()) };
+        // In their order, so that operands are known before what is made of them.
+        for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
+            symbols.poly(instruction.result);
+        }
+        symbols
     }
 
     /// An integer's polynomial. Widths are left out of account: it holds where nothing overflows.
@@ -178,7 +183,8 @@ impl<'p> Symbols<'p> {
         if let Some(known) = self.known.borrow().get(&value) {
             return known.clone();
         }
-        let poly = self.compute(value).unwrap_or_else(|| Poly::atom(Atom::Value(value)));
+        let poly = self.compute(value).filter(|poly| poly.0.len() <= TERMS);
+        let poly = poly.unwrap_or_else(|| Poly::atom(Atom::Value(value)));
         self.known.borrow_mut().insert(value, poly.clone());
         poly
     }
@@ -281,6 +287,9 @@ impl<'p> Symbols<'p> {
                     sum = sum.add(&self.poly(instruction.operands[step.operand]).times(step.scale.into()));
                 }
                 address.offset = address.offset.add(&sum);
+                if address.offset.0.len() > TERMS {
+                    address.offset = Poly::atom(Atom::Value(pointer));
+                }
                 address
             }
             _ => unknown(),

@@ -1,6 +1,7 @@
 //! A promoted kernel as plain data: what the analyses and the dry run read, without LLVM.
 
 pub mod arithmetic;
+pub mod mathematics;
 pub mod promoted;
 pub mod read;
 

@@ -2,4 +2,5 @@
 
 mod fixtures;
 mod hard_cases;
+mod mended;
 mod support;

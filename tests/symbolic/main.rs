@@ -4,6 +4,7 @@ mod builtins;
 #[path = "../coverage_support/mod.rs"]
 mod coverage_support;
 mod infeasible;
+mod mathematics;
 mod soundness;
 mod support;
 mod transfer;

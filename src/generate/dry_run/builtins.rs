@@ -7,7 +7,7 @@ use super::memory::Mode;
 use super::value::Value;
 use super::{DryRun, Given, Item, State};
 use crate::kernel::builtins;
-use crate::program::{Instruction, Kind, Shape, arithmetic, masked, signed};
+use crate::program::{Instruction, Kind, Shape, arithmetic, masked, mathematics, signed};
 
 /// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
@@ -94,7 +94,7 @@ impl<'a> DryRun<'a> {
                 let side = |d| self.image(instruction, d).bits().unwrap_or(0);
                 Value::Lanes((0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect())
             }
-            _ => self.compute(base, params, instruction, &operands, shape),
+            _ => self.compute(instruction, &operands, shape),
         }
     }
 
@@ -232,194 +232,11 @@ impl<'a> DryRun<'a> {
     }
 
     /// Builtins on values alone.
-    fn compute(
-        &mut self,
-        base: &str,
-        params: &str,
-        instruction: &Instruction,
-        operands: &[Value],
-        shape: Shape,
-    ) -> Value {
-        let Some(first) = instruction.operands.first().map(|o| self.program.shape(*o)) else { return Value::Unknown };
-        if base.starts_with("convert_") {
-            return convert(base, params, &operands[0], first.kind, shape.kind);
+    fn compute(&self, instruction: &Instruction, operands: &[Value], shape: Shape) -> Value {
+        let lanes: Vec<Vec<u64>> = operands.iter().map(|o| o.lanes().to_vec()).collect();
+        match mathematics::builtin(self.program, instruction, &lanes, shape) {
+            Some(lanes) => Value::from_lanes(lanes, shape),
+            None => Value::Unknown,
         }
-        match (base, shape.lanes) {
-            ("any", _) => return Value::Bits(operands[0].lanes().iter().any(|l| is_negative(*l, first.kind)).into()),
-            ("all", _) => return Value::Bits(operands[0].lanes().iter().all(|l| is_negative(*l, first.kind)).into()),
-            ("dot" | "length" | "distance", 0) => return geometry(base, operands, first.kind),
-            _ => {}
-        }
-        let scalar = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
-        let is_signed = scalar.starts_with(['i', 's', 'c', 'l', 'a']);
-        let lanes = operands.iter().map(|o| o.lanes().len()).max().unwrap_or(0);
-        if lanes == 0 || operands.contains(&Value::Unknown) {
-            return Value::Unknown;
-        }
-        let lane = |i: usize| {
-            let args: Vec<u64> = operands.iter().map(|o| *o.lanes().get(i).unwrap_or_else(|| &o.lanes()[0])).collect();
-            match first.kind {
-                Kind::Float(width) => float_builtin(base, width, &args, shape.kind),
-                Kind::Int(width) => int_builtin(base, width, is_signed, &args),
-                _ => None,
-            }
-        };
-        let found: Option<Vec<u64>> = (0..lanes).map(lane).collect();
-        found.map_or(Value::Unknown, |lanes| Value::from_lanes(lanes, shape))
     }
-}
-
-fn is_negative(bits: u64, kind: Kind) -> bool {
-    signed(bits, arithmetic::width(kind)) < 0 || (kind == Kind::Int(32) && bits == 1)
-}
-
-fn convert(base: &str, params: &str, from: &Value, kind: Kind, to: Kind) -> Value {
-    use llvm_sys::LLVMOpcode::*;
-    let unsigned_to = base.starts_with("convert_u");
-    let signed_from = params.starts_with(['i', 's', 'c', 'l', 'a', 'D']);
-    let saturates = base.contains("_sat");
-    from.map(|x| {
-        let number = match kind {
-            Kind::Float(width) => arithmetic::float(x, width),
-            Kind::Int(width) if signed_from => signed(x, width) as f64,
-            _ => x as f64,
-        };
-        match (kind, to) {
-            (_, Kind::Float(width)) => arithmetic::float_bits(number, width),
-            (_, Kind::Int(width)) if saturates && unsigned_to => {
-                float_to_int(number.clamp(0.0, 2f64.powi(width as i32) - 1.0), width)
-            }
-            (_, Kind::Int(width)) if saturates => {
-                let half = 2f64.powi(width as i32 - 1);
-                float_to_int(number.clamp(-half, half - 1.0), width)
-            }
-            (Kind::Float(_), Kind::Int(width)) => float_to_int(number, width),
-            _ if signed_from => arithmetic::cast(LLVMSExt, kind, to, x),
-            _ => arithmetic::cast(LLVMZExt, kind, to, x),
-        }
-    })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "conversions saturate")]
-fn float_to_int(x: f64, width: u32) -> u64 {
-    masked(if x < 0.0 { (x as i64).cast_unsigned() } else { x as u64 }, width)
-}
-
-fn geometry(base: &str, operands: &[Value], kind: Kind) -> Value {
-    let width = arithmetic::width(kind);
-    let number = |o: &Value| -> Vec<f64> { o.lanes().iter().map(|l| arithmetic::float(*l, width)).collect() };
-    let all: Vec<Vec<f64>> = operands.iter().map(number).collect();
-    if all.iter().any(Vec::is_empty) {
-        return Value::Unknown;
-    }
-    let x = match (base, &all[..]) {
-        ("length", [a]) => a.iter().map(|x| x * x).sum::<f64>().sqrt(),
-        ("dot", [a, b]) => a.iter().zip(b).map(|(x, y)| x * y).sum(),
-        ("distance", [a, b]) => a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
-        _ => return Value::Unknown,
-    };
-    Value::Bits(arithmetic::float_bits(x, width))
-}
-
-fn float_builtin(base: &str, width: u32, args: &[u64], to: Kind) -> Option<u64> {
-    let base = base.trim_start_matches("native_").trim_start_matches("half_").trim_start_matches("__spirv_ocl_");
-    let x = arithmetic::float(args[0], width);
-    let y = args.get(1).map(|y| arithmetic::float(*y, width));
-    let z = args.get(2).map(|z| arithmetic::float(*z, width));
-    let truth = |is: bool| Some(u64::from(is));
-    let result = match (base, y, z) {
-        ("isnan", ..) => return truth(x.is_nan()),
-        ("isinf", ..) => return truth(x.is_infinite()),
-        ("isfinite", ..) => return truth(x.is_finite()),
-        ("signbit", ..) => return truth(x.is_sign_negative()),
-        ("isequal", Some(y), _) => return truth(x == y),
-        ("isless", Some(y), _) => return truth(x < y),
-        ("isgreater", Some(y), _) => return truth(x > y),
-        ("sqrt", ..) => x.sqrt(),
-        ("rsqrt", ..) => 1.0 / x.sqrt(),
-        ("cbrt", ..) => x.cbrt(),
-        ("exp", ..) => x.exp(),
-        ("exp2", ..) => x.exp2(),
-        ("exp10", ..) => 10f64.powf(x),
-        ("expm1", ..) => x.exp_m1(),
-        ("log", ..) => x.ln(),
-        ("log2", ..) => x.log2(),
-        ("log10", ..) => x.log10(),
-        ("log1p", ..) => x.ln_1p(),
-        ("sin", ..) => x.sin(),
-        ("cos", ..) => x.cos(),
-        ("tan", ..) => x.tan(),
-        ("asin", ..) => x.asin(),
-        ("acos", ..) => x.acos(),
-        ("atan", ..) => x.atan(),
-        ("tanh", ..) => x.tanh(),
-        ("fabs", ..) => x.abs(),
-        ("floor", ..) => x.floor(),
-        ("ceil", ..) => x.ceil(),
-        ("round", ..) => x.round(),
-        ("rint", ..) => x.round_ties_even(),
-        ("trunc", ..) => x.trunc(),
-        ("recip", ..) => 1.0 / x,
-        ("sign", ..) if x == 0.0 => x,
-        ("sign", ..) => x.signum(),
-        ("degrees", ..) => x.to_degrees(),
-        ("radians", ..) => x.to_radians(),
-        ("fmin" | "min", Some(y), None) => x.min(y),
-        ("fmax" | "max", Some(y), None) => x.max(y),
-        ("fmod", Some(y), _) => x % y,
-        ("divide", Some(y), _) => x / y,
-        ("atan2", Some(y), _) => x.atan2(y),
-        ("hypot", Some(y), _) => x.hypot(y),
-        ("pow" | "powr", Some(y), _) => x.powf(y),
-        ("fdim", Some(y), _) => (x - y).max(0.0),
-        ("copysign", Some(y), _) => x.copysign(y),
-        ("step", Some(y), _) => f64::from(u8::from(y >= x)),
-        ("fma" | "mad", Some(y), Some(z)) => x * y + z,
-        ("clamp", Some(y), Some(z)) => x.max(y).min(z),
-        ("mix", Some(y), Some(z)) => x + (y - x) * z,
-        _ if base.starts_with("llvm.fmuladd") || base.starts_with("llvm.fma") => x * y? + z?,
-        _ => return None,
-    };
-    match to {
-        Kind::Float(width) => Some(arithmetic::float_bits(result, width)),
-        _ => None,
-    }
-}
-
-fn int_builtin(base: &str, width: u32, is_signed: bool, args: &[u64]) -> Option<u64> {
-    let a = args[0];
-    let number = |bits: u64| if is_signed { i128::from(signed(bits, width)) } else { i128::from(bits) };
-    let x = number(a);
-    let y = args.get(1).map(|b| number(*b));
-    let z = args.get(2).map(|c| number(*c));
-    let (least, greatest) =
-        if is_signed { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
-    let result = match (base, y, z) {
-        ("min", Some(y), _) => x.min(y),
-        ("max", Some(y), _) => x.max(y),
-        ("clamp", Some(y), Some(z)) => x.max(y).min(z),
-        ("abs", ..) => i128::from(signed(a, width)).abs(),
-        ("abs_diff", Some(y), _) => (x - y).abs(),
-        ("mul24", Some(y), _) => x * y,
-        ("mad24" | "mad_hi", Some(y), Some(z)) => x * y + z,
-        ("mul_hi", Some(y), _) => (x * y) >> width,
-        ("add_sat", Some(y), _) => (x + y).clamp(least, greatest),
-        ("sub_sat", Some(y), _) => (x - y).clamp(least, greatest),
-        ("hadd", Some(y), _) => (x + y) >> 1,
-        ("rhadd", Some(y), _) => (x + y + 1) >> 1,
-        ("popcount", ..) => a.count_ones().into(),
-        ("clz", ..) => (a.leading_zeros() - (64 - width.min(64))).into(),
-        ("ctz", ..) => a.trailing_zeros().min(width).into(),
-        ("rotate", Some(_), _) => {
-            let by = (args[1] % u64::from(width)) as u32;
-            i128::from(masked((a << by) | (a >> ((width - by) % 64)), width))
-        }
-        ("bitselect", Some(_), Some(_)) => i128::from((a & !args[2]) | (args[1] & args[2])),
-        ("select", Some(_), Some(_)) => {
-            i128::from(if signed(args[2], width) < 0 || args[2] == 1 { args[1] } else { a })
-        }
-        _ => return None,
-    };
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "wraps as the type does")]
-    Some(masked(result as u64, width))
 }

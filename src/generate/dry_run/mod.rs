@@ -83,6 +83,9 @@ const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 /// Instructions between two looks at the clock.
 const CLOCK: u64 = 1 << 12;
 
+/// Values of work-items that are kept at a time; others are left out.
+const MOST_VALUES: usize = 1 << 22;
+
 /// Work-items beyond this number are left out, except in the first and last groups of each dimension.
 const MANY_ITEMS: u64 = 4096;
 
@@ -305,14 +308,22 @@ impl<'a> DryRun<'a> {
                 }
             }
         }
+        let room = (MOST_VALUES / self.constants.len().max(1)).max(1);
+        let mut begun = 0;
         loop {
             for item in items.iter_mut().filter(|i| i.state == State::Running) {
                 if item.values.is_empty() {
+                    if begun >= room {
+                        (item.state, self.exhausted) = (State::Done, true);
+                        continue;
+                    }
+                    begun += 1;
                     item.values = self.spare.pop().unwrap_or_else(|| self.constants.clone());
                 }
                 self.advance(item);
                 if item.state == State::Done {
                     self.spare.push(std::mem::take(&mut item.values));
+                    begun -= 1;
                 }
             }
             let waiting = items.iter().filter(|i| i.state == State::Waiting).count();

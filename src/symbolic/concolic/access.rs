@@ -50,17 +50,32 @@ impl Machine<'_> {
 
     /// Where an access goes; `None`, with a fault, if it is out of bounds.
     fn spot(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<Spot> {
-        let found = memory::place(pointer.bits).and_then(|(region, offset)| {
+        let place = memory::place(pointer.bits);
+        let found = place.and_then(|(region, offset)| {
             let at = self.block(item, region)?.access(offset, size)?;
             Some((region, at))
         });
         let Some((region, at)) = found else {
-            self.run.faulty |= !self.setup.inputs.allows_faults;
+            self.fault(item);
+            if let (Some((region, _)), Some(term), false) = (place, pointer.term, self.setup.inputs.allows_faults) {
+                self.within(item, region, term, size);
+            }
             return None;
         };
         let begin = memory::pointer(region, 0);
         let address = pointer.term.map(|term| value::plus(self.terms, term, begin.wrapping_neg()));
         Some(Spot { region, at, size, address })
+    }
+
+    /// That an access which is out of bounds lies in what the region has now.
+    fn within(&mut self, item: &mut Item, region: u64, pointer: Term, size: u64) {
+        let Some(bytes) = self.block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size) else {
+            return;
+        };
+        let offset = value::plus(self.terms, pointer, memory::pointer(region, 0).wrapping_neg());
+        let end = self.terms.constant(bytes - size + 1, Sort::Bits(64));
+        let holds = self.terms.compare(Operation::Ult, offset, end);
+        self.sound(item, holds, false);
     }
 
     pub(super) fn load(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
@@ -327,8 +342,13 @@ impl Machine<'_> {
     /// An atomic operation on what is there: it gets its concrete value.
     pub(super) fn atomic(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
         let of = Shape { lanes: 0, ..of };
-        let at = Lane::known(at.bits);
-        let Some(spot) = self.spot(item, at, of.bytes()) else { return 0 };
+        let (pointer, at) = (at, Lane::known(at.bits));
+        let Some(spot) = self.spot(item, at, of.bytes()) else {
+            if let (Some((region, _)), Some(term)) = (memory::place(pointer.bits), pointer.term) {
+                self.within(item, region, term, of.bytes());
+            }
+            return 0;
+        };
         let old = self.block(item, spot.region).map_or(0, |b| value::from_bytes(b.read(spot.at, spot.size), of.kind));
         let new = Value::known(masked(f(old), crate::program::arithmetic::width(of.kind)));
         self.store(item, at, &new, of);

@@ -2,6 +2,7 @@
 //! the solver. One variable after the other is changed as long as the conditions come nearer to holding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use crate::kernel::floats;
 use crate::solve::concrete::evaluate;
@@ -65,7 +66,9 @@ struct Climb<'t> {
     read: BTreeMap<Variable, (u32, bool)>,
     /// Steps whose value is only used as a float.
     floats: BTreeSet<usize>,
+    /// Evaluations that may still be made; none once the time is up.
     left: u64,
+    end: Option<Instant>,
 }
 
 /// How hard floats make conditions for a solver, which takes operations apart into bits; 0 without any.
@@ -100,8 +103,13 @@ fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
 }
 
 /// Values with which all conditions hold, if they are found. `start` gives those of a symbol, or of a function at a place, to
-/// begin with.
-pub fn climb(terms: &Terms, conditions: &[Term], start: &dyn Fn(&str, Option<u64>) -> u64) -> Option<Values> {
+/// begin with. No longer than to `end`.
+pub fn climb(
+    terms: &Terms,
+    conditions: &[Term],
+    start: &dyn Fn(&str, Option<u64>) -> u64,
+    end: Option<Instant>,
+) -> Option<Values> {
     let mut climb = Climb {
         steps: Vec::new(),
         sorts: Vec::new(),
@@ -114,6 +122,7 @@ pub fn climb(terms: &Terms, conditions: &[Term], start: &dyn Fn(&str, Option<u64
         read: BTreeMap::new(),
         floats: BTreeSet::new(),
         left: 0,
+        end,
     };
     // Terms come after what they are made of.
     let mut places: BTreeMap<Term, usize> = BTreeMap::new();
@@ -317,6 +326,10 @@ impl Climb<'_> {
     /// How far the conditions are from holding; 0 if they do.
     fn cost(&mut self) -> f64 {
         self.left = self.left.saturating_sub(1);
+        // An evaluation takes microseconds and more: the clock is nothing to it.
+        if self.end.is_some_and(|end| Instant::now() >= end) {
+            self.left = 0;
+        }
         self.evaluate();
         self.goals.iter().map(|goal| self.apart(*goal, true, DEEPEST)).sum()
     }
@@ -407,7 +420,7 @@ mod tests {
         let (low, high) = (constant(&mut terms, 1234.5), constant(&mut terms, 1234.6));
         let conditions = [terms.compare(Operation::FLt, low, square), terms.compare(Operation::FLt, square, high)];
         assert!((1..SOLVABLE).contains(&effort(&terms, &conditions)));
-        let found = climb(&terms, &conditions, &|_, _| 0).expect("values");
+        let found = climb(&terms, &conditions, &|_, _| 0, None).expect("values");
         let x = f32::from_bits(found.symbols["x"] as u32);
         assert!(x * x > 1234.5 && x * x < 1234.6, "{x}");
     }
@@ -420,10 +433,10 @@ mod tests {
         let cell = terms.unknown("a", vec![i], Sort::Bits(32));
         let (seven, three) = (terms.constant(7, wide), terms.constant(3_000_000, Sort::Bits(32)));
         let conditions = [terms.compare(Operation::Eq, i, seven), terms.compare(Operation::Ult, three, cell)];
-        let found = climb(&terms, &conditions, &|_, at| at.unwrap_or(0)).expect("values");
+        let found = climb(&terms, &conditions, &|_, at| at.unwrap_or(0), None).expect("values");
         assert_eq!(found.symbols["i"], 7);
         assert!(found.cells["a"][&7] > 3_000_000);
         let never = [terms.compare(Operation::Ult, i, i)];
-        assert_eq!(climb(&terms, &never, &|_, _| 0), None);
+        assert_eq!(climb(&terms, &never, &|_, _| 0, None), None);
     }
 }

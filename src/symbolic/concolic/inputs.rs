@@ -76,6 +76,8 @@ pub struct Input {
     pub leaves: Vec<Leaf>,
     /// Of buffers: bytes of a cell, which is the narrowest that is accessed.
     pub granule: u64,
+    /// Of buffers: bytes of an element; 1 where the kernel does not tell.
+    pub element: u64,
     /// Of buffers: the type of all their numbers, if they have one.
     pub scalar: Option<Scalar>,
     pub least: Option<Number>,
@@ -176,6 +178,11 @@ fn word(bytes: &[u8], at: u64, size: u64) -> u64 {
 }
 
 impl Inputs {
+    /// The bytes of the whole elements of a buffer that so many bytes lie in.
+    pub fn whole(&self, position: usize, bytes: u64) -> u64 {
+        bytes.next_multiple_of(self.args.get(position).map_or(1, |input| input.element))
+    }
+
     pub fn new(program: &Program, interface: &Interface, bounds: &[Bound], mut ranges: Ranges) -> Inputs {
         let granules = granules(program);
         ranges.local = ranges.local.or(interface.required_local);
@@ -189,10 +196,15 @@ impl Inputs {
                 ArgKind::Buffer { element: Some(ty), .. } => only_scalar(ty),
                 _ => None,
             };
+            let element = match &arg.kind {
+                ArgKind::Buffer { element: Some(ty), .. } => ty.size().max(1),
+                _ => 1,
+            };
             Input {
                 is_free: !bound.is_some_and(|b| b.fixed),
                 leaves,
                 granule: granules.get(&(position as u32)).copied().unwrap_or(4),
+                element,
                 scalar,
                 least: bound.and_then(|b| b.least),
                 greatest: bound.and_then(|b| b.greatest),

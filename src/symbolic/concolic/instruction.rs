@@ -4,9 +4,8 @@ use llvm_sys::LLVMOpcode;
 
 use super::machine::{Item, Machine};
 use super::memory::{self, Block};
-use super::trace::Entry;
 use super::value::{self, Lane, Value};
-use crate::program::{Instruction, Kind, Op, Shape, arithmetic, signed};
+use crate::program::{Instruction, Kind, Op, Shape, arithmetic, mathematics, signed};
 use crate::solve::concrete::Trial;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
@@ -137,7 +136,7 @@ impl Machine<'_> {
             let same = self.terms.compare(Operation::Eq, divisor, zero);
             let other = self.terms.not(same);
             if !self.setup.inputs.allows_faults {
-                item.step(Entry::Divisor(other));
+                self.sound(item, other, lane.bits != 0);
             }
         }
     }
@@ -242,7 +241,9 @@ impl Machine<'_> {
             }
             _ => Value::of(Vec::new(), shape),
         };
-        self.run.faulty |= faulty && !self.setup.inputs.allows_faults;
+        if faulty {
+            self.fault(item);
+        }
         result
     }
 
@@ -262,7 +263,7 @@ impl Machine<'_> {
             let mut trial = Trial::of(&self.scratch, Model::default());
             return Value::of_bits(found.iter().map(|t| trial.value(*t)), shape);
         }
-        match super::mathematics::builtin(program, instruction, args, shape) {
+        match mathematics::builtin(program, instruction, args, shape) {
             Some(bits) => Value::of_bits(bits, shape),
             None => Value::of(Vec::new(), shape),
         }

@@ -52,6 +52,9 @@ pub enum Mode {
     Full,
 }
 
+/// Values of all work-items of a group that are kept at a time; work-items that there is no room for are left out.
+const MOST_VALUES: usize = 1 << 22;
+
 /// Of a work-item at its begin.
 const START: u32 = u32::MAX;
 
@@ -93,6 +96,8 @@ pub struct Item {
     /// What the path says already.
     said: HashSet<Term>,
     depends: BTreeMap<u32, u32>,
+    /// The first step of the path that says of something that no kernel may that it is not done, though it is.
+    fault: Option<usize>,
 }
 
 impl Item {
@@ -272,9 +277,8 @@ impl<'a> Machine<'a> {
                     }
                     let mut items = self.items([x, y, z]);
                     self.group(&mut items);
-                    for item in items {
-                        self.classify(&item);
-                        self.spare.push(item.values);
+                    for item in items.iter().filter(|i| i.steps > 0) {
+                        self.classify(item);
                     }
                 }
             }
@@ -327,8 +331,8 @@ impl<'a> Machine<'a> {
 
     fn item(&mut self, group: [u64; 3], local: [u64; 3], mode: Mode) -> Item {
         let values = match mode {
-            // Every use follows its definition, so nobody sees what another left.
-            Mode::Concrete => self.spare.pop().unwrap_or_else(|| self.known[0].clone()),
+            // They come when it begins to run, and go when it has ended.
+            Mode::Concrete => Vec::new(),
             _ => {
                 if self.known[1].is_empty() {
                     self.known[1] = self.constants(true);
@@ -360,7 +364,28 @@ impl<'a> Machine<'a> {
             chosen: BTreeMap::new(),
             said: HashSet::new(),
             depends: BTreeMap::new(),
+            fault: None,
         }
+    }
+
+    /// A work-item does what no kernel may.
+    pub fn fault(&mut self, item: &Item) {
+        if self.setup.inputs.allows_faults {
+            return;
+        }
+        self.run.faulty = true;
+        self.run.culprit.get_or_insert((item.group_id, item.local_id));
+    }
+
+    /// Adds what has to hold for nothing to be done that no kernel may; `holds`: whether it does.
+    pub fn sound(&mut self, item: &mut Item, condition: Term, holds: bool) {
+        if item.mode == Mode::Concrete {
+            return;
+        }
+        if !holds {
+            item.fault.get_or_insert(item.path.len());
+        }
+        item.step(Entry::Sound(condition));
     }
 
     /// Interprets a work-item whose ids are symbols, with its group if items meet.
@@ -371,6 +396,7 @@ impl<'a> Machine<'a> {
         }
         let ids: Vec<[u64; 3]> = items.iter().map(|i| i.local_id).collect();
         let subject = ids.iter().position(|id| *id == class.local).unwrap_or(0);
+        let (ids, subject) = self.some(ids, subject);
         items.clear();
         for (number, local) in ids.into_iter().enumerate() {
             let mode = if number == subject { Mode::Full } else { Mode::Data };
@@ -380,6 +406,9 @@ impl<'a> Machine<'a> {
         }
         self.group(&mut items);
         let mut found = Trace { subject, group: class.group, local: class.local, ..Trace::default() };
+        // The culprit's own first; others may have followed it.
+        let faults = items.iter().enumerate().filter_map(|(i, item)| Some((i, item.fault?)));
+        found.fault = faults.min_by_key(|(i, _)| *i != subject);
         for item in items {
             found.paths.push(item.path);
             found.ways.push(item.ways);
@@ -389,10 +418,42 @@ impl<'a> Machine<'a> {
         found
     }
 
+    /// As many of the work-items, the subject among them, as there is room for.
+    fn some(&self, mut ids: Vec<[u64; 3]>, subject: usize) -> (Vec<[u64; 3]>, usize) {
+        let room = self.room();
+        if ids.len() <= room {
+            return (ids, subject);
+        }
+        let first = subject.min(ids.len() - room);
+        ids.drain(..first);
+        ids.truncate(room);
+        (ids, subject - first)
+    }
+
+    /// Of how many work-items values can be kept at a time.
+    fn room(&self) -> usize {
+        (MOST_VALUES / self.setup.program.values.len().max(1)).max(1)
+    }
+
     fn group(&mut self, items: &mut [Item]) {
+        let room = self.room();
+        let mut begun = 0;
         loop {
             for item in items.iter_mut().filter(|i| i.state == State::Running) {
+                if item.values.is_empty() && !self.known[0].is_empty() {
+                    if begun >= room {
+                        item.state = State::Done;
+                        continue;
+                    }
+                    // Every use follows its definition, so nobody sees what another left.
+                    item.values = self.spare.pop().unwrap_or_else(|| self.known[0].clone());
+                    begun += 1;
+                }
                 self.advance(item);
+                if item.state == State::Done && item.mode == Mode::Concrete {
+                    self.spare.push(std::mem::take(&mut item.values));
+                    begun -= 1;
+                }
             }
             let mut waiting = items.iter().filter(|i| matches!(i.state, State::Waiting(..)));
             let Some(first) = waiting.next().map(|i| i.state) else { return };

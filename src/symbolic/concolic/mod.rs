@@ -11,8 +11,8 @@ mod climb;
 mod inputs;
 mod instruction;
 mod machine;
-mod mathematics;
 mod memory;
+mod mending;
 mod proposal;
 mod question;
 mod search;
@@ -88,6 +88,8 @@ pub struct Statistics {
     pub climbed: u64,
     /// Models whose launch went another way than was solved for.
     pub astray: u64,
+    /// Launches that went there and did what no kernel may, which was to be put right.
+    pub mended: u64,
     pub proposals: u64,
     /// Proposals that did what was expected, and those that did not.
     pub confirmed: u64,

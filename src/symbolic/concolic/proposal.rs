@@ -85,11 +85,82 @@ impl Changes {
                 }
                 if !is_there(before, offset, &bytes) {
                     changes.elements.insert((position, offset), bytes);
+                    // Where it lies behind the end, the whole element that it belongs to comes with it.
+                    changes.lengthen(position, inputs.whole(position, offset + granule), before.len() as u64);
                 }
             }
         }
         changes.range = range(values, inputs, &launch.range, local)?;
         Some(changes)
+    }
+
+    /// What is other in a launch that differs from one in scalars, contents and the NDRange. `None` if something else does.
+    pub fn between(before: &Launch, after: &Launch, inputs: &Inputs) -> Option<Changes> {
+        let range = (before.range != after.range).then(|| after.range.clone());
+        let mut changes = Changes { range, ..Changes::default() };
+        for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {
+            let input = inputs.args.get(position)?;
+            match (old, new) {
+                (ArgValue::Value(old), ArgValue::Value(new)) if old != new => {
+                    for leaf in &input.leaves {
+                        let place = leaf.offset as usize..(leaf.offset + leaf.scalar.size()) as usize;
+                        if old.get(place.clone()) != new.get(place.clone()) {
+                            changes.scalars.insert((position, leaf.offset), new.get(place)?.to_vec());
+                        }
+                    }
+                }
+                (ArgValue::Buffer(old), ArgValue::Buffer(new)) if old != new => {
+                    let size = input.granule.max(1) as usize;
+                    for (i, cell) in new.chunks(size).enumerate() {
+                        let at = i * size;
+                        let is_new = match old.get(at..at + cell.len()) {
+                            Some(known) => known != cell,
+                            // What is behind the end is zeros unless it is said to be something else.
+                            None => cell.iter().any(|b| *b != 0),
+                        };
+                        if is_new {
+                            changes.elements.insert((position, at as u64), cell.to_vec());
+                        }
+                    }
+                    changes.lengthen(position, new.len() as u64, old.len() as u64);
+                }
+                (ArgValue::Local(old), ArgValue::Local(new)) => changes.lengthen(position, *new, *old),
+                _ if old == new => {}
+                _ => return None,
+            }
+        }
+        Some(changes)
+    }
+
+    /// That a buffer has at least so many bytes, of those that it has.
+    pub fn lengthen(&mut self, position: usize, bytes: u64, before: u64) {
+        if bytes > before {
+            let known = self.sizes.entry(position).or_insert(0);
+            *known = (*known).max(bytes);
+        }
+    }
+
+    /// The launch with what changes of one element of a buffer changed in all of them, or in those alone that held the same there. `None` if
+    /// nothing changes of any.
+    pub fn everywhere(&self, inputs: &Inputs, before: &Launch, among_equals: bool) -> Option<Launch> {
+        let mut launch = self.apply(before);
+        let mut has_elements = false;
+        for ((position, offset), bytes) in &self.elements {
+            let element = inputs.args.get(*position)?.element.max(bytes.len() as u64);
+            let Some(ArgValue::Buffer(known)) = before.args.get(*position) else { continue };
+            let old = known.get(*offset as usize..*offset as usize + bytes.len());
+            let Some(ArgValue::Buffer(buffer)) = launch.args.get_mut(*position) else { continue };
+            let within = (offset % element) as usize;
+            for whole in Arc::make_mut(buffer).chunks_exact_mut(element as usize) {
+                if let Some(to) = whole.get_mut(within..within + bytes.len())
+                    && (!among_equals || old.is_some_and(|old| old == to))
+                {
+                    to.copy_from_slice(bytes);
+                    has_elements = true;
+                }
+            }
+        }
+        has_elements.then_some(launch)
     }
 
     /// These after those.

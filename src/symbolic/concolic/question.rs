@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::time::Instant;
 
 use super::inputs::{self, Input, Inputs};
 use super::memory::LARGEST;
@@ -39,6 +40,8 @@ pub enum Freedom {
     Everything,
     /// Launches are larger than usual, too: the more, the larger the number.
     Large(u32),
+    /// As [`Freedom::Same`], and integers that the condition is about are small: for what goes wrong in one work-item.
+    Mending,
 }
 
 impl Freedom {
@@ -96,11 +99,36 @@ impl Variables {
         if let Some(known) = self.known.get(&root) {
             return known.clone();
         }
+        // What a condition compares is often what an earlier one compared, and a little more.
+        let mut found = BTreeSet::new();
+        match terms.node(root) {
+            Node::Apply(_, args) => {
+                for arg in args {
+                    if !self.known.contains_key(arg) {
+                        let of = self.walked(terms, *arg);
+                        self.known.insert(*arg, of);
+                    }
+                    found.extend(self.known[arg].iter().copied());
+                }
+            }
+            _ => found.extend(self.walked(terms, root).iter().copied()),
+        }
+        let found: Rc<[u32]> = found.into_iter().collect();
+        self.known.insert(root, found.clone());
+        found
+    }
+
+    /// What a term depends on, by all that it is made of and that is not known.
+    fn walked(&mut self, terms: &Terms, root: Term) -> Rc<[u32]> {
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let mut todo = vec![root];
         while let Some(term) = todo.pop() {
             if !seen.insert(term) {
+                continue;
+            }
+            if let Some(known) = self.known.get(&term) {
+                found.extend(known.iter().copied());
                 continue;
             }
             match terms.node(term) {
@@ -125,9 +153,7 @@ impl Variables {
                 Node::Constant(_) => {}
             }
         }
-        let found: Rc<[u32]> = found.into_iter().collect();
-        self.known.insert(root, found.clone());
-        found
+        found.into_iter().collect()
     }
 
     /// The same with the whole buffer in the place of its cells, where that is among `wholes`.
@@ -165,9 +191,18 @@ pub struct Asked<'a> {
     pub launch: &'a Launch,
     pub local: [u64; 3],
     pub trace: &'a Trace,
+    /// When no question is put together any more.
+    pub end: Option<Instant>,
 }
 
+/// Conditions between two looks at the clock.
+const CLOCK: usize = 64;
+
 impl Asked<'_> {
+    fn is_late(&self, turn: usize) -> bool {
+        turn.is_multiple_of(CLOCK) && self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
     /// The steps of a work-item that lead to one, then those of others that it depends on; with each, whether it is another's
     /// than the subject's.
     fn prefix(&self, (item, entry): (usize, usize)) -> Vec<(Entry, bool)> {
@@ -193,7 +228,7 @@ impl Asked<'_> {
     }
 
     /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position;
-    /// `chosen`: what should stay as it is.
+    /// `chosen`: what should stay as it is. `None` once the time is up.
     pub fn question(
         &self,
         terms: &mut Terms,
@@ -201,7 +236,7 @@ impl Asked<'_> {
         place: (usize, usize),
         flipped: Term,
         chosen: &[Term],
-    ) -> Question {
+    ) -> Option<Question> {
         let mut candidates: Vec<(Term, Kind, bool)> = Vec::new();
         for (step, is_other) in self.prefix(place) {
             match step {
@@ -221,7 +256,10 @@ impl Asked<'_> {
         candidates.retain(|c| seen.insert((c.0, c.1)));
         // Cells at known and at unknown places of one buffer depend on each other.
         let mut wholes = BTreeSet::new();
-        for root in candidates.iter().map(|c| c.0).chain([flipped]) {
+        for (turn, root) in candidates.iter().map(|c| c.0).chain([flipped]).enumerate() {
+            if self.is_late(turn) {
+                return None;
+            }
             wholes.extend(variables.of(terms, root).iter().filter(|v| !variables.wholes.contains_key(v)));
         }
         let mut reached: BTreeSet<u32> = variables.within(terms, flipped, &wholes).into_iter().collect();
@@ -229,6 +267,9 @@ impl Asked<'_> {
             candidates.into_iter().map(|c| (variables.within(terms, c.0, &wholes), c)).collect();
         loop {
             let before = rest.len();
+            if self.is_late(0) {
+                return None;
+            }
             rest.retain(|(of, (term, kind, is_other))| {
                 let is_near = of.iter().any(|v| reached.contains(v));
                 if is_near {
@@ -257,7 +298,7 @@ impl Asked<'_> {
             .chain(question.accesses.iter().map(|(_, at, _)| *at))
             .collect();
         question.free(terms, &roots, flipped);
-        question
+        Some(question)
     }
 
     /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives, or cannot
@@ -269,7 +310,7 @@ impl Asked<'_> {
         }
         let has_sizes = self.has_size(terms, question);
         match freedom {
-            Freedom::Small => {
+            Freedom::Small | Freedom::Mending => {
                 let small = question.small(terms, self.inputs);
                 if small.is_empty() {
                     return None;
@@ -311,7 +352,12 @@ impl Asked<'_> {
             }
         }
         self.bounds(terms, question, &mut all);
-        let mut all: Vec<Term> = all.into_iter().map(|c| substituted(terms, c, &mut known)).collect();
+        for (turn, condition) in all.iter_mut().enumerate() {
+            if self.is_late(turn) {
+                return None;
+            }
+            *condition = substituted(terms, *condition, &mut known);
+        }
         all.retain(|c| terms.as_constant(*c) != Some(1));
         let is_open = !all.iter().any(|c| terms.as_constant(*c) == Some(0));
         is_open.then_some(all)
@@ -391,11 +437,12 @@ impl Asked<'_> {
             }
             all.push(terms.compare(Operation::Ult, group_id, groups));
             all.push(terms.compare(Operation::Ult, local_id, size));
-            if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) || question.fixed {
+            let stays = matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer | Freedom::Mending);
+            if stays || question.fixed {
                 let value = terms.constant(self.trace.group[d], Sort::Bits(inputs::ID_BITS));
                 known.insert(group_id, value);
             }
-            if matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer) {
+            if stays {
                 let value = terms.constant(self.trace.local[d], Sort::Bits(inputs::ID_BITS));
                 known.insert(local_id, value);
             }

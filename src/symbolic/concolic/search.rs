@@ -10,7 +10,7 @@ use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
 use super::question::{Asked, Freedom, Question, Variables};
 use super::states::UNREACHABLE;
-use super::trace::{Entry, Trace};
+use super::trace::{Entry, Run, Trace};
 use super::{Engine, Limits, Node, hash_of};
 use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Session};
@@ -361,6 +361,7 @@ impl Engine<'_> {
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
         let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped, chosen);
         (self.terms, self.variables) = (terms, variables);
+        let question = question?;
         let effort = climb::effort(&self.terms, &question.conditions);
         let is_hard = effort > climb::SOLVABLE || effort > 0 && candidate.effort == 0;
         let (easy, others) = Freedom::ALL.split_at(2);
@@ -420,7 +421,7 @@ impl Engine<'_> {
             None => inputs::value_of(name, &node.launch, node.local, trace.group, trace.local),
             Some(at) => inputs::cell_of(name, at, &node.launch),
         };
-        let found = climb::climb(&self.terms, conditions, &start);
+        let found = climb::climb(&self.terms, conditions, &start, self.end);
         self.statistics.climbed += u64::from(found.is_some());
         found
     }
@@ -433,6 +434,7 @@ impl Engine<'_> {
             launch: &node.launch,
             local: node.local,
             trace: &candidate.trace,
+            end: self.end,
         }
     }
 
@@ -476,24 +478,35 @@ impl Engine<'_> {
         let (group, local) = (candidate.trace.group, candidate.trace.local);
         let whose =
             [[0, 1, 2].map(|d| id(inputs::GROUP_ID, d, group)), [0, 1, 2].map(|d| id(inputs::LOCAL_ID, d, local))];
-        let run = self.interpret(&launch, expected, whose, limits.end);
-        let ends = !run.faulty && !run.exhausted;
-        self.launches.insert(hash_of(&launch), ends);
-        let is_there = match candidate.target {
+        let arrives = |run: &Run| match candidate.target {
             Target::Way { .. } => run.arrived,
             Target::Mark(goal) => run.marks.contains(&goal),
         };
+        let mut run = self.interpret(&launch, expected, whose, limits.end);
+        if run.faulty && !run.exhausted && known.is_none() && arrives(&run) {
+            self.launches.insert(hash_of(&launch), false);
+            // What lies beyond is reached for the first time, by contents that nobody chose for it.
+            let parent = self.nodes[candidate.node].launch.clone();
+            if let Some(mended) = self.mend_on_the_way(&launch, limits)
+                && let Some(others) = Changes::between(&parent, &mended, &self.inputs)
+            {
+                run = self.interpret(&mended, expected, whose, limits.end);
+                (launch, changes) = (mended, others);
+            }
+        }
+        let ends = !run.faulty && !run.exhausted;
+        self.launches.insert(hash_of(&launch), ends);
+        let is_there = arrives(&run);
         if !ends || known.is_some() {
             return if ends && is_there { Come::Reached } else { Come::Astray };
         }
         for (position, bytes) in run.reached.iter().enumerate() {
-            let now = match launch.args.get(position) {
-                Some(ArgValue::Buffer(buffer)) => buffer.len() as u64,
-                Some(ArgValue::Local(now)) => *now,
-                _ => continue,
-            };
-            if *bytes > now {
-                changes.sizes.insert(position, *bytes);
+            match launch.args.get(position) {
+                Some(ArgValue::Buffer(buffer)) => {
+                    changes.lengthen(position, self.inputs.whole(position, *bytes), buffer.len() as u64);
+                }
+                Some(ArgValue::Local(now)) => changes.lengthen(position, *bytes, *now),
+                _ => {}
             }
         }
         if !changes.sizes.is_empty() {

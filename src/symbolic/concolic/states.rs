@@ -19,8 +19,11 @@ pub const UNREACHABLE: u32 = u32::MAX;
 /// Values that one carrier may have, and states in all; beyond them carriers are given up, those with the most values first.
 const MOST_VALUES: usize = 40;
 const MOST_STATES: usize = 12_000;
-/// Kernels with more blocks have a state per block.
+/// Kernels with more blocks, or more carriers, have a state per block.
 const MOST_BLOCKS: usize = 4_000;
+const MOST_CARRIERS: usize = 600;
+/// Explorations in which one more carrier is given up each; each that follows gives up twice as many.
+const SINGLE: u32 = 16;
 /// Instructions, one on the other, between a carrier and what depends on it.
 const HIGHEST: u32 = 10;
 
@@ -56,11 +59,15 @@ pub struct States {
 impl States {
     pub fn of(program: &Program) -> States {
         let mut carriers = Carriers::of(program);
+        let mut round = 0u32;
         loop {
-            match Exploration::new(&carriers).explore() {
+            let given_up = match Exploration::new(&carriers).explore() {
                 Ok(states) => return states,
-                Err(given_up) => carriers = carriers.without(given_up),
-            }
+                Err(given_up) => given_up,
+            };
+            let many = 1usize << round.saturating_sub(SINGLE).min(31);
+            carriers = carriers.without(given_up, many);
+            round += 1;
         }
     }
 
@@ -180,12 +187,15 @@ impl<'p> Carriers<'p> {
         };
         let all = program.instructions().map(|(_, i)| i).filter(|i| is_carrier(i)).map(|i| i.result);
         let is_small = program.blocks.len() <= MOST_BLOCKS;
-        Carriers::new(program, all.filter(|_| is_small).collect())
+        let all: Vec<ValueId> = all.filter(|_| is_small).collect();
+        Carriers::new(program, if all.len() > MOST_CARRIERS { Vec::new() } else { all })
     }
 
-    fn without(&self, given_up: usize) -> Carriers<'p> {
+    /// Without one, and others after it.
+    fn without(&self, given_up: usize, many: usize) -> Carriers<'p> {
         let mut values = self.values.clone();
-        values.remove(given_up);
+        let end = (given_up + many).min(values.len());
+        values.drain(given_up..end);
         Carriers::new(self.program, values)
     }
 

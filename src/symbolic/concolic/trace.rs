@@ -16,8 +16,8 @@ pub enum Entry {
     Mark { goal: u32, holds: Term },
     /// An access went where it went.
     Require(Term),
-    /// A divisor is not 0.
-    Divisor(Term),
+    /// That nothing is done that no kernel may: a divisor is not 0, an access is in bounds.
+    Sound(Term),
     /// An access of so many bytes to the buffer of an argument, so far from its begin.
     Access { position: u32, at: Term, size: u64 },
     /// What another work-item stored was read: that one's path up to there is part of this one's.
@@ -34,6 +34,8 @@ pub struct Trace {
     pub states: Vec<Vec<u32>>,
     /// By step: that it is this state, where that is because of a `select` on a condition that is a term.
     pub chosen: Vec<BTreeMap<usize, Vec<Term>>>,
+    /// The work-item that first did what no kernel may, and which step of its path says that it does not, if that depends on the input.
+    pub fault: Option<(usize, usize)>,
     /// The one whose ids are symbols.
     pub subject: usize,
     pub group: [u64; 3],
@@ -65,6 +67,8 @@ pub struct Run {
     pub strays: u64,
     /// It did what no kernel may.
     pub faulty: bool,
+    /// The first work-item that did: its group and its id there.
+    pub culprit: Option<([u64; 3], [u64; 3])>,
     /// Some work-item did not come to its end.
     pub exhausted: bool,
     /// Some work-item went the way that was expected.
@@ -97,7 +101,7 @@ impl Entry {
     /// What held; `None` where that takes more than the step itself to say, or nothing has to.
     pub fn condition(&self, terms: &mut Terms, program: &Program) -> Option<Term> {
         match *self {
-            Entry::Branch { condition, taken: true, .. } | Entry::Require(condition) | Entry::Divisor(condition) => {
+            Entry::Branch { condition, taken: true, .. } | Entry::Require(condition) | Entry::Sound(condition) => {
                 Some(condition)
             }
             Entry::Branch { condition, taken: false, .. } => Some(terms.not(condition)),

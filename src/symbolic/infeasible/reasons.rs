@@ -1,6 +1,7 @@
 //! Whether a mark's conditions contradict each other, which of them do, and how to say that.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use super::Assumption;
 use super::encode::{Encoded, Guard, Occurrence, Says};
@@ -45,6 +46,9 @@ pub struct Background {
     /// Products, quotients and remainders in it that are hard on a solver.
     products: Vec<Term>,
 }
+
+/// Values that are tried before the solver is asked: the last that it found.
+const TRIALS: usize = 32;
 
 /// Copies of a mark in copies of loops; where there are more, nothing is proved.
 const MANY: usize = 300;
@@ -159,11 +163,17 @@ impl<'t> Found<'t> {
     }
 
     fn solved(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
+        if limits.end.is_some_and(|end| Instant::now() >= end) {
+            return Answer::Unknown("no time was left".to_owned());
+        }
         if self.fulfils(conditions) {
             return Answer::Sat(Model::default());
         }
         let answer = solve(self.terms, conditions, limits);
         if let Answer::Sat(model) = &answer {
+            if self.trials.len() >= TRIALS {
+                self.trials.remove(0);
+            }
             self.trials.push(Trial::of(self.terms, model.clone()));
         }
         answer

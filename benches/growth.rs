@@ -1,0 +1,126 @@
+//! How the analyses of `kassay generate` grow with a kernel: synthetic kernels of 100, 1,000 and 10,000 blocks, straight on, one in another, and
+//! with loops, and what each analysis takes of them. Ten times the blocks may take LIMIT times as long; small numbers are noise and are not
+//! judged.
+//!
+//! `cargo bench --bench growth -- [--most BLOCKS]`
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+use kassay::cfg::sites::SiteKind;
+use kassay::coverage::build::{self, File};
+use kassay::generate::roles;
+use kassay::instrument::marks;
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+use kassay::program::{promoted, read};
+use kassay::solve::query;
+use kassay::symbolic::concolic::{Engine, Ranges};
+use kassay::symbolic::infeasible;
+
+/// n log n, and what caches cost.
+const LIMIT: f64 = 20.0;
+/// What is judged took at least this with the fewer blocks, in milliseconds.
+const LEAST_MS: f64 = 5.0;
+
+type Done<T> = Result<T, Box<dyn Error>>;
+
+/// A kernel of about so many blocks.
+fn source(shape: &str, blocks: usize) -> String {
+    let mut body = String::new();
+    let mut depth = 0;
+    for k in 0..blocks / 3 {
+        let _ = match shape {
+            "straight" => {
+                writeln!(body, "if (x > {k}u) {{ x ^= in[(x + {k}u) & 255u] + y; }} else {{ y += x * {}u; }}", k + 3)
+            }
+            "nested" => {
+                depth += 1;
+                if depth == 24 {
+                    body.push_str(&"}\n".repeat(23));
+                    depth = 1;
+                }
+                writeln!(body, "x += rotate(y, {}u); if (x != {k}u) {{ y ^= in[x & 255u];", k % 31)
+            }
+            _ => writeln!(
+                body,
+                "for (uint k = 0; k < (x & {}u); k++) {{ y = y * 31u + in[(k + y) & 255u]; }} x ^= y;",
+                k % 7 + 1
+            ),
+        };
+    }
+    if shape == "nested" {
+        body.push_str(&"}\n".repeat(depth));
+    }
+    format!(
+        "kernel void k(global const uint *in, global uint *out, uint n) {{\n\
+         uint x = get_global_id(0), y = n;\nif (x >= n) return;\n{body}out[get_global_id(0)] = x ^ y;\n}}\n"
+    )
+}
+
+/// What each analysis takes, in milliseconds, and how many blocks there are.
+fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, source(shape, blocks))?;
+    let loaded = compile::load(&path, &KernelOptions::default(), true)?;
+    let context = Context::create();
+    let file = File::parse(&context, &loaded)?;
+    let assay = file.assay("k", &loaded, &build::sources_of(&path))?;
+    let mut all = Vec::new();
+    let mut begun = Instant::now();
+    let mut lap = |name, begun: &mut Instant| {
+        all.push((name, begun.elapsed().as_secs_f64() * 1e3));
+        *begun = Instant::now();
+    };
+    let model = roles::infer(&assay)?;
+    lap("roles", &mut begun);
+    let branches = assay.sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Branch);
+    let wanted: Vec<(usize, usize)> =
+        branches.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
+    let module = assay.module.clone();
+    marks::weave(&module, &assay.sites, &wanted)?;
+    lap("marks", &mut begun);
+    let module = promoted::promote(&module, &assay.entry, &assay.machine)?;
+    lap("promote", &mut begun);
+    let program = read::read(&module, &assay.entry)?;
+    lap("read", &mut begun);
+    let engine = Engine::new(&program, &model.interface, &[], Ranges::default());
+    lap("graph of states", &mut begun);
+    drop(engine);
+    // Set up, and one proof: more is bounded by its time.
+    let limits = query::Limits { rlimit: 100_000, end: Some(Instant::now() + Duration::from_secs(60)) };
+    infeasible::prove(&program, &assay.interface, &[0], &[], &build::sources_of(&path), &limits);
+    lap("proof", &mut begun);
+    Ok((program.blocks.len(), all))
+}
+
+fn main() -> Done<()> {
+    let args: Vec<String> = std::env::args().collect();
+    let most =
+        args.iter().position(|a| a == "--most").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(10_000usize);
+    let mut worse = Vec::new();
+    for shape in ["straight", "nested", "loops"] {
+        let mut before: Option<Vec<(&'static str, f64)>> = None;
+        for blocks in [100, 1_000, 10_000].into_iter().filter(|b| *b <= most) {
+            let (count, now) = times(shape, blocks)?;
+            print!("{shape:<10}{count:>7} blocks");
+            for (i, (name, ms)) in now.iter().enumerate() {
+                print!("   {name} {ms:.1} ms");
+                let Some(known) = before.as_ref().map(|b| b[i].1).filter(|ms| *ms >= LEAST_MS) else { continue };
+                print!(" (x{:.1})", ms / known);
+                if ms / known > LIMIT {
+                    worse.push(format!(
+                        "{shape}: {name} takes {:.1} times as long for ten times the blocks",
+                        ms / known
+                    ));
+                }
+            }
+            println!();
+            before = Some(now);
+        }
+    }
+    if worse.is_empty() { Ok(()) } else { Err(worse.join("; ").into()) }
+}

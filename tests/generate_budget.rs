@@ -1,0 +1,56 @@
+//! `kassay generate` keeps to its budget on kernels whose loops, paths and rounds have no end, and ends without a fault of its own whatever the
+//! seed: a sample of what `scripts/soak` does with all kernels.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+/// A run, and what it took.
+fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
+    let scratch = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("generate")
+        .arg(kernel)
+        .arg("-o")
+        .arg(scratch.path().join("out"))
+        .args(more)
+        .args(["--format", "json"])
+        .output()
+        .unwrap();
+    (run, begun.elapsed())
+}
+
+/// Not a timed test: without a deadline these take minutes. Unoptimised code beside other tests may take long for what comes before the
+/// search.
+#[test]
+fn deep_loops_and_long_paths_end_with_the_budget() {
+    const BUDGET: u64 = 6;
+    const GRACE: u64 = 24;
+    for name in ["generate/hard_queens.cl", "generate/hard_deep_nest.cl", "generate/large/unrolled.cl"] {
+        let (run, took) = generate(&testdata(name), &["--budget", &BUDGET.to_string(), "--seed", "3"]);
+        assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(took.as_secs() <= BUDGET + GRACE, "{name}: {} s", took.as_secs());
+        let result: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert!(result["summary"]["executions"].as_u64().unwrap() > 0, "{name}: no launch was made");
+        assert!(result["summary"]["tests"].as_u64().unwrap() > 0, "{name}: no test was made");
+    }
+}
+
+#[test]
+fn no_seed_ends_with_a_fault_of_kassay() {
+    let kernels = ["generate/struct_tree.cl", "generate/struct_records.cl", "generate/struct_nodes.cl", "struct_args"];
+    for (name, seed) in kernels.iter().flat_map(|name| (1..=3).map(move |seed| (name, seed))) {
+        let mut kernel = testdata(name);
+        if kernel.is_dir() {
+            let mut files = std::fs::read_dir(&kernel).unwrap().map(|e| e.unwrap().path());
+            kernel = files.find(|p| p.extension().is_some_and(|e| e == "cl")).unwrap();
+        }
+        let (run, _) = generate(&kernel, &["--budget", "10", "--max-execs", "120", "--seed", &seed.to_string()]);
+        assert!(run.status.success(), "{name} --seed {seed}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}

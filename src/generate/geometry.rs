@@ -93,9 +93,9 @@ pub fn uneven(model: &KernelModel) -> Option<Geometry> {
         return None;
     }
     let mut geometry = of_groups(model, local, GROUPS[at], "a smaller group at the end");
-    for d in 0..model.dims as usize {
-        if geometry.range.global[d] > local[d] {
-            geometry.range.global[d] -= local[d] / 2;
+    for (global, local) in geometry.range.global.iter_mut().zip(local).take(model.dims as usize) {
+        if *global > local {
+            *global -= local / 2;
         }
     }
     Some(geometry)

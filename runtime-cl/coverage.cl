@@ -53,8 +53,14 @@ KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint 
     }
 }
 
-/* One slot per work-item, those of a group together. */
+/* The size of the first group of a dimension, which no other exceeds. (OpenCL C 1.2 cannot ask for what was enqueued.) */
+KASSAY_INLINE static size_t kassay_whole(uint d) {
+    size_t group = get_group_id(d);
+    return group == 0 ? get_local_size(d) : (get_global_id(d) - get_global_offset(d) - get_local_id(d)) / group;
+}
+
+/* One slot per work-item, those of a group together; groups at the end of a dimension may have fewer items than slots. */
 KASSAY_INLINE void __kassay_flush_item(__global uint *probe, uint stride, uint word, uint bits) {
-    size_t group_size = get_local_size(0) * get_local_size(1) * get_local_size(2);
+    size_t group_size = kassay_whole(0) * kassay_whole(1) * kassay_whole(2);
     probe[KASSAY_HEADER + (kassay_group() * group_size + kassay_local_item()) * stride + word] = bits;
 }

@@ -104,11 +104,37 @@ impl Dominance {
     /// target, but does not strictly post-dominate its source).
     pub fn control_dependence(&self, cfg: &Cfg, block: BlockIndex) -> Vec<Edge> {
         let strictly = |a, b| a != b && self.post_dominates(a, b);
-        let branching = (0..cfg.len()).filter(|b| cfg.reachable[*b] && cfg.successors(*b).len() > 1);
-        branching
-            .flat_map(|b| cfg.edges_out(b))
-            .filter(|e| self.post_dominates(block, cfg.target(*e)) && !strictly(block, e.block))
-            .collect()
+        let mut all = Vec::new();
+        for source in (0..cfg.len()).filter(|b| cfg.reachable[*b] && !strictly(block, *b)) {
+            let targets = cfg.successors(source);
+            if targets.len() > 1 {
+                let decides = |(successor, target)| {
+                    self.post_dominates(block, target).then_some(Edge { block: source, successor })
+                };
+                all.extend(targets.into_iter().enumerate().filter_map(decides));
+            }
+        }
+        all
+    }
+
+    /// The same of all blocks at once: from each edge's target up the tree of post-dominators, as far as to that of its source.
+    pub fn control_dependences(&self, cfg: &Cfg) -> Vec<Vec<Edge>> {
+        let mut all = vec![Vec::new(); cfg.len()];
+        for source in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+            let targets = cfg.successors(source);
+            if targets.len() < 2 {
+                continue;
+            }
+            let end = self.immediate_post_dominator(cfg, source);
+            for (successor, target) in targets.into_iter().enumerate() {
+                let mut next = Some(target);
+                while let Some(block) = next.filter(|b| Some(*b) != end) {
+                    all[block].push(Edge { block: source, successor });
+                    next = self.immediate_post_dominator(cfg, block);
+                }
+            }
+        }
+        all
     }
 }
 

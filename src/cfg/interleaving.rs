@@ -260,10 +260,9 @@ impl Search {
     /// From where what lies there may come.
     fn held(&self, roots: &Roots) -> Option<Origin> {
         let known = roots.iter().find_map(|root| self.contents.get(root));
-        let shared =
-            || self.contents.iter().filter(|(root, _)| !matches!(root, Root::Private(_))).map(|(_, o)| o).min();
+        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_own(root)).map(|(_, o)| o).min();
         let anything = || if roots.contains(&Root::Unknown) { shared() } else { None };
-        let private = roots.iter().all(|root| matches!(root, Root::Private(_)));
+        let private = roots.iter().all(|root| self.pointers.is_own(root));
         let wild = || if private { None } else { self.contents.get(&Root::Unknown) };
         known.or_else(wild).or_else(anything).cloned()
     }
@@ -274,7 +273,7 @@ impl Search {
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
             return Some(Origin::Race(location));
         }
-        let shared = |root: &Root| !matches!(root, Root::Private(_));
+        let shared = |root: &Root| !self.pointers.is_own(root);
         let is_written = |root: &Root| {
             *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
         };

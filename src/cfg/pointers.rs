@@ -6,6 +6,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
+use crate::kernel::implicit;
 use crate::kernel::ir::{self, Function, Inst};
 
 /// A thing in memory that a pointer is derived from.
@@ -31,20 +32,34 @@ pub struct Pointers {
     held: HashMap<LLVMValueRef, Roots>,
     /// Arguments of the kernel behind which pointers lead nowhere else.
     closed: Vec<u32>,
+    /// Arguments that are passed by value: each work-item has a copy.
+    by_value: Vec<u32>,
 }
 
 impl Pointers {
     /// Finds them in `functions`, the first of which is the kernel.
     pub fn find(functions: &[Function]) -> Pointers {
-        Pointers::find_with(functions, &[])
+        Pointers::read(functions, &[], true)
     }
 
-    /// The same; pointers that lie in the memory behind one of the arguments `closed` are pointers into that memory.
-    pub fn find_with(functions: &[Function], closed: &[u32]) -> Pointers {
+    /// The same, as far as arguments have memory of their own, which implicit ones may not. Pointers that lie in the memory behind one
+    /// of the arguments `closed` are pointers into that memory.
+    pub fn find_apart(functions: &[Function], closed: &[u32]) -> Pointers {
+        Pointers::read(functions, closed, false)
+    }
+
+    fn read(functions: &[Function], closed: &[u32], may_share: bool) -> Pointers {
         let mut pointers = Pointers { closed: closed.to_vec(), ..Pointers::default() };
         if let Some(kernel) = functions.first() {
             for (position, param) in (0..).zip(params(*kernel)) {
-                pointers.add(param, [Root::Argument(position)].into());
+                let mut roots = Roots::from([Root::Argument(position)]);
+                if may_share && implicit::may_share(*kernel, position) {
+                    roots.insert(Root::Unknown);
+                }
+                pointers.add(param, roots);
+                if ir::is_by_value(*kernel, position) {
+                    pointers.by_value.push(position);
+                }
             }
         }
         let instructions: Vec<Inst> =
@@ -52,6 +67,15 @@ impl Pointers {
         // Until a whole round brings nothing new.
         while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
         pointers
+    }
+
+    /// Whether nobody but the work-item can reach it.
+    pub(crate) fn is_own(&self, root: &Root) -> bool {
+        match root {
+            Root::Private(_) => true,
+            Root::Argument(position) => self.by_value.contains(position),
+            Root::Variable(_) | Root::Unknown => false,
+        }
     }
 
     /// What `pointer` may point to.

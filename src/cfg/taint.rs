@@ -79,8 +79,8 @@ impl Search {
             .functions
             .iter()
             .map(|f| {
-                let of = |b| f.dominance.control_dependence(&f.cfg, b).into_iter().map(|e| e.block).collect();
-                (0..f.cfg.len()).map(of).collect()
+                let dependences = f.dominance.control_dependences(&f.cfg);
+                dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
             })
             .collect();
         let executed = blocks.iter().map(|b| vec![false; b.len()]).collect();
@@ -132,7 +132,7 @@ impl Search {
         let all = self.written.contains(&Root::Unknown);
         roots.is_empty()
             || roots.iter().any(|root| match root {
-                Root::Private(_) => false,
+                own if self.pointers.is_own(own) => false,
                 Root::Unknown => true,
                 other => all || self.written.contains(other),
             })

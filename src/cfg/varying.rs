@@ -51,9 +51,9 @@ impl Varying {
 /// By block: all blocks that decide, directly or not, whether it is executed.
 fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     let count = function.cfg.len();
-    let direct: Vec<Vec<BlockIndex>> = (0..count)
-        .map(|b| function.dominance.control_dependence(&function.cfg, b).into_iter().map(|e| e.block).collect())
-        .collect();
+    let dependences = function.dominance.control_dependences(&function.cfg);
+    let direct: Vec<Vec<BlockIndex>> =
+        dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
     let of = |block: BlockIndex| {
         let mut all = BTreeSet::new();
         let mut work = direct[block].clone();

@@ -239,7 +239,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
     let assay = file.assay(&entry, &loaded, &build::sources_of(&args.target))?;
     let seed = args.execution.seed.unwrap_or(0);
     let model = roles::infer(&assay)?;
-    let request = Request { range: range(args)?, seed };
+    let request = Request { range: range(args, &assay)?, seed };
     let time = budget.up_to(INPUTS);
     let made = launches::launches_until(&model, &request, || time.is_over())?;
     let mut notes = Vec::new();
@@ -267,7 +267,7 @@ fn decided(mut launch: Launch, assay: &Assay<'_>) -> Launch {
 }
 
 /// The sizes that `--global` and `--local` ask for.
-fn range(args: &CheckArgs) -> Result<Option<NdRange>> {
+fn range(args: &CheckArgs, assay: &Assay<'_>) -> Result<Option<NdRange>> {
     let (global, local) = (&args.global, &args.local);
     if global.is_empty() {
         return Ok(None);
@@ -279,7 +279,7 @@ fn range(args: &CheckArgs) -> Result<Option<NdRange>> {
     if !local.is_empty() && local.len() != global.len() {
         return bad("--global and --local have different numbers of dimensions", "give both the same number of sizes");
     }
-    if global.iter().zip(local).any(|(g, l)| g % l != 0) {
+    if assay.interface.uniform_groups && global.iter().zip(local).any(|(g, l)| g % l != 0) {
         return bad("--local does not divide --global", "give sizes that go into those of --global without rest");
     }
     let sizes = |all: &[u64]| [0, 1, 2].map(|d| all.get(d).copied().unwrap_or(1));
@@ -290,7 +290,7 @@ fn range(args: &CheckArgs) -> Result<Option<NdRange>> {
 /// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
 fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, budget: Budget) -> Result<()> {
     let model = roles::infer(&opened.assay)?;
-    let request = Request { range: range(args)?, seed: opened.seed };
+    let request = Request { range: range(args, &opened.assay)?, seed: opened.seed };
     let assay = &opened.assay;
     let time = budget.up_to(SEARCH);
     let mut fitness = |launch: &Launch, _| {

@@ -10,10 +10,10 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
 use super::session::{self, Keeps, Session};
 use crate::cfg::folded;
-use crate::coverage::measure::{self, MeasureOptions, Programs};
-use crate::coverage::{build, summary};
+use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
+use crate::coverage::{build, mapped, summary};
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId};
+use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
 use crate::result::Ratio;
@@ -95,6 +95,7 @@ struct Lane {
     executor: Box<dyn Executor>,
     plain: ProgramId,
     instrumented: ProgramId,
+    mapped: Option<MappedPrograms>,
 }
 
 pub fn run(args: &CoverArgs) -> Result<u8> {
@@ -103,7 +104,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
     let context = Context::create();
     let Session { assay, loaded, tests, executors, seed, kernel } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Nothing)?;
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Maps)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     // The original is built meanwhile, and all executors build at the same time.
     let slots = if counts { Slots::Items } else { Slots::Groups };
@@ -112,16 +113,34 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let instrumented = executor.begin_load(&code)?;
-        lanes.push(Lane { executor, plain, instrumented });
+        lanes.push(Lane { executor, plain, instrumented, mapped: None });
     }
     for lane in &mut lanes {
         lane.executor.finish_load(lane.instrumented)?;
     }
+    let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
+    if is_mapped && lanes.first().is_some_and(|l| l.executor.target() == Target::SpirV) {
+        let plain = mapped::build(&assay)?;
+        let (instrumented, _) = mapped::instrumented(&assay, slots)?;
+        for lane in &mut lanes {
+            lane.mapped = Some(MappedPrograms {
+                plain: lane.executor.load(&plain.code)?,
+                layout: plain.layout,
+                instrumented: lane.executor.load(&instrumented)?,
+            });
+        }
+    }
     let inexact = assay.precision().bound() > 0;
     let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
     let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
-        let programs =
-            Programs { plain: lane.plain, instrumented: lane.instrumented, plan: &plan, sites: &assay.sites, inexact };
+        let programs = Programs {
+            plain: lane.plain,
+            instrumented: lane.instrumented,
+            mapped: lane.mapped,
+            plan: &plan,
+            sites: &assay.sites,
+            inexact,
+        };
         measure::test(lane.executor.as_mut(), &programs, test, &options)
     })?;
     let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());

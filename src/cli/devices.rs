@@ -164,9 +164,11 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
         };
         line(title.trim_end().to_owned());
         line(match device.code {
-            CodePath::Host => "              takes kernels without inline assembly and writable program-scope variables, compiled for this host; checks\n              \
-                 each access; runs where no device does"
-                .into(),
+            CodePath::Host => {
+                "              takes kernels without inline assembly, compiled for this host; checks each access; runs \
+                               where no device does"
+                    .into()
+            }
             CodePath::Spirv => format!("              takes {}", device.il_versions.join(" ")),
             CodePath::PtxLater => "              takes no SPIR-V; PTX through binaries: later".into(),
             CodePath::None => "              takes no SPIR-V: of no use here".into(),

@@ -176,7 +176,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    let lanes = session::ready(starting, &tests, &assay.interface, Keeps::Nothing)?;
+    let lanes = session::ready(starting, &tests, &assay.interface, Keeps::Maps)?;
     session::decide_local(&mut tests, &assay, &lanes);
     let sources = build::sources_of(&kernel);
     let matter = Matter {

@@ -8,6 +8,7 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, Keeps, Session};
+use crate::coverage::mapped;
 use crate::coverage::measure;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
@@ -16,7 +17,6 @@ use crate::report::text;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
-use crate::sync::mapped;
 
 /// Run a suite's tests and compare outputs with what they expect
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Prepared};
 use crate::coverage::build::{Assay, Level};
+use crate::coverage::mapped;
 use crate::error::{Error, Result};
 use crate::exec::{DeviceInfo, Lanes, Simulator, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
@@ -19,9 +20,9 @@ use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
 use crate::suite::schedule::Schedule;
+use crate::sync::families;
 use crate::sync::families::{Plan, Planned};
 use crate::sync::scheduling::{self, Lane, ScheduleOptions};
-use crate::sync::{families, mapped};
 
 /// Run a suite's tests under many orders of work-groups and work-items
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::signature::ModuleTypes;
 use crate::kernel::source::Sources;
-use crate::kernel::{canonical, module, signature};
+use crate::kernel::{canonical, implicit, module, signature};
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
@@ -111,8 +111,9 @@ impl<'c> File<'c> {
     pub fn assay_at(&self, level: Level, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
         let module = self.module.clone();
         let types = self.types.get_or_init(|| ModuleTypes::read(&self.module));
-        let interface = signature::interface_with_types(&module, entry, types)?;
+        let mut interface = signature::interface_with_types(&module, entry, types)?;
         canonical::canonicalise(&module, entry, &self.machine)?;
+        implicit::append(&module, &mut interface)?;
         if let Some(passes) = level.passes() {
             module
                 .run_passes(passes, &self.machine, PassBuilderOptions::create())

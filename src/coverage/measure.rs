@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use super::mapped;
 use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
 use crate::instrument::coverage::CoveragePlan;
+use crate::instrument::layout::GuardLayout;
 use crate::result::cover::TestOutcome;
 use crate::suite::compare::{self, Tolerance};
 use crate::suite::resolve::Test;
@@ -23,10 +25,21 @@ pub struct MeasureOptions {
 pub struct Programs<'a> {
     pub plain: ProgramId,
     pub instrumented: ProgramId,
+    /// For tests with a map of work-groups, on devices.
+    pub mapped: Option<MappedPrograms>,
     pub plan: &'a CoveragePlan,
     pub sites: &'a Sites,
     /// Whether the kernel has operations whose precision is the device's choice.
     pub inexact: bool,
+}
+
+/// Both versions of a kernel that reads its ids through a map.
+#[derive(Debug, Clone, Copy)]
+pub struct MappedPrograms {
+    pub plain: ProgramId,
+    /// Of the plain one's probe buffer.
+    pub layout: GuardLayout,
+    pub instrumented: ProgramId,
 }
 
 /// What one test gave: its row for the result, and its tally if the run with probes completed.
@@ -49,10 +62,14 @@ pub fn test(
     options: &MeasureOptions,
 ) -> Result<Measured> {
     let range = &test.launch.range;
-    let local = range.local.unwrap_or([1; 3]);
-    let groups: u64 = (0..3).map(|d| range.global[d] / local[d].max(1)).product();
+    let groups = range.groups();
+    let mapped = programs.mapped.as_ref().filter(|_| !test.launch.schedule.map.is_empty());
+    let head = match mapped {
+        Some(_) => mapped::coverage_probe(&programs.plan.layout, &test.launch)?,
+        None => Vec::new(),
+    };
     let words =
-        programs.plan.layout.buffer_words(groups, range.items()).ok_or_else(|| {
+        programs.plan.layout.words_for(range).map(|words| words.max(head.len() as u64)).ok_or_else(|| {
             Error::caller(format!("test `{}`: the launch is too large for the probe buffer", test.name))
         })?;
     let mut outcome = TestOutcome {
@@ -67,13 +84,19 @@ pub fn test(
     };
     let run =
         |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
-    let (plain, checked) = match seen(executor.run(programs.plain, &test.launch, &run(None))?) {
+    let original = match mapped {
+        Some(code) => mapped::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
+        None => executor.run(programs.plain, &test.launch, &run(None))?,
+    };
+    let (plain, checked) = match seen(original) {
         Ok(seen) => seen,
         Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
     };
     outcome.original_s = median(&plain.kernel_times);
     outcome.printf.clone_from(&plain.printf);
-    let (woven, checked_too) = match seen(executor.run(programs.instrumented, &test.launch, &run(Some(words)))?) {
+    let program = mapped.map_or(programs.instrumented, |code| code.instrumented);
+    let with_probes = executor.run_with_probe(program, &test.launch, &run(Some(words)), &head)?;
+    let (woven, checked_too) = match seen(with_probes) {
         Ok(seen) => seen,
         Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
     };
@@ -91,7 +114,7 @@ pub fn test(
         outcome.status = "output-differs".into();
         outcome.reason = Some(difference);
     }
-    let probe = Probe { words: &woven.probe, groups, group_size: local.iter().product() };
+    let probe = Probe { words: &woven.probe, range };
     let sites = tally::tally(programs.sites, programs.plan, probe);
     let ratio = match (outcome.original_s, outcome.instrumented_s) {
         (Some(original), Some(instrumented)) if original > 0.0 => Some(instrumented / original),

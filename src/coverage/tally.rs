@@ -3,15 +3,15 @@
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::{HEADER_WORDS, Slots};
+use crate::suite::launch::NdRange;
 
 /// One launch's probe data.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe<'a> {
     /// The probe buffer after the launch, header included.
     pub words: &'a [u32],
-    pub groups: u64,
-    /// Work-items of a group.
-    pub group_size: u64,
+    /// Of the launch, its work-group size decided.
+    pub range: &'a NdRange,
 }
 
 /// What one launch showed of one site.
@@ -64,14 +64,21 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
     let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
     let per_group = match plan.layout.slots {
         Slots::Groups => 1,
-        Slots::Items => probe.group_size as usize,
+        Slots::Items => probe.range.first_group_items().max(1) as usize,
+    };
+    // Of a group at the end of a dimension only the first slots are used.
+    let used = |group: u64| match plan.layout.slots {
+        Slots::Groups => stride,
+        Slots::Items => stride * probe.range.items_of(group) as usize,
     };
     (0..sites.sites.len())
         .map(|s| {
             let site = &sites.sites[s];
             let seen: Vec<Seen> = (0..site.outcomes.len()).map(|o| Seen::of(plan, sites, s, o)).collect();
             let mut result = SiteTally { hits: vec![0; seen.len()], divergent_groups: 0 };
-            for group in slots.chunks_exact(stride * per_group).take(probe.groups as usize) {
+            let groups = slots.chunks_exact(stride * per_group).take(probe.range.groups() as usize);
+            for (number, group) in (0..).zip(groups) {
+                let group = group.get(..used(number)).unwrap_or(group);
                 if site.kind == SiteKind::Barrier {
                     barrier(plan, &seen[0], group, stride, &mut result);
                 } else {

@@ -96,10 +96,21 @@ pub struct Expected {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Arg {
     Value(Span),
+    /// Of no bytes: a null pointer.
     Buffer(Span),
+    /// The buffer of the argument at this position.
+    Same(u32),
     Local(u64),
-    Image { shape: ImageShape, format: ImageFormat, texels: Span },
-    Sampler { addressing: Addressing, filter: Filter, normalized: bool },
+    Image {
+        shape: ImageShape,
+        format: ImageFormat,
+        texels: Span,
+    },
+    Sampler {
+        addressing: Addressing,
+        filter: Filter,
+        normalized: bool,
+    },
 }
 
 /// Worker to parent.

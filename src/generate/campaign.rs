@@ -77,8 +77,7 @@ impl<'a> Lane<'a> {
 impl Runs for Lane<'_> {
     fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran> {
         let range = &launch.range;
-        let groups = range.groups();
-        let Some(words) = self.plan.layout.buffer_words(groups, range.items()) else { return Ok(Ran::Useless) };
+        let Some(words) = self.plan.layout.words_for(range) else { return Ok(Ran::Useless) };
         let allows = launch.allows_faults;
         let patience = SimulationOptions { halts: !allows, ..self.thrift.apply(patience(range)) };
         let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience };
@@ -94,7 +93,7 @@ impl Runs for Lane<'_> {
             let reached = growth::reached(&self.code.table, &simulation.faults);
             return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
         }
-        let probe = Probe { words: &simulation.observation.probe, groups, group_size: range.group_items() };
+        let probe = Probe { words: &simulation.observation.probe, range };
         let tally = tally::tally(self.sites, &self.plan, probe);
         let faulted = faulted::named(&self.code.table, self.interface, &simulation.faults);
         Ok(Ran::Shown(Shown { tally, compared: simulation.compared, faulted }))

@@ -33,6 +33,8 @@ pub struct Filling {
     pub seed: u64,
     /// Integers that the kernel compares with.
     pub dictionary: Arc<[i128]>,
+    /// The only contents there are: those of a variable of the program.
+    pub fixed: Option<Arc<Vec<u8>>>,
 }
 
 /// A well mixed number (the finaliser of splitmix64).
@@ -65,6 +67,12 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
 impl Filling {
     /// The bytes from one offset to another.
     pub fn bytes(&self, from: u64, to: u64) -> Vec<u8> {
+        if let Some(fixed) = &self.fixed {
+            let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(fixed.len());
+            let mut all = fixed[at(from)..at(to.max(from))].to_vec();
+            all.resize(usize::try_from(to - from).unwrap_or(0), 0);
+            return all;
+        }
         let size = self.ty.size().max(1);
         let leaves = layout::leaves(&self.ty);
         let (first, last) = (from / size, to.div_ceil(size));

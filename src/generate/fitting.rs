@@ -15,8 +15,8 @@ use super::growth::Guess;
 use super::model::{Contents, KernelModel};
 use super::reading::Reading;
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Arg, ArgKind, ImageKind, Scalar, Type};
-use crate::program::{Op, Program, Region};
+use crate::kernel::interface::{Arg, ArgKind, ArgSource, ImageKind, Scalar, Type};
+use crate::program::{Instruction, Kind, Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
 /// No buffer of kassay's own is larger, in bytes.
@@ -179,7 +179,11 @@ impl<'m> Workshop<'m> {
                 if distinct { Fill::Distinct(room.max(items)) } else { Fill::Below(room) }
             }
         };
-        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone() }
+        let fixed = match &arg.source {
+            ArgSource::Variable { initial } => Some(Arc::clone(initial)),
+            ArgSource::Parameter | ArgSource::Member { .. } => None,
+        };
+        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
     }
 
     /// Bytes of the narrowest access to a region.
@@ -268,7 +272,7 @@ impl<'m> Workshop<'m> {
 
     /// If nothing but the dry run says how large an argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
-        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. });
+        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
             label: arg.said(),
@@ -281,6 +285,9 @@ impl<'m> Workshop<'m> {
     fn size(&self, position: usize, arg: &Arg, plan: &Plan<'_>, report: &Report) -> (u64, Option<String>) {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
+        }
+        if let ArgSource::Variable { initial } = &arg.source {
+            return (initial.len() as u64, None);
         }
         let model = &self.model.args[position];
         let element = Self::element(arg).size();
@@ -337,6 +344,20 @@ impl<'m> Workshop<'m> {
         mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
     }
 
+    /// Whether the kernel takes pointers out of a buffer into which it puts none itself.
+    fn reads_pointers_of(&self, arg: &Arg) -> bool {
+        let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return false };
+        if !holds_pointers(element) {
+            return false;
+        }
+        let program = self.reading.program;
+        let is_mine = |v: u32| program.roots[v as usize].contains(&Region::Argument(arg.position));
+        let is_pointer = |v: u32| program.shape(v).kind == Kind::Pointer;
+        let reads = |i: &Instruction| matches!(i.op, Op::Load) && is_pointer(i.result) && is_mine(i.operands[0]);
+        let writes = |i: &Instruction| matches!(i.op, Op::Store) && is_pointer(i.operands[0]) && is_mine(i.operands[1]);
+        program.instructions().any(|(_, i)| reads(i)) && !program.instructions().any(|(_, i)| writes(i))
+    }
+
     /// The launch.
     ///
     /// # Errors
@@ -345,6 +366,14 @@ impl<'m> Workshop<'m> {
         let interface = &self.model.interface;
         let mut args = Vec::new();
         for (p, arg) in interface.args.iter().enumerate() {
+            if self.reads_pointers_of(arg) {
+                return Err(Error::caller(format!(
+                    "the kernel reads pointers out of the buffer `{}` of `{}`, whose contents no launch of kassay's can give",
+                    arg.label(),
+                    interface.name
+                ))
+                .mend("pass the pointers in a struct by value, or put indices in their place"));
+            }
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
                 ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
@@ -387,6 +416,7 @@ impl<'m> Workshop<'m> {
             fill: if scalar == Scalar::F32 { plan.fill } else { Fill::Below(256) },
             seed: mix(plan.seed, arg.position.into()),
             dictionary: self.dictionary.clone(),
+            fixed: None,
         };
         let texels = filling.bytes(0, width * height * depth * 16);
         let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };
@@ -410,5 +440,15 @@ impl<'m> Workshop<'m> {
             Some('i') => ("SIGNED_INT32", Scalar::I32),
             _ => ("FLOAT", Scalar::F32),
         }
+    }
+}
+
+/// Whether a value of the type has pointers in it.
+fn holds_pointers(ty: &Type) -> bool {
+    match ty {
+        Type::Opaque { name, .. } => name.ends_with('*'),
+        Type::Array(element, _) => holds_pointers(element),
+        Type::Struct(s) => s.fields.iter().any(|f| holds_pointers(&f.ty)),
+        Type::Scalar(_) | Type::Vector(..) | Type::Pointer { .. } => false,
     }
 }

@@ -238,7 +238,8 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, 
     match edit {
         Edit::Contents { position, fill, seed } => {
             let seed = mix(*seed, *position as u64);
-            let filling = Filling { ty: ty.clone(), fill: *fill, seed, dictionary: workshop.dictionary().into() };
+            let filling =
+                Filling { ty: ty.clone(), fill: *fill, seed, dictionary: workshop.dictionary().into(), fixed: None };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
             bound(bytes, ty, wishes, *position);
         }

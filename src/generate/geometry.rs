@@ -85,6 +85,22 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     all
 }
 
+/// Groups of which those at the end of each dimension are smaller (OpenCL API 3.0, 5.8), where the kernel may be launched so.
+pub fn uneven(model: &KernelModel) -> Option<Geometry> {
+    let at = model.dims as usize - 1;
+    let local = fitted(model, SMALL[at], false);
+    if model.interface.uniform_groups || local == [1; 3] {
+        return None;
+    }
+    let mut geometry = of_groups(model, local, GROUPS[at], "a smaller group at the end");
+    for (global, local) in geometry.range.global.iter_mut().zip(local).take(model.dims as usize) {
+        if *global > local {
+            *global -= local / 2;
+        }
+    }
+    Some(geometry)
+}
+
 /// Other numbers of dimensions than the kernel's ids need, if it asks how many there are.
 pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     let asks = |op: &Op| matches!(op, Op::Call(_, base) if base == "get_work_dim");

@@ -39,7 +39,10 @@ impl Guess {
 
 /// Ends of accesses behind the ends of arguments, in bytes, by position.
 pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
-    let beyond = faults.iter().filter(|f| f.kind == FaultKind::OutOfBounds && f.texel.is_none());
+    // Of a buffer of no elements, every access is one through a null pointer.
+    let is_beyond =
+        |f: &&SimulatorFault| matches!(f.kind, FaultKind::OutOfBounds | FaultKind::Null) && f.texel.is_none();
+    let beyond = faults.iter().filter(is_beyond);
     let end = |f: &SimulatorFault| {
         let Storage::Argument(position) = table.objects.get(f.object? as usize)?.storage else { return None };
         let bytes = table.accesses.get(f.site as usize).map_or(1, |a| u64::from(a.bytes));

@@ -4,13 +4,14 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::assign::Number;
 use super::model::{KernelModel, Role};
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Access, Arg, ArgKind, Interface};
+use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use crate::suite;
 use crate::suite::de::{self, At};
 use crate::suite::document::{Node, Source, Value, suggestion};
@@ -55,7 +56,14 @@ impl Wishes {
     /// Of a user who says nothing.
     pub fn none(interface: &Interface) -> Wishes {
         let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
-        let args = vec![arg; interface.args.len()];
+        let of = |a: &Arg| match &a.source {
+            // Only launches before this one could have changed it.
+            ArgSource::Variable { initial } => {
+                ArgWish { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
+            }
+            ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
+        };
+        let args = interface.args.iter().map(of).collect();
         Wishes { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
     }
 
@@ -171,7 +179,8 @@ pub fn text(model: &KernelModel) -> String {
     );
     let _ = writeln!(out, "kernel = {}\n", quoted(&model.interface.name));
     range_text(model, &mut out);
-    for arg in &model.interface.args {
+    // What variables of the program hold before a launch is not for the host to say.
+    for arg in model.interface.args.iter().filter(|a| !matches!(a.source, ArgSource::Variable { .. })) {
         arg_text(model, arg, &mut out);
     }
     out
@@ -383,7 +392,8 @@ impl Reader<'_> {
         let Some(at) = &spec.global else { return Ok(()) };
         let (given, global) = self.sizes(at)?;
         let local = wishes.local.or(self.interface.required_local);
-        if let Some(local) = local
+        if self.interface.uniform_groups
+            && let Some(local) = local
             && let Some(d) = (0..3).find(|d| !global[*d].is_multiple_of(local[*d]))
         {
             let what = format!("{} work-items in dimension {d} are no whole groups of {}", global[d], local[d]);

@@ -87,6 +87,7 @@ struct StoredLaunch {
 enum StoredArg {
     Value(String),
     Buffer(String),
+    Same(u32),
     Local(u64),
     Image { shape: ImageShape, format: ImageFormat, texels: String },
     Sampler { addressing: Addressing, filter: Filter, normalized: bool },
@@ -97,6 +98,7 @@ impl StoredLaunch {
         let arg = |value: &ArgValue| match value {
             ArgValue::Value(bytes) => StoredArg::Value(digits(bytes)),
             ArgValue::Buffer(bytes) => StoredArg::Buffer(digits(bytes)),
+            ArgValue::Same(other) => StoredArg::Same(*other),
             ArgValue::Local(bytes) => StoredArg::Local(*bytes),
             ArgValue::Image { shape, format, texels } => {
                 StoredArg::Image { shape: shape.clone(), format: format.clone(), texels: digits(texels) }
@@ -119,6 +121,7 @@ impl StoredLaunch {
             Some(match stored {
                 StoredArg::Value(digits) => ArgValue::Value(bytes(digits)?),
                 StoredArg::Buffer(digits) => ArgValue::Buffer(Arc::new(bytes(digits)?)),
+                StoredArg::Same(other) => ArgValue::Same(*other),
                 StoredArg::Local(bytes) => ArgValue::Local(*bytes),
                 StoredArg::Image { shape, format, texels } => {
                     ArgValue::Image { shape: shape.clone(), format: format.clone(), texels: Arc::new(bytes(texels)?) }

@@ -70,7 +70,11 @@ pub(super) fn planned<'w>(
 ) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
     let (geometries, others) = match &request.range {
         Some(range) => (vec![geometry::fixed(workshop.model, range)?], Vec::new()),
-        None => (geometry::choices(workshop.model), geometry::other_dims(workshop.model)),
+        None => {
+            let mut others = geometry::other_dims(workshop.model);
+            others.extend(geometry::uneven(workshop.model));
+            (geometry::choices(workshop.model), others)
+        }
     };
     let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
     let seed = request.seed;

@@ -1,5 +1,7 @@
 //! The layout of the probe buffer: which words and bits belong to whom.
 
+use crate::suite::launch::NdRange;
+
 /// Words before the first slot; kept for the mutant's id and what else a launch must be told.
 pub const HEADER_WORDS: u64 = 16;
 
@@ -41,6 +43,11 @@ impl CoverageLayout {
             Slots::Items => items,
         };
         slots.checked_mul(u64::from(self.stride()))?.checked_add(HEADER_WORDS)
+    }
+
+    /// The same for a launch whose work-group size is decided. With slots per work-item each group has as many as the first one.
+    pub fn words_for(&self, range: &NdRange) -> Option<u64> {
+        self.buffer_words(range.groups(), range.groups().checked_mul(range.first_group_items())?)
     }
 
     /// The mask of the barrier bits in a word.

@@ -15,5 +15,4 @@ pub mod implication;
 pub mod layout;
 pub mod marks;
 pub mod mutants;
-mod probe_argument;
 mod runtime;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::interface::{Field, Scalar, Struct, Type};
+use super::interface::{Field, POINTER_BYTES, Scalar, Struct, Type};
 
 /// How deep types may nest; deeper ones are opaque (a guard against circles in malformed metadata).
 const MAX_DEPTH: u32 = 64;
@@ -90,6 +90,17 @@ impl DebugTypes {
         params.map(|(i, ty)| Some(Param { name: named(i as u64), ty: (*ty)? })).collect()
     }
 
+    /// The type of the module's variable that the source calls `name`, LLVM `linkage`.
+    pub fn variable(&self, name: &str, linkage: &str) -> Option<Type> {
+        let is_it = |id: &u32| {
+            let given = [self.key(*id, "linkageName"), self.key(*id, "name")].into_iter().flatten().next();
+            self.class(*id) == "DIGlobalVariable" && given.is_some_and(|n| n == linkage || n == name)
+        };
+        let mut found: Vec<u32> = self.nodes.keys().copied().filter(is_it).collect();
+        found.sort_unstable();
+        self.resolve(self.reference(*found.first()?, "type")?)
+    }
+
     /// Without typedefs and qualifiers.
     fn strip(&self, mut id: u32) -> Option<u32> {
         for _ in 0..MAX_DEPTH {
@@ -131,10 +142,15 @@ impl DebugTypes {
 
     /// The type in memory; `None` for functions, incomplete structs and what is not there.
     pub fn resolve(&self, id: u32) -> Option<Type> {
-        self.resolve_within(id, MAX_DEPTH)
+        self.resolve_within(id, MAX_DEPTH, false)
     }
 
-    fn resolve_within(&self, id: u32, depth: u32) -> Option<Type> {
+    /// The same of what is passed by value: pointers in it are [`Type::Pointer`], those in what they point to are opaque.
+    pub fn resolve_value(&self, id: u32) -> Option<Type> {
+        self.resolve_within(id, MAX_DEPTH, true)
+    }
+
+    fn resolve_within(&self, id: u32, depth: u32, is_value: bool) -> Option<Type> {
         let depth = depth.checked_sub(1)?;
         let id = self.strip(id)?;
         let bytes = self.number(id, "size").unwrap_or(0).div_ceil(8);
@@ -144,17 +160,22 @@ impl DebugTypes {
             return Some(scalar.map_or(Type::Opaque { name, size: bytes }, Type::Scalar));
         }
         match self.key(id, "tag")? {
+            "DW_TAG_pointer_type" if is_value && bytes == POINTER_BYTES => {
+                let pointee = self.pointee(id).and_then(|base| self.resolve_within(base, depth, false));
+                Some(Type::Pointer { name: self.pointer_name(id, depth), pointee: pointee.map(Box::new) })
+            }
             "DW_TAG_pointer_type" => Some(Type::Opaque { name: self.pointer_name(id, depth), size: bytes }),
             "DW_TAG_enumeration_type" => {
-                let base = self.reference(id, "baseType").and_then(|base| self.resolve_within(base, depth));
+                let base = self.reference(id, "baseType").and_then(|base| self.resolve_within(base, depth, false));
                 base.or_else(|| basic("DW_ATE_unsigned", bytes).map(Type::Scalar))
             }
-            "DW_TAG_array_type" => self.array(id, depth),
+            "DW_TAG_array_type" => self.array(id, depth, is_value),
             tag @ ("DW_TAG_structure_type" | "DW_TAG_class_type" | "DW_TAG_union_type") => {
                 if self.key(id, "flags").is_some_and(|flags| flags.contains("DIFlagFwdDecl")) {
                     return None;
                 }
-                self.record(id, tag == "DW_TAG_union_type", bytes, depth)
+                let is_union = tag == "DW_TAG_union_type";
+                self.record(id, is_union, bytes, depth, is_value && !is_union)
             }
             _ => None,
         }
@@ -167,13 +188,13 @@ impl DebugTypes {
         let name = name.or_else(|| {
             // Structs may point to themselves: those are named, not followed.
             let followed = stripped.filter(|&base| self.key(base, "elements").is_none());
-            self.resolve_within(followed?, depth).map(|ty| ty.name())
+            self.resolve_within(followed?, depth, false).map(|ty| ty.name())
         });
         format!("{}*", name.unwrap_or_default())
     }
 
-    fn array(&self, id: u32, depth: u32) -> Option<Type> {
-        let element = self.resolve_within(self.reference(id, "baseType")?, depth)?;
+    fn array(&self, id: u32, depth: u32, is_value: bool) -> Option<Type> {
+        let element = self.resolve_within(self.reference(id, "baseType")?, depth, is_value)?;
         let counts: Vec<u64> = (self.list(self.reference(id, "elements")).iter().flatten())
             .map(|&range| self.number(range, "count").unwrap_or(0))
             .collect();
@@ -184,7 +205,7 @@ impl DebugTypes {
         Some(counts.iter().rev().fold(element, |element, &count| Type::Array(Box::new(element), count)))
     }
 
-    fn record(&self, id: u32, is_union: bool, size: u64, depth: u32) -> Option<Type> {
+    fn record(&self, id: u32, is_union: bool, size: u64, depth: u32, is_value: bool) -> Option<Type> {
         let mut fields = Vec::new();
         for &member in self.list(self.reference(id, "elements")).iter().flatten() {
             if self.key(member, "tag") != Some("DW_TAG_member") {
@@ -200,7 +221,7 @@ impl DebugTypes {
             } else {
                 let size = bits.div_ceil(8);
                 let opaque = || Type::Opaque { name: self.key(member, "name").unwrap_or_default().to_owned(), size };
-                self.resolve_within(member, depth).unwrap_or_else(opaque)
+                self.resolve_within(member, depth, is_value).unwrap_or_else(opaque)
             };
             fields.push(Field { name, offset, ty });
         }
@@ -220,7 +241,7 @@ pub(super) fn alignment(ty: &Type) -> u64 {
         Type::Scalar(_) | Type::Vector(..) => ty.size(),
         Type::Array(element, _) => alignment(element),
         Type::Struct(record) => record.align,
-        Type::Opaque { size: 8, .. } => 8,
+        Type::Pointer { .. } | Type::Opaque { size: 8, .. } => 8,
         Type::Opaque { .. } => 1,
     }
 }
@@ -265,6 +286,7 @@ fn line(line: &str) -> Option<(u32, Node)> {
             | "DISubroutineType"
             | "DISubprogram"
             | "DILocalVariable"
+            | "DIGlobalVariable"
     ) {
         return None;
     }

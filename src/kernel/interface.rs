@@ -2,6 +2,8 @@
 //!
 //! Plain data, read from the module's argument metadata, IR types and debug information by `kernel::signature`.
 
+use std::sync::Arc;
+
 /// A scalar type of OpenCL C (specification 6.1.1); `bool` cannot be a kernel argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
@@ -63,7 +65,14 @@ pub enum Type {
     Vector(Scalar, u32),
     Array(Box<Type>, u64),
     Struct(Struct),
-    /// A pointer inside a struct, or another thing that no test can give; `size` in bytes.
+    /// A pointer in a struct that is passed by value, to which an argument of its own belongs ([`ArgSource::Member`]).
+    Pointer {
+        /// As the source writes it: `float*`.
+        name: String,
+        /// What it points to, where the module tells.
+        pointee: Option<Box<Type>>,
+    },
+    /// A pointer inside another struct, or another thing that no test can give; `size` in bytes.
     Opaque {
         name: String,
         size: u64,
@@ -91,6 +100,9 @@ pub struct Field {
     pub ty: Type,
 }
 
+/// Of a pointer on the targets that kassay compiles for.
+pub const POINTER_BYTES: u64 = 8;
+
 impl Type {
     /// Size in bytes as `sizeof` gives it.
     pub fn size(&self) -> u64 {
@@ -100,6 +112,7 @@ impl Type {
             Type::Vector(s, lanes) => s.size() * u64::from(*lanes),
             Type::Array(element, len) => element.size() * len,
             Type::Struct(s) => s.size,
+            Type::Pointer { .. } => POINTER_BYTES,
             Type::Opaque { size, .. } => *size,
         }
     }
@@ -113,7 +126,7 @@ impl Type {
             Type::Struct(s) => {
                 format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name).trim_end().to_owned()
             }
-            Type::Opaque { name, .. } => name.clone(),
+            Type::Pointer { name, .. } | Type::Opaque { name, .. } => name.clone(),
         }
     }
 }
@@ -193,12 +206,38 @@ pub enum ArgKind {
     Unsupported(String),
 }
 
+/// Where an argument comes from. Arguments that are no parameters of the kernel in its source become parameters in the canonical form
+/// (`kernel::implicit`), behind its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgSource {
+    /// A parameter of the kernel.
+    Parameter,
+    /// A pointer in the struct that the parameter at this position takes by value.
+    Member {
+        parameter: u32,
+        /// In bytes from the struct's start.
+        offset: u64,
+        /// From the struct to the pointer.
+        path: Vec<Step>,
+    },
+    /// A variable of the program in global memory (OpenCL C 2.0, 6.5.1), with what it holds when the program is loaded.
+    Variable { initial: Arc<Vec<u8>> },
+}
+
+/// A step into a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Field(String),
+    Index(u64),
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arg {
     /// `None` where the IR has no names; tests then go by position.
     pub name: Option<String>,
-    /// From 0.
+    /// From 0; of implicit arguments behind the kernel's own.
     pub position: u32,
+    pub source: ArgSource,
     /// As the source writes it, with typedefs resolved: `float*`, `struct params`, `image2d_t`.
     pub type_name: String,
     pub kind: ArgKind,
@@ -209,6 +248,16 @@ pub struct Arg {
 }
 
 impl Arg {
+    /// Whether the source has it as a parameter of the kernel.
+    pub fn is_parameter(&self) -> bool {
+        self.source == ArgSource::Parameter
+    }
+
+    /// The struct's pointer that it is the buffer of.
+    pub fn is_member(&self) -> bool {
+        matches!(self.source, ArgSource::Member { .. })
+    }
+
     pub fn address_space(&self) -> AddressSpace {
         match &self.kind {
             ArgKind::Buffer { space, .. } => *space,
@@ -241,10 +290,26 @@ pub struct LocalVariable {
 pub struct Interface {
     /// The kernel function's name.
     pub name: String,
+    /// The kernel's parameters, then its implicit arguments, each at its position.
     pub args: Vec<Arg>,
     /// `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
     /// `work_group_size_hint`.
     pub local_hint: Option<[u64; 3]>,
+    /// Whether all work-groups of a launch have to be of one size: before OpenCL C 2.0, and with `-cl-uniform-work-group-size`.
+    pub uniform_groups: bool,
     pub local_variables: Vec<LocalVariable>,
+}
+
+impl Interface {
+    /// The kernel's parameters.
+    pub fn parameters(&self) -> impl Iterator<Item = &Arg> {
+        self.args.iter().filter(|a| a.is_parameter())
+    }
+
+    /// The argument that belongs to the pointer at `offset` of the struct that the parameter at `position` takes by value.
+    pub fn member(&self, position: u32, at: u64) -> Option<&Arg> {
+        let is_it = |a: &&Arg| matches!(a.source, ArgSource::Member { parameter, offset, .. } if (parameter, offset) == (position, at));
+        self.args.iter().find(is_it)
+    }
 }

@@ -12,6 +12,15 @@ use super::raw::{self, Layout};
 
 /// The type in memory of an IR type.
 pub(super) fn from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
+    read(ty, layout, false)
+}
+
+/// The same of what is passed by value: pointers in it are [`Type::Pointer`].
+pub(super) fn value_from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
+    read(ty, layout, true)
+}
+
+fn read(ty: raw::Type, layout: Layout, is_value: bool) -> Option<Type> {
     let scalar = |ty: raw::Type| match ty.kind() {
         LLVMTypeKind::LLVMIntegerTypeKind => integer(ty.int_width()),
         LLVMTypeKind::LLVMHalfTypeKind => Some(Scalar::F16),
@@ -27,7 +36,10 @@ pub(super) fn from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
         }
         LLVMTypeKind::LLVMArrayTypeKind => {
             let (element, count) = ty.elements();
-            Some(Type::Array(Box::new(from_ir(element, layout)?), count))
+            Some(Type::Array(Box::new(read(element, layout, is_value)?), count))
+        }
+        LLVMTypeKind::LLVMPointerTypeKind if is_value => {
+            Some(Type::Pointer { name: "void*".to_owned(), pointee: None })
         }
         LLVMTypeKind::LLVMStructTypeKind if ty.is_sized() => {
             let (size, align) = ty.size(layout);
@@ -35,7 +47,7 @@ pub(super) fn from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
             let name = full_name.strip_prefix("struct.").or_else(|| full_name.strip_prefix("union."));
             let field = |(position, (ty, offset)): (usize, (raw::Type, u64))| {
                 let opaque = || Type::Opaque { name: "pointer".to_owned(), size: ty.size(layout).0 };
-                let ty = from_ir(ty, layout).unwrap_or_else(opaque);
+                let ty = read(ty, layout, is_value).unwrap_or_else(opaque);
                 Field { name: position.to_string(), offset, ty }
             };
             Some(Type::Struct(Struct {

@@ -121,6 +121,21 @@ impl<'m> Value<'m> {
     }
 
     /// Of a function: the type of `byval` at that parameter.
+    /// The text of a string attribute of a function.
+    pub fn attribute(self, name: &str) -> Option<String> {
+        let index = llvm_sys::LLVMAttributeFunctionIndex;
+        let mut length = 0;
+        // SAFETY: a function of a live module; the attribute is checked for null before its text is asked, which is as long as told.
+        unsafe {
+            let found = LLVMGetStringAttributeAtIndex(self.0, index, name.as_ptr().cast(), name.len() as u32);
+            if found.is_null() {
+                return None;
+            }
+            let data = LLVMGetStringAttributeValue(found, &mut length);
+            Some(text(data, length as usize))
+        }
+    }
+
     pub fn byval(self, position: u32) -> Option<Type<'m>> {
         // SAFETY: as in `param_has`; `byval` is a type attribute.
         unsafe {

@@ -7,8 +7,8 @@ use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 
 use super::debug_types::{DebugTypes, Param};
-use super::interface::{Access, AddressSpace, Arg, ArgKind, ImageKind, Interface, LocalVariable, Type};
-use super::ir_types::{self, from_c, from_ir, from_uses};
+use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
+use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
 use super::raw::{self, Operand, Value};
 use crate::error::{Error, Result};
 
@@ -64,6 +64,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
         args: reader.args(kernel),
         required_local: reader.size("reqd_work_group_size"),
         local_hint: reader.size("work_group_size_hint"),
+        uniform_groups: reader.has_uniform_groups(),
         local_variables: local_variables(module, &functions, function),
     })
 }
@@ -91,6 +92,18 @@ impl Reader<'_, '_> {
     fn metadata(&self, kind: &str) -> Vec<Operand> {
         let found = self.function.metadata(kind).or_else(|| self.body?.metadata(kind));
         found.unwrap_or_default()
+    }
+
+    /// What clang says of the kernel; of what other producers made, the version of OpenCL C that it was written in.
+    fn has_uniform_groups(&self) -> bool {
+        match self.function.attribute("uniform-work-group-size") {
+            Some(text) => text != "false",
+            None => {
+                let version = self.module.get_global_metadata("opencl.ocl.version");
+                let major = version.first().and_then(|node| node.get_node_values()?.first().copied());
+                major.is_some_and(|m| m.is_int_value() && m.into_int_value().get_zero_extended_constant() == Some(1))
+            }
+        }
     }
 
     fn size(&self, kind: &str) -> Option<[u64; 3]> {
@@ -160,6 +173,7 @@ impl Reader<'_, '_> {
         Arg {
             name,
             position,
+            source: ArgSource::Parameter,
             type_name: written.unwrap_or_else(|| spelling(&kind)),
             kind,
             access,
@@ -218,8 +232,8 @@ impl Reader<'_, '_> {
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
         if let Some(by_value) = self.function.byval(position) {
             let size = by_value.size(layout).0;
-            let value = debug_type.and_then(|id| self.debug.resolve(id)).filter(|value| value.size() == size);
-            return match value.or_else(|| from_ir(by_value, layout)) {
+            let value = debug_type.and_then(|id| self.debug.resolve_value(id)).filter(|value| value.size() == size);
+            return match value.or_else(|| value_from_ir(by_value, layout)) {
                 Some(value) => ArgKind::Value(value),
                 None => ArgKind::Unsupported(written.to_owned()),
             };

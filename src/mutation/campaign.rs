@@ -135,7 +135,8 @@ pub fn run(
         end: request.end,
     };
     let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
-    let mut engine = Engine::new(Forge::new(matter.assay, target), lanes, matter.tests, &mutants, options);
+    let mut engine =
+        Engine::new(Forge::new(matter.assay, target).for_tests(matter.tests)?, lanes, matter.tests, &mutants, options);
     engine.prunable = prunable(matter.assay, &mutants);
     let mine: Vec<usize> = (0..mutants.len()).filter(|m| book.is_ours(*m)).collect();
     let pairs = match request.order {

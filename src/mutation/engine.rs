@@ -165,7 +165,9 @@ impl<'a, 'c> Engine<'a, 'c> {
         let batched = self.options.batch
             && self.lanes.iter().all(|lane| lane.batches())
             && self.options.strategy == Strategy::Schemata
-            && self.tests.iter().all(|t| t.launch.range.items() <= runner::BATCHED_ITEMS && !writes_images(t));
+            && self.tests.iter().all(|t| {
+                t.launch.range.items() <= runner::BATCHED_ITEMS && t.launch.range.is_even() && !writes_images(t)
+            });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Optimised,

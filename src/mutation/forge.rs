@@ -7,6 +7,7 @@ use llvm_sys::core::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::coverage::build::Assay;
+use crate::coverage::mapped;
 use crate::error::{Error, Result};
 use crate::exec::{Code, HostCode, Target};
 use crate::instrument::guard::{self, Guards};
@@ -17,6 +18,7 @@ use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, alone, privatise, schemata};
 use crate::kernel::ir;
 use crate::lower::spirv;
+use crate::suite::resolve::Test;
 
 /// How the device builds a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +48,26 @@ pub struct Forge<'a, 'c> {
     pub layout: GuardLayout,
     /// What the device takes.
     target: Target,
+    /// Whether some launch has its work-groups in another order, which devices keep by maps of ids.
+    is_mapped: bool,
 }
 
 impl<'a, 'c> Forge<'a, 'c> {
     pub fn new(assay: &'a Assay<'c>, target: Target) -> Forge<'a, 'c> {
-        Forge { assay, layout: GuardLayout { args: assay.interface.args.len() as u32 }, target }
+        Forge { assay, layout: GuardLayout { args: assay.interface.args.len() as u32 }, target, is_mapped: false }
+    }
+
+    /// The same for tests of which some may have a map of work-groups.
+    ///
+    /// # Errors
+    /// `Caller` if a device cannot keep the maps because work-groups are of different sizes.
+    pub fn for_tests(mut self, tests: &[Test]) -> Result<Forge<'a, 'c>> {
+        self.is_mapped = self.target == Target::SpirV && tests.iter().any(|t| !t.launch.schedule.map.is_empty());
+        if self.is_mapped {
+            // All tests run in the same modules.
+            tests.iter().try_for_each(|t| mapped::check_groups(&t.launch.range))?;
+        }
+        Ok(self)
     }
 
     /// Many mutants behind their numbers. `pairs`: two may be in force at once. `batched`: for several slots a launch.
@@ -144,8 +161,12 @@ impl<'a, 'c> Forge<'a, 'c> {
         initialise(&module);
         guard::inline_and_promote(&module, entry, &self.assay.machine)?;
         let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.assay.machine)?;
-        let batched = batched && ids::can_batch(&module);
-        match batched {
+        let can = ids::can_batch(&module);
+        if self.is_mapped && !can {
+            return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
+        }
+        let batched = batched && can;
+        match batched || self.is_mapped {
             true => ids::batched(&module, entry, self.layout, &self.assay.machine)?,
             false => ids::plain(&module, self.layout)?,
         }

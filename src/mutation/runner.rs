@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::coverage::mapped;
 use crate::error::Result;
 use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
@@ -208,6 +209,7 @@ fn sweep(
         head.truncate(first as usize);
         head.resize(layout.words(batch.slots, 0) as usize, 0);
         layout.set_batch(&mut head, batch.slots, &batch.strides);
+        mapped::put_map(&mut head, &launch.schedule);
     }
     let variations: Vec<Variation> = which
         .iter()
@@ -252,12 +254,10 @@ fn guarded(swept: Swept, first: u32) -> Swept {
 
 /// The slots of a launch: each has a copy of every buffer.
 fn batch(layout: GuardLayout, launch: &Launch, runs: usize) -> Batch {
-    let strides = launch
-        .args
-        .iter()
-        .map(|arg| match arg {
+    let strides = (0..launch.args.len() as u32)
+        .map(|position| match launch.value(position) {
             // Copies begin at addresses aligned for every type.
-            ArgValue::Buffer(bytes) => (bytes.len() as u64).next_multiple_of(128),
+            Some(ArgValue::Buffer(bytes)) => (bytes.len() as u64).next_multiple_of(128),
             _ => 0,
         })
         .collect();

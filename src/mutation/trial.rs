@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::coverage::mapped;
 use crate::coverage::measure;
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Swept, Variation};
@@ -77,18 +78,19 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     words[header::FUEL as usize] = fuel;
     words[header::SLOTS as usize] = 1;
     for d in 0..3 {
-        words[header::GROUPS as usize + d] = (launch.range.global[d] / local[d].max(1)) as u32;
+        words[header::GROUPS as usize + d] = launch.range.global[d].div_ceil(local[d].max(1)) as u32;
     }
-    for (position, value) in (0..).zip(&launch.args) {
-        let extent = match value {
-            ArgValue::Buffer(bytes) => bytes.len() as u64,
-            ArgValue::Local(bytes) => *bytes,
-            ArgValue::Value(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => 0,
+    for position in 0..launch.args.len() as u32 {
+        let extent = match launch.value(position) {
+            Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
+            Some(ArgValue::Local(bytes)) => *bytes,
+            _ => 0,
         };
         let at = (layout.argument(position) + argument::EXTENT) as usize;
         words[at] = extent as u32;
         words[at + 1] = (extent >> 32) as u32;
     }
+    mapped::put_map(&mut words, &launch.schedule);
     words
 }
 

@@ -191,6 +191,8 @@ pub struct Program {
     pub volatile: HashSet<ValueId>,
     /// All work-groups of a launch have the same size, as before OpenCL 2.0.
     pub uniform_groups: bool,
+    /// By position: whether a launch may give the parameter the memory of another one.
+    pub may_share: Vec<bool>,
     pub cfg: Cfg,
     pub dominance: Dominance,
 }

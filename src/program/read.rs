@@ -15,6 +15,7 @@ use crate::cfg::graph::Cfg;
 use crate::cfg::pointers::{self, Pointers, Root};
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
+use crate::kernel::implicit;
 use crate::kernel::ir::{self, Inst};
 
 /// LLVM's number for OpenCL's local memory.
@@ -52,7 +53,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let found = Pointers::find(&[function]);
+    let found = Pointers::find_apart(&[function], &[]);
     let params: Vec<LLVMValueRef> = pointers::params(function);
     let by_value = (0u32..).zip(&params).map(|(i, _)| reader.by_value(function.0, i)).collect();
     let params: Vec<ValueId> = (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
@@ -91,6 +92,8 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: reader.undefined,
         volatile: reader.volatile,
         uniform_groups: has_uniform_groups(function.0),
+        // SAFETY: alive.
+        may_share: unsafe { (0..LLVMCountParams(function.0)).map(|p| implicit::may_share(function, p)).collect() },
         cfg,
         dominance,
     })

@@ -95,6 +95,7 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
                 margin: None,
                 expect: None,
                 tolerance: ToleranceSpec::default(),
+                bytes: None,
             };
             buffer(loader, context, &spec, &node.span, element.as_ref(), *space)
         }
@@ -211,12 +212,12 @@ fn buffer(
         arange: spec.arange.as_ref(),
         len: spec.len.as_ref(),
     };
-    let data = loader.load(origin, wanted)?;
-    if data.bytes.is_empty() {
-        return Err(loader
-            .error(span, format!("the buffer `{label}` is empty, which OpenCL does not allow"))
-            .mend("give it at least one element"));
-    }
+    let is_null = spec.len.as_ref().is_some_and(|len| len.value == 0) && spec.npy.is_none();
+    let data = match &spec.bytes {
+        Some(bytes) => Data::of(bytes, element),
+        None if is_null => Data::of(&Arc::new(Vec::new()), element),
+        None => loader.load(origin, wanted)?,
+    };
     let written = space != AddressSpace::Constant;
     let margin = match &spec.margin {
         Some(given) if given.value > MOST_MARGIN => {

@@ -48,6 +48,14 @@ pub struct Data {
 }
 
 impl Data {
+    /// These bytes, of elements of `ty`; of bytes where that is not known.
+    pub fn of(bytes: &Arc<Vec<u8>>, ty: Option<&Type>) -> Data {
+        let byte = Type::Scalar(Scalar::U8);
+        let len = bytes.len() as u64;
+        let ty = ty.filter(|t| t.size() > 0 && len.is_multiple_of(t.size())).unwrap_or(&byte);
+        Data { bytes: Arc::clone(bytes), shape: vec![len / ty.size()], ty: ty.clone() }
+    }
+
     pub fn len(&self) -> u64 {
         self.shape.iter().product()
     }

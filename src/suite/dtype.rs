@@ -135,6 +135,7 @@ pub fn describe(ty: &Type) -> (String, Vec<u64>) {
             }
             (format!("[{}]", parts.join(", ")), vec![])
         }
+        Type::Pointer { .. } => (format!("'|V{}'", ty.size()), vec![]),
         Type::Struct(Struct { size, .. }) | Type::Opaque { size, .. } => (format!("'|V{size}'"), vec![]),
     }
 }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -55,7 +56,7 @@ pub struct TestEntry {
     pub description: Option<String>,
     /// Work-items in 1 to 3 dimensions.
     pub global: At<Vec<At<u64>>>,
-    /// Work-items of a work-group; has to divide `global`.
+    /// Work-items of a work-group; has to divide `global`, unless the kernel is of OpenCL C 2.0 or later.
     pub local: Option<At<Vec<At<u64>>>>,
     /// The first global id.
     pub offset: Option<At<Vec<At<u64>>>>,
@@ -70,6 +71,10 @@ pub struct TestEntry {
     /// By argument name; by position (`"0"`) where the IR has no names.
     #[schemars(with = "BTreeMap<String, Form>")]
     pub args: Option<Node>,
+    /// What variables of the program in global memory (OpenCL C 2.0) hold before the launch and should hold afterwards, by name; those that
+    /// are left out hold what their initialisers say.
+    #[schemars(with = "Option<BTreeMap<String, Form>>")]
+    pub variables: Option<Node>,
 }
 
 /// An order of execution to launch with; what is left out is ascending. Numbers of work-groups and work-items are linear,
@@ -141,13 +146,14 @@ pub enum Form {
     /// A scalar, a vector's lanes, or a buffer's values.
     Plain(Node),
     Fields(FieldsSpec),
+    Same(SameSpec),
     Buffer(Box<BufferSpec>),
     Local(LocalSpec),
     Image(Box<ImageSpec>),
     Sampler(SamplerForm),
 }
 
-/// A struct by value.
+/// A struct by value. Pointers to global and constant memory in it take what a buffer argument does, or `same_as`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldsSpec {
@@ -155,6 +161,14 @@ pub struct FieldsSpec {
     /// Whether fields that are not named are zero; otherwise each has to be named.
     #[serde(default)]
     pub partial: bool,
+}
+
+/// The buffer of another argument: for a pointer in a struct.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SameSpec {
+    /// The argument's name, or that of a pointer in a struct (`s.p`), or of a variable of the program.
+    pub same_as: At<String>,
 }
 
 /// A buffer: exactly one of `npy`, `values`, `fill`, `random`, `arange`.
@@ -177,6 +191,10 @@ pub struct BufferSpec {
     pub expect: Option<Expect>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
+    /// Contents that no key of the file gives.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub bytes: Option<Arc<Vec<u8>>>,
 }
 
 /// Data from a seed: integers over their whole range, floats in [0, 1), unless told otherwise.
@@ -329,9 +347,45 @@ impl From<FilterName> for Filter {
 
 const BUFFER_KEYS: [&str; 5] = ["npy", "values", "fill", "random", "arange"];
 const IMAGE_KEYS: [&str; 6] = ["image1d", "image1d_array", "image1d_buffer", "image2d", "image2d_array", "image3d"];
-const OTHER_KEYS: [&str; 3] = ["fields", "local", "sampler"];
+const OTHER_KEYS: [&str; 4] = ["fields", "same_as", "local", "sampler"];
 
 impl Form {
+    /// A null pointer to global or constant memory.
+    pub fn null() -> Form {
+        Form::contents(&Arc::new(Vec::new()))
+    }
+
+    /// A buffer with these bytes.
+    pub fn contents(bytes: &Arc<Vec<u8>>) -> Form {
+        let none = BufferSpec {
+            npy: None,
+            values: None,
+            fill: None,
+            len: None,
+            random: None,
+            arange: None,
+            margin: None,
+            expect: None,
+            tolerance: ToleranceSpec::default(),
+            bytes: None,
+        };
+        Form::Buffer(Box::new(BufferSpec { bytes: Some(Arc::clone(bytes)), ..none }))
+    }
+
+    /// The same, with these bytes where a buffer's data are left out.
+    pub fn with_contents(mut self, bytes: &Arc<Vec<u8>>) -> Form {
+        if let Form::Buffer(spec) = &mut self
+            && spec.npy.is_none()
+            && spec.values.is_none()
+            && spec.fill.is_none()
+            && spec.random.is_none()
+            && spec.arange.is_none()
+        {
+            spec.bytes = Some(Arc::clone(bytes));
+        }
+        self
+    }
+
     /// Reads an argument by the keys it has.
     ///
     /// # Errors
@@ -341,13 +395,15 @@ impl Form {
         let has = |keys: &[&str]| entries.iter().any(|e| keys.contains(&e.key.as_str()));
         if has(&["fields"]) {
             read(source, node).map(Form::Fields)
+        } else if has(&["same_as"]) {
+            read(source, node).map(Form::Same)
         } else if has(&["local"]) {
             read(source, node).map(Form::Local)
         } else if has(&["sampler"]) {
             read(source, node).map(Form::Sampler)
         } else if has(&IMAGE_KEYS) {
             read(source, node).map(|s| Form::Image(Box::new(s)))
-        } else if has(&BUFFER_KEYS) {
+        } else if has(&BUFFER_KEYS) || has(&["expect", "len"]) {
             read(source, node).map(|s| Form::Buffer(Box::new(s)))
         } else {
             let known: Vec<&str> = BUFFER_KEYS.into_iter().chain(OTHER_KEYS).chain(IMAGE_KEYS).collect();
@@ -367,6 +423,7 @@ impl Form {
         match self {
             Form::Plain(node) => node.kind(),
             Form::Fields(_) => "a struct (`fields`)",
+            Form::Same(_) => "another argument's buffer (`same_as`)",
             Form::Buffer(_) => "a buffer",
             Form::Local(_) => "local memory (`local`)",
             Form::Image(_) => "an image",

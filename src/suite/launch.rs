@@ -31,6 +31,26 @@ impl NdRange {
         self.group_counts().iter().product()
     }
 
+    /// Whether all work-groups are of one size. A size left open counts as 1.
+    pub fn is_even(&self) -> bool {
+        let local = self.local.unwrap_or([1; 3]);
+        (0..3).all(|d| self.global[d].is_multiple_of(local[d].max(1)))
+    }
+
+    /// Work-items of the group with this linear number (dimension 0 fastest): the last ones of a dimension may have fewer.
+    pub fn items_of(&self, group: u64) -> u64 {
+        let (counts, local) = (self.group_counts(), self.local.unwrap_or([1; 3]));
+        let [x, y] = [counts[0].max(1), counts[1].max(1)];
+        let id = [group % x, group / x % y, group / x / y];
+        (0..3).map(|d| local[d].min(self.global[d].saturating_sub(id[d] * local[d]))).product()
+    }
+
+    /// Work-items of the first group, which no other exceeds: a launch smaller than a group in some dimension has no whole one.
+    pub fn first_group_items(&self) -> u64 {
+        let local = self.local.unwrap_or([1; 3]);
+        (0..3).map(|d| local[d].min(self.global[d])).product()
+    }
+
     /// Work-items of a whole group. A size left open counts as 1.
     pub fn group_items(&self) -> u64 {
         self.local.unwrap_or([1; 3]).iter().product()
@@ -74,8 +94,11 @@ pub enum Filter {
 pub enum ArgValue {
     /// By value, exactly as long as the argument's type.
     Value(Vec<u8>),
-    /// A buffer with these contents; what the kernel leaves in it is an output unless it is `__constant`.
+    /// A buffer with these contents; what the kernel leaves in it is an output unless it is `__constant`. Without contents: a null
+    /// pointer, for OpenCL has no empty buffers (clCreateBuffer) but takes null for one (clSetKernelArg).
     Buffer(Arc<Vec<u8>>),
+    /// The buffer of the argument at this position, which is a [`ArgValue::Buffer`].
+    Same(u32),
     /// So many bytes of local memory.
     Local(u64),
     /// Texels row by row without padding.
@@ -114,6 +137,14 @@ impl Launch {
     /// Bytes before and after the buffer at this position.
     pub fn margin(&self, position: usize) -> u64 {
         self.margins.get(position).copied().unwrap_or(0)
+    }
+
+    /// What the argument at `position` is set to, where it shares a buffer: that one.
+    pub fn value(&self, position: u32) -> Option<&ArgValue> {
+        match self.args.get(position as usize)? {
+            ArgValue::Same(other) => self.args.get(*other as usize),
+            value => Some(value),
+        }
     }
 }
 

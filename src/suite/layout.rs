@@ -15,7 +15,7 @@ pub struct Leaf {
 }
 
 /// The scalars of a type in the order of memory: padding is in none of them. Unions and opaque parts, whose meaning only
-/// the kernel knows, are bytes.
+/// the kernel knows, are bytes. Pointers to buffers are no scalars.
 pub fn leaves(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
     collect(ty, 0, String::new(), &mut out);
@@ -40,6 +40,7 @@ fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
                 collect(element, offset + i * element.size(), format!("{path}[{i}]"), out);
             }
         }
+        Type::Pointer { .. } => {}
         Type::Struct(Struct { is_union: true, size, .. }) | Type::Opaque { size, .. } => {
             for i in 0..*size {
                 out.push(Leaf { offset: offset + i, scalar: Scalar::U8, path: format!("{path}[byte {i}]") });

@@ -11,6 +11,7 @@ mod dtype;
 pub mod faults;
 pub mod format;
 mod image;
+mod implicit;
 mod json;
 pub mod launch;
 pub mod layout;

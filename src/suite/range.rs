@@ -78,31 +78,43 @@ pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
     if let Some(local) = &test.local {
         let sizes = dims(source, "local", local, 1, 1)?.1;
         same_dims(source, "local", local, count)?;
-        for (i, size) in local.value.iter().enumerate() {
-            if !global[i].is_multiple_of(size.value) {
-                return Err(source
-                    .error(
-                        &size.span,
-                        format!("in dimension {i}, `local` {} does not divide `global` {}", size.value, global[i]),
-                    )
-                    .mend(format!(
-                        "the nearest divisors of {} are {}",
-                        global[i],
-                        divisors_near(global[i], size.value)
-                    )));
-            }
-        }
         range.local = Some(sizes);
     }
     Ok(range)
 }
 
-/// The NDRange with the work-group size that the kernel requires.
+/// Where all work-groups have to be of one size, they are.
+fn check_even(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()> {
+    let Some(local) = &test.local else { return Ok(()) };
+    for (i, (size, global)) in local.value.iter().zip(global).enumerate() {
+        if !global.is_multiple_of(size.value) {
+            return Err(source
+                .error(&size.span, format!("in dimension {i}, `local` {} does not divide `global` {global}", size.value))
+                .mend(format!(
+                    "the nearest divisors of {global} are {}; smaller groups at the end are for kernels of OpenCL C 2.0 and later \
+                     (-cl-std=CL2.0)",
+                    divisors_near(global, size.value)
+                )));
+        }
+    }
+    Ok(())
+}
+
+/// The NDRange with the work-group size that the kernel requires. `uniform`: all its work-groups have to be of one size.
 ///
 /// # Errors
 /// `Caller`, with its place, if the suite contradicts the kernel.
-pub fn require(source: &Source, test: &TestEntry, range: &NdRange, required: Option<[u64; 3]>) -> Result<NdRange> {
+pub fn require(
+    source: &Source,
+    test: &TestEntry,
+    range: &NdRange,
+    required: Option<[u64; 3]>,
+    uniform: bool,
+) -> Result<NdRange> {
     let mut range = range.clone();
+    if uniform {
+        check_even(source, test, range.global)?;
+    }
     let Some(required) = required else { return Ok(range) };
     let text = format!("{}, {}, {}", required[0], required[1], required[2]);
     if let (Some(local), Some(given)) = (range.local, &test.local)
@@ -113,7 +125,7 @@ pub fn require(source: &Source, test: &TestEntry, range: &NdRange, required: Opt
             .mend("leave `local` out, or give these sizes"));
     }
     for (i, (global, size)) in range.global.iter().zip(required).enumerate() {
-        if size == 0 || !global.is_multiple_of(size) {
+        if size == 0 || uniform && !global.is_multiple_of(size) {
             let at = test.global.value.get(i).map_or(&test.global.span, |g| &g.span);
             return Err(source
                 .error(

@@ -7,14 +7,14 @@ use super::arguments::{self, Output};
 use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
-use super::document::{Source, Span, suggestion};
+use super::document::{Node, Source, Span, suggestion};
 use super::faults::{self, Faulted};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
-use super::{order, range};
+use super::{implicit, order, range};
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Arg, Interface};
+use crate::kernel::interface::{Arg, ArgSource, Interface};
 
 pub use super::arguments::Expectation;
 
@@ -47,6 +47,8 @@ pub struct TestSpec {
     pub range: NdRange,
     entry: TestEntry,
     args: Vec<(At<String>, Form)>,
+    /// Of the program's variables.
+    variables: Vec<(At<String>, Form)>,
     span: Span,
 }
 
@@ -134,7 +136,9 @@ impl Suite {
                     .mend("give each test its own name"));
             }
             let range = range::read(&source, &entry)?;
-            tests.push(TestSpec { name, range, args: forms(&source, &entry)?, entry, span });
+            let args = forms(&source, "args", entry.args.as_ref())?;
+            let variables = forms(&source, "variables", entry.variables.as_ref())?;
+            tests.push(TestSpec { name, range, args, variables, entry, span });
         }
         let loader = Loader::new(&source, Path::new(""), 0);
         let tolerance = loader.tolerance(&[&file.tolerance])?;
@@ -173,39 +177,112 @@ impl Suite {
     }
 
     fn test(&self, test: &TestSpec, interface: &Interface, loader: &mut Loader<'_>) -> Result<Test> {
-        let mut range = range::require(&self.source, &test.entry, &test.range, interface.required_local)?;
+        let mut range =
+            range::require(&self.source, &test.entry, &test.range, interface.required_local, interface.uniform_groups)?;
         let schedule = match &test.entry.schedule {
             Some(spec) => order::resolve(&self.source, spec, &mut range)?,
             None => Schedule::default(),
         };
-        let forms = self.assign(test, interface)?;
+        let given = self.assign(test, interface)?;
+        let implicit = self.implicit(test, interface, &given, loader)?;
+        let mut forms: Vec<(&At<String>, &Form)> = given;
+        forms.extend(implicit.iter().map(|(key, form)| (key, form)));
         let mut args: Vec<ArgValue> = Vec::new();
         let (mut expectations, mut outputs, mut margins) = (Vec::new(), Vec::new(), Vec::new());
-        for (arg, (key, form)) in interface.args.iter().zip(forms) {
+        for (arg, (key, form)) in interface.args.iter().zip(&forms) {
             let context = arguments::Context {
                 arg,
                 test: &test.name,
                 key,
                 outer: [&test.entry.tolerance, &self.default_tolerance],
             };
-            let resolved = arguments::resolve(loader, &context, form)?;
+            let resolved = match form {
+                Form::Same(spec) => implicit::same(loader, &context, interface, spec)?,
+                _ => arguments::resolve(loader, &context, form)?,
+            };
             args.push(resolved.value);
             margins.push(resolved.margin);
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
+        implicit::check_targets(loader, interface, &args, &forms)?;
         let (allows_faults, faulted) = faults::resolve(&self.source, &test.entry, interface)?;
         let launch = Launch { range, args, schedule, allows_faults, margins };
         Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
     }
 
-    /// What the test gives for each argument, in the interface's order.
+    /// What the test gives for each implicit argument, in the interface's order.
+    fn implicit(
+        &self,
+        test: &TestSpec,
+        interface: &Interface,
+        given: &[(&At<String>, &Form)],
+        loader: &Loader<'_>,
+    ) -> Result<Vec<(At<String>, Form)>> {
+        let variables = || interface.args.iter().filter(|a| matches!(a.source, ArgSource::Variable { .. }));
+        for (i, (key, _)) in test.variables.iter().enumerate() {
+            if !variables().any(|v| v.label() == key.value) {
+                let labels: Vec<String> = variables().map(Arg::label).collect();
+                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+                let what = format!("`{}` uses no variable `{}` of the program", interface.name, key.value);
+                let error = self.source.error(&key.span, what);
+                return Err(match labels.is_empty() {
+                    true => error.mend("leave it out; the kernel uses none in global memory that it may write"),
+                    false => error.mend(suggestion(&key.value, &labels, "its variables")),
+                });
+            }
+            if test.variables[..i].iter().any(|(other, _)| other.value == key.value) {
+                let what = format!("the variable `{}` is given twice", key.value);
+                return Err(self.source.error(&key.span, what).mend("give it once"));
+            }
+        }
+        let mut all = Vec::new();
+        for arg in &interface.args {
+            match &arg.source {
+                ArgSource::Parameter => {}
+                ArgSource::Member { parameter, path, .. } => {
+                    let Some((key, form)) = given.get(*parameter as usize) else { continue };
+                    let Form::Fields(spec) = form else {
+                        return Err(self.misfit(key, interface, *parameter));
+                    };
+                    let own = At { span: key.span.clone(), value: arg.label() };
+                    all.push(match implicit::member(&spec.fields, path) {
+                        Some(node) => (At { span: node.span.clone(), ..own }, Form::read(&self.source, node)?),
+                        None if spec.partial => (own, Form::null()),
+                        None => return Err(implicit::missing(loader, &spec.fields.span, arg)),
+                    });
+                }
+                ArgSource::Variable { initial } => {
+                    let spec = test.variables.iter().find(|(key, _)| key.value == arg.label());
+                    all.push(match spec {
+                        Some((key, form)) => (key.clone(), form.clone().with_contents(initial)),
+                        None => {
+                            let own = At { span: test.span.clone(), value: arg.label() };
+                            (own, Form::contents(initial))
+                        }
+                    });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// For a struct that is given in another form than by its fields.
+    fn misfit(&self, key: &At<String>, interface: &Interface, parameter: u32) -> Error {
+        let label = interface.args.get(parameter as usize).map(Arg::label).unwrap_or_default();
+        self.source
+            .error(&key.span, format!("the argument `{label}` is a struct that holds pointers"))
+            .mend(format!("write it by its fields: {label} = {{ fields = {{ … }} }}"))
+    }
+
+    /// What the test gives for each parameter, in order.
     fn assign<'t>(&self, test: &'t TestSpec, interface: &Interface) -> Result<Vec<(&'t At<String>, &'t Form)>> {
-        let mut given: Vec<Option<(&At<String>, &Form)>> = vec![None; interface.args.len()];
+        let parameters: Vec<&Arg> = interface.parameters().collect();
+        let mut given: Vec<Option<(&At<String>, &Form)>> = vec![None; parameters.len()];
         for (key, form) in &test.args {
-            let by_name = interface.args.iter().position(|a| a.name.as_deref() == Some(key.value.as_str()));
+            let by_name = parameters.iter().position(|a| a.name.as_deref() == Some(key.value.as_str()));
             let index = by_name.or_else(|| key.value.parse::<usize>().ok());
-            let Some((arg, slot)) = index.and_then(|i| Some((interface.args.get(i)?, given.get_mut(i)?))) else {
+            let Some((arg, slot)) = index.and_then(|i| Some((parameters.get(i)?, given.get_mut(i)?))) else {
                 return Err(self.unknown(key, interface));
             };
             if let Some((other, _)) = slot {
@@ -224,8 +301,7 @@ impl Suite {
             }
             *slot = Some((key, form));
         }
-        let missing: Vec<&Arg> =
-            interface.args.iter().zip(&given).filter(|(_, g)| g.is_none()).map(|(a, _)| a).collect();
+        let missing: Vec<&Arg> = parameters.iter().zip(&given).filter(|(_, g)| g.is_none()).map(|(a, _)| *a).collect();
         if missing.is_empty() {
             return Ok(given.into_iter().flatten().collect());
         }
@@ -247,7 +323,7 @@ impl Suite {
     }
 
     fn unknown(&self, key: &At<String>, interface: &Interface) -> Error {
-        let labels: Vec<String> = interface.args.iter().map(Arg::label).collect();
+        let labels: Vec<String> = interface.parameters().map(Arg::label).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
         if labels.is_empty() {
@@ -257,12 +333,12 @@ impl Suite {
     }
 }
 
-fn forms(source: &Source, entry: &TestEntry) -> Result<Vec<(At<String>, Form)>> {
-    let Some(node) = &entry.args else { return Ok(Vec::new()) };
+fn forms(source: &Source, key: &str, node: Option<&Node>) -> Result<Vec<(At<String>, Form)>> {
+    let Some(node) = node else { return Ok(Vec::new()) };
     let Some(entries) = node.entries() else {
         return Err(source
-            .error(&node.span, format!("this is {}, but `args` is a table", node.kind()))
-            .mend("give the arguments by name, as in [test.args] n = 1000"));
+            .error(&node.span, format!("this is {}, but `{key}` is a table", node.kind()))
+            .mend(format!("give them by name, as in [test.{key}] n = 1000")));
     };
     entries
         .iter()

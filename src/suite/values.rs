@@ -39,6 +39,8 @@ impl Encoder<'_> {
             }
             Type::Array(element, len) => self.list(node, element, *len, ty, "element", out)?,
             Type::Struct(s) => self.fields(node, s, ty, out)?,
+            // The launch puts the address of its buffer there.
+            Type::Pointer { .. } => {}
             Type::Opaque { name, .. } => {
                 return Err(self.source.error(&node.span, format!("no test can give a value of the type `{name}`")));
             }

@@ -14,7 +14,7 @@ use super::layout::{self, Number};
 use super::npy;
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Arg, ArgKind, Interface, Scalar, Type};
+use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 
 /// A suite to be written.
 #[derive(Debug, Clone, Default)]
@@ -181,31 +181,71 @@ impl Writer<'_> {
         if !interface.args.is_empty() {
             out.push_str("\n[test.args]\n");
         }
+        let mut variables = Vec::new();
         for (arg, value) in interface.args.iter().zip(&test.launch.args) {
-            let expectation = test.expectations.iter().find(|e| e.position == arg.position);
-            let mut value = self.argument(arg, value, expectation)?;
-            let margin = test.launch.margin(arg.position as usize) / faults::element(arg);
-            if let Value::Table(entries) = &mut value
-                && margin > 0
-            {
-                entries.insert("margin".to_owned(), number(margin.into()));
-            }
-            line(out, &arg.label(), value);
+            let given = match &arg.source {
+                ArgSource::Parameter => self.given(arg.position, test, interface)?,
+                // Stands in its struct.
+                ArgSource::Member { .. } => continue,
+                ArgSource::Variable { initial } => {
+                    let is_initial = matches!(value, ArgValue::Buffer(bytes) if bytes == initial);
+                    let is_expected = test.expectations.iter().any(|e| e.position == arg.position);
+                    if !is_initial || is_expected {
+                        variables.push((arg.label(), self.given(arg.position, test, interface)?));
+                    }
+                    continue;
+                }
+            };
+            line(out, &arg.label(), given);
         }
+        if !variables.is_empty() {
+            out.push_str("\n[test.variables]\n");
+        }
+        variables.into_iter().for_each(|(label, value)| line(out, &label, value));
         Ok(())
+    }
+
+    /// What the test gives for the argument at `position`.
+    fn given(&mut self, position: u32, test: &WritingTest<'_>, interface: &Interface) -> Result<Value> {
+        let at = position as usize;
+        let (Some(arg), Some(value)) = (interface.args.get(at), test.launch.args.get(at)) else {
+            return Err(Error::internal(format!("a launch of {} has no argument {position}", interface.name)));
+        };
+        if let (ArgValue::Value(bytes), ArgKind::Value(ty)) = (value, &arg.kind) {
+            let mut members = Vec::new();
+            for member in interface.args.iter().filter(|a| a.is_member()) {
+                if let ArgSource::Member { parameter, offset, .. } = member.source
+                    && parameter == position
+                {
+                    members.push((offset, self.given(member.position, test, interface)?));
+                }
+            }
+            let pointer = |offset: u64| members.iter().find(|(at, _)| *at == offset).map(|(_, value)| value.clone());
+            let value = value_of(ty, bytes, 0, &pointer).ok_or_else(|| unfit(arg))?;
+            return Ok(match ty {
+                Type::Struct(_) => table([("fields", value)]),
+                _ => value,
+            });
+        }
+        if let ArgValue::Same(target) = value {
+            let label = interface.args.get(*target as usize).map(Arg::label).ok_or_else(|| unfit(arg))?;
+            return Ok(table([("same_as", text(&label))]));
+        }
+        let expectation = test.expectations.iter().find(|e| e.position == position);
+        let mut written = self.argument(arg, value, expectation)?;
+        let margin = test.launch.margin(at) / faults::element(arg);
+        if let Value::Table(entries) = &mut written
+            && margin > 0
+        {
+            entries.insert("margin".to_owned(), number(margin.into()));
+        }
+        Ok(written)
     }
 
     fn argument(&mut self, arg: &Arg, value: &ArgValue, expectation: Option<&Expectation>) -> Result<Value> {
         let label = arg.label();
-        let unfit = || Error::internal(format!("the value of `{label}` does not fit its type `{}`", arg.type_name));
+        let unfit = || unfit(arg);
         let mut written = match (value, &arg.kind) {
-            (ArgValue::Value(bytes), ArgKind::Value(ty)) => {
-                let value = value_of(ty, bytes).ok_or_else(unfit)?;
-                return Ok(match ty {
-                    Type::Struct(_) => table([("fields", value)]),
-                    _ => value,
-                });
-            }
             (ArgValue::Local(bytes), _) => return Ok(table([("local", number(i128::from(*bytes)))])),
             (ArgValue::Sampler { addressing, filter, normalized }, _) => {
                 return Ok(table([("sampler", sampler(*addressing, *filter, *normalized))]));
@@ -237,6 +277,9 @@ impl Writer<'_> {
         let ty = element.unwrap_or(&byte);
         let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0 && bytes.len().is_multiple_of(*size))?;
         let count = bytes.len() / size;
+        if count == 0 {
+            return Some(Ok(entries([("fill", Value::Integer(0)), ("len", Value::Integer(0))])));
+        }
         if let (Type::Scalar(scalar), Some(_)) = (ty, element) {
             let first = bytes.chunks_exact(size).next()?;
             let finite = |b: &[u8]| !matches!(layout::decode(*scalar, b), Number::Float(x) if !x.is_finite());
@@ -292,6 +335,10 @@ impl Writer<'_> {
         }
         Ok(file)
     }
+}
+
+fn unfit(arg: &Arg) -> Error {
+    Error::internal(format!("the value of `{}` does not fit its type `{}`", arg.label(), arg.type_name))
 }
 
 fn line(out: &mut String, key: &str, value: Value) {
@@ -369,21 +416,23 @@ fn scalar_of(scalar: Scalar, bytes: &[u8]) -> Value {
     }
 }
 
-/// A value of `ty`; `None` if there are too few bytes, or no test can give one.
-fn value_of(ty: &Type, bytes: &[u8]) -> Option<Value> {
-    let part = |offset: u64, ty: &Type| {
+/// A value of `ty`, which begins at byte `at` of the whole; `pointer` gives what stands for a pointer there. `None` if there are too few
+/// bytes, or no test can give one.
+fn value_of(ty: &Type, bytes: &[u8], at: u64, pointer: &dyn Fn(u64) -> Option<Value>) -> Option<Value> {
+    let inner = |offset: u64, ty: &Type| {
         let start = usize::try_from(offset).ok()?;
-        bytes.get(start..start.checked_add(usize::try_from(ty.size()).ok()?)?)
+        let part = bytes.get(start..start.checked_add(usize::try_from(ty.size()).ok()?)?)?;
+        value_of(ty, part, at + offset, pointer)
     };
     match ty {
-        Type::Scalar(scalar) => Some(scalar_of(*scalar, part(0, ty)?)),
+        Type::Scalar(scalar) => Some(scalar_of(*scalar, bytes.get(..usize::try_from(scalar.size()).ok()?)?)),
         Type::Vector(scalar, lanes) => {
             let lane = Type::Scalar(*scalar);
-            let lanes = (0..u64::from(*lanes)).map(|i| value_of(&lane, part(i * scalar.size(), &lane)?));
+            let lanes = (0..u64::from(*lanes)).map(|i| inner(i * scalar.size(), &lane));
             Some(Value::Array(lanes.collect::<Option<_>>()?))
         }
         Type::Array(element, len) => {
-            let all = (0..*len).map(|i| value_of(element, part(i * element.size(), element)?));
+            let all = (0..*len).map(|i| inner(i * element.size(), element));
             Some(Value::Array(all.collect::<Option<_>>()?))
         }
         Type::Struct(s) => {
@@ -392,9 +441,10 @@ fn value_of(ty: &Type, bytes: &[u8]) -> Option<Value> {
                 true => s.fields.iter().max_by_key(|f| f.ty.size()).into_iter().collect(),
                 false => s.fields.iter().collect(),
             };
-            let fields = fields.into_iter().map(|f| Some((f.name.clone(), value_of(&f.ty, part(f.offset, &f.ty)?)?)));
+            let fields = fields.into_iter().map(|f| Some((f.name.clone(), inner(f.offset, &f.ty)?)));
             Some(Value::Table(fields.collect::<Option<_>>()?))
         }
+        Type::Pointer { .. } => pointer(at),
         Type::Opaque { .. } => None,
     }
 }

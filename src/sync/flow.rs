@@ -118,9 +118,8 @@ fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
 
 impl<'p> Flow<'p> {
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
-        let deciders = (0..program.blocks.len())
-            .map(|b| program.dominance.control_dependence(&program.cfg, b).into_iter().map(|e| e.block).collect())
-            .collect();
+        let dependences = program.dominance.control_dependences(&program.cfg);
+        let deciders = dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
         let mut flow = Flow {
             program,
             deciders,
@@ -190,10 +189,28 @@ impl<'p> Flow<'p> {
         }
     }
 
+    /// Whether it may be memory of any buffer.
+    fn is_any(&self, region: &Region) -> bool {
+        match region {
+            Region::Unknown => true,
+            Region::Argument(position) => self.program.may_share.get(*position as usize).copied().unwrap_or(false),
+            _ => false,
+        }
+    }
+
     fn holds_taint(&self, pointer: ValueId) -> bool {
         let roots = self.roots(pointer);
-        let anything = roots.is_empty() || roots.contains(&Region::Unknown);
-        let unknown = self.contents.contains(&Region::Unknown);
+        // A struct that is passed by value is the work-item's own.
+        let own = |r: &Region| match r {
+            Region::Argument(position) => self.program.by_value[*position as usize].is_some(),
+            Region::Private(_) => true,
+            Region::Variable(_) | Region::Unknown => false,
+        };
+        if !roots.is_empty() && roots.iter().all(own) {
+            return roots.iter().any(|r| self.contents.contains(r));
+        }
+        let anything = roots.is_empty() || roots.iter().any(|r| self.is_any(r));
+        let unknown = self.contents.iter().any(|r| self.is_any(r));
         unknown || (anything && !self.contents.is_empty()) || roots.iter().any(|r| self.contents.contains(r))
     }
 

@@ -1,5 +1,5 @@
 //! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `splits`, `words`), schedules and what differs
-//! between them (`exec`'s `families`, `outcomes`, `mapped`, `scheduling`), the check of a kernel's inputs (`checking`, `redundancy`,
+//! between them (`exec`'s `families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `redundancy`,
 //! `reproduction`; `budget` and `pool` share out time and threads), and what a clean run stands for (`amplification`).
 //!
 //! Must never know: how a run is done; it asks for launches and gets observations.
@@ -11,7 +11,6 @@ pub mod findings;
 mod flow;
 pub mod holding;
 pub mod inputs;
-pub mod mapped;
 pub mod outcomes;
 mod pool;
 mod redundancy;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::families::{Family, Planned};
-use super::mapped;
 use super::outcomes::{Ended, Outcomes};
+use crate::coverage::mapped;
 use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};

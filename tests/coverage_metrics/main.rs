@@ -3,6 +3,7 @@
 
 #[path = "../coverage_support/mod.rs"]
 mod coverage_support;
+mod dependence;
 mod inputs;
 mod kernels;
 mod metrics;

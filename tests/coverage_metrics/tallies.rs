@@ -9,6 +9,7 @@ use kassay::instrument::coverage::CoveragePlan;
 use kassay::instrument::layout::{HEADER_WORDS, Slots};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
+use kassay::suite::launch::NdRange;
 
 const SOURCE: &str = "__kernel void k(__global int *o, int a) {
     int i = get_global_id(0);
@@ -67,7 +68,9 @@ impl Kernel {
     }
 
     fn tally(&self, words: &[u32], groups: u64, group_size: u64) -> Vec<SiteTally> {
-        tally(&self.sites, &self.plan, Probe { words, groups, group_size })
+        let global = [groups * group_size, 1, 1];
+        let range = NdRange { dims: 1, global, local: Some([group_size, 1, 1]), offset: [0; 3] };
+        tally(&self.sites, &self.plan, Probe { words, range: &range })
     }
 }
 

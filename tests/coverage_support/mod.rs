@@ -62,6 +62,7 @@ impl Lane {
             let programs = Programs {
                 plain,
                 instrumented,
+                mapped: None,
                 plan: &plan,
                 sites: &assay.sites,
                 inexact: assay.precision().bound() > 0,

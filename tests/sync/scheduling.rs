@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
+use kassay::coverage::mapped;
 use kassay::exec::{DeviceRequest, Executor, Lanes, WorkerOptions};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::result::schedule::{Test, Verdict};
@@ -12,7 +13,6 @@ use kassay::suite::Output;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::sync::families::{Family, Plan};
-use kassay::sync::mapped;
 use kassay::sync::scheduling::{self, Lane, ScheduleOptions};
 
 use super::support::{Done, assay};

@@ -79,6 +79,7 @@ pub fn interface() -> Interface {
     let arg = Arg {
         name: Some("x".into()),
         position: 0,
+        source: interface::ArgSource::Parameter,
         type_name: "int*".into(),
         kind: ArgKind::Buffer { element, space: AddressSpace::Global },
         access: interface::Access::None,
@@ -86,7 +87,14 @@ pub fn interface() -> Interface {
         is_restrict: false,
         is_volatile: false,
     };
-    Interface { name: "k".into(), args: vec![arg], required_local: None, local_hint: None, local_variables: Vec::new() }
+    Interface {
+        name: "k".into(),
+        args: vec![arg],
+        required_local: None,
+        local_hint: None,
+        uniform_groups: true,
+        local_variables: Vec::new(),
+    }
 }
 
 /// So many items, so many a group, on one buffer of as many integers.

@@ -10,7 +10,7 @@ pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Opt
     let mut largest = (probe, "the probe buffer".to_owned());
     for (position, arg) in launch.args.iter().enumerate() {
         let len = match arg {
-            ArgValue::Value(_) | ArgValue::Sampler { .. } => 0,
+            ArgValue::Value(_) | ArgValue::Sampler { .. } | ArgValue::Same(_) => 0,
             ArgValue::Local(len) => {
                 local = local.saturating_add(*len);
                 0

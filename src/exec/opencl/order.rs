@@ -34,6 +34,7 @@ impl<'a> Layout<'a> {
         match value {
             ArgValue::Value(bytes) => Arg::Value(self.place(bytes)),
             ArgValue::Buffer(bytes) => Arg::Buffer(self.place(bytes)),
+            ArgValue::Same(other) => Arg::Same(*other),
             ArgValue::Local(len) => Arg::Local(*len),
             ArgValue::Image { shape, format, texels } => {
                 Arg::Image { shape: shape.clone(), format: format.clone(), texels: self.place(texels) }
@@ -81,7 +82,7 @@ pub fn place(
             let written = !read_only.get(position as usize).copied().unwrap_or(false);
             (options.outputs && written).then_some((position, *span))
         }
-        Arg::Value(_) | Arg::Local(_) | Arg::Sampler { .. } => None,
+        Arg::Value(_) | Arg::Same(_) | Arg::Local(_) | Arg::Sampler { .. } => None,
     };
     let outputs: Vec<(u32, Span)> = (0..).zip(&args).filter_map(output).collect();
     let request = Request::Run {

@@ -117,9 +117,9 @@ fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
     if batch.dimension >= sweep.launch.range.dims as usize {
         return wrong(format!("the launch has no dimension {}", batch.dimension));
     }
-    for (position, (arg, stride)) in sweep.launch.args.iter().zip(&batch.strides).enumerate() {
-        let fits = match arg {
-            ArgValue::Buffer(bytes) => *stride == 0 || *stride >= bytes.len() as u64,
+    for (position, stride) in (0..).zip(&batch.strides) {
+        let fits = match sweep.launch.value(position) {
+            Some(ArgValue::Buffer(bytes)) => *stride == 0 || *stride >= bytes.len() as u64,
             _ => *stride == 0,
         };
         if !fits {

@@ -176,9 +176,17 @@ impl Simulator {
         let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
         let context = &prepared.context;
         let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
-        let area = |object| match prepared.texel_bytes(object) {
+        let area = |object: u32| match prepared.texel_bytes(object) {
             Some(texel) => Area::image(prepared.bytes(object), texel),
-            None => Area::of(table, object, prepared.bytes(object)),
+            None => {
+                let own = Area::of(table, object, prepared.bytes(object));
+                let sharers = (0..).zip(&prepared.owners).filter(|(o, owner)| **owner == object && *o != object);
+                let granules = sharers.map(|(o, _)| Area::of(table, o, 0).granule);
+                let granule = granules.fold(own.granule, u32::min);
+                // What shares another one's memory has its shadow there.
+                let bytes = if prepared.owners[object as usize] == object { own.bytes } else { 0 };
+                Area { bytes, granule, ..own }
+            }
         };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
         let groups = shadow.most_groups(prepared.items());

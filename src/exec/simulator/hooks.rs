@@ -339,11 +339,13 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
             };
         }
         let mut near = None;
+        let owners = &(*(*item).slot).owners;
+        let wanted_object = owners.get(at.object as usize).copied().unwrap_or(at.object);
         for region in &(*(*item).slot).regions {
             let offset = address.wrapping_sub(region.base) as i64;
             let object = (region.object != NONE).then_some(region.object);
             // A pointer that comes from this object, or from nobody knows where but is of its kind.
-            let wanted = if at.object == NONE { suits(at.space, region.space) } else { at.object == region.object };
+            let wanted = if at.object == NONE { suits(at.space, region.space) } else { wanted_object == region.object };
             if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
                 continue;
             }

@@ -51,6 +51,8 @@ pub struct Prepared {
     /// What groups have in common; the rest is for slots to fill in.
     pub context: GroupContext,
     pub extents: Vec<Extent>,
+    /// By object: the one whose memory it is; another one where arguments share a buffer.
+    pub owners: Vec<u32>,
     pub regions: Vec<Region>,
     pub arguments: Vec<*const u8>,
     /// Local arguments: position and bytes.
@@ -129,6 +131,7 @@ impl Prepared {
             groups: context.groups.iter().product(),
             context,
             extents: vec![Extent { base: 0, bytes: 0 }; table.objects.len().max(count)],
+            owners: owners(launch, table.objects.len().max(count)),
             regions: vec![Region { base: constants as u64, bytes: bytes as u64, object: NONE, space: Space::Constant }],
             arguments: vec![std::ptr::null(); count],
             locals: Vec::new(),
@@ -143,6 +146,11 @@ impl Prepared {
         };
         for (position, (arg, start)) in (0..).zip(launch.args.iter().zip(starts)) {
             prepared.argument(position, arg, at(start))?;
+        }
+        for (position, arg) in (0..).zip(&launch.args) {
+            if let ArgValue::Same(other) = arg {
+                prepared.share(position, *other)?;
+            }
         }
         for (object, described) in (0..).zip(&table.objects) {
             if let Storage::Local { bytes, offset } = described.storage {
@@ -179,15 +187,22 @@ impl Prepared {
                 let constant = described.is_some_and(|o| o.space == Space::Constant);
                 let space = if constant { Space::Constant } else { Space::Global };
                 let region = Region { base: at as u64, bytes: pristine.len() as u64, object: position, space };
-                self.regions.push(region);
-                self.extents[index] = Extent { base: region.base, bytes: region.bytes };
-                self.word(index, at as u64);
+                // Nothing to point to: null.
+                if !pristine.is_empty() {
+                    self.regions.push(region);
+                    self.extents[index] = Extent { base: region.base, bytes: region.bytes };
+                    self.word(index, at as u64);
+                } else {
+                    self.word(index, 0);
+                }
                 let written = self.is_written(position);
                 let output = !constant;
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), at, pristine.len()) };
                 self.buffers.push(Buffer { position, at, pristine: Arc::clone(pristine), written, output });
             }
+            // When what it shares lies in memory: see `share`.
+            ArgValue::Same(_) => {}
             ArgValue::Local(bytes) => {
                 if *bytes > MOST_LOCAL {
                     let what =
@@ -208,6 +223,17 @@ impl Prepared {
                 self.pictures.push(Picture { position, image, written });
             }
         }
+        Ok(())
+    }
+
+    /// Gives an argument the buffer of another one.
+    fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), Refusal> {
+        let (index, from) = (position as usize, other as usize);
+        let Some(ArgValue::Buffer(_)) = self.launch.args.get(from) else {
+            return Err(Error::internal(format!("argument {position} shares what is no buffer")).into());
+        };
+        self.extents[index] = Extent { ..self.extents[from] };
+        self.word(index, self._words[from]);
         Ok(())
     }
 
@@ -263,7 +289,8 @@ impl Prepared {
     /// Whether some access may write to the argument at `position`.
     fn is_written(&self, position: u32) -> bool {
         let sites = &self.program.sites;
-        sites.iter().any(|s| writes(s.mode) && !s.forbidden && (s.object == position || s.object == NONE))
+        let leads_here = |object: u32| object == NONE || self.owners[object as usize] == position;
+        sites.iter().any(|s| writes(s.mode) && !s.forbidden && leads_here(s.object))
     }
 
     /// What every output holds now.
@@ -299,6 +326,15 @@ impl Prepared {
     }
 }
 
+/// See [`Prepared::owners`].
+fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
+    let of = |object: u32| match launch.args.get(object as usize) {
+        Some(ArgValue::Same(other)) => *other,
+        _ => object,
+    };
+    (0..objects as u32).map(of).collect()
+}
+
 /// Local memory of a group, in bytes, at most.
 pub const MOST_LOCAL: u64 = 16 << 20;
 
@@ -306,7 +342,7 @@ fn bytes_of(arg: &ArgValue) -> u64 {
     match arg {
         ArgValue::Value(bytes) => bytes.len() as u64,
         ArgValue::Buffer(bytes) => bytes.len() as u64,
-        ArgValue::Local(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => 0,
+        ArgValue::Same(_) | ArgValue::Local(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => 0,
     }
 }
 

@@ -97,6 +97,8 @@ pub const MOST_EXCHANGED: usize = 128;
 pub struct Slot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
+    /// See [`Prepared::owners`].
+    pub owners: Vec<u32>,
     /// By site of accesses: as they are looked at in the run with the number `watched`.
     watches: Vec<Watch>,
     watched: u64,
@@ -150,6 +152,7 @@ impl Slot {
         let mut slot = Box::new(Slot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
+            owners: prepared.owners.clone(),
             watches: Vec::new(),
             watched: 0,
             regions: prepared.regions.clone(),
@@ -257,14 +260,14 @@ impl Slot {
         self.over = false;
     }
 
-    /// Gets ready for the accesses of a run; `make` gives the watch of a site, by object extents.
-    pub fn watch(&mut self, run: u64, group: *const Group, make: impl FnOnce(&[Extent], &mut Vec<Watch>)) {
+    /// Gets ready for the accesses of a run; `make` gives the watch of a site, by extents and owners of objects.
+    pub fn watch(&mut self, run: u64, group: *const Group, make: impl FnOnce(&[Extent], &[u32], &mut Vec<Watch>)) {
         if self.watched == run {
             return;
         }
         self.watched = run;
         self.watches.clear();
-        make(&self.extents, &mut self.watches);
+        make(&self.extents, &self.owners, &mut self.watches);
         for item in &mut self.items {
             item.watches = self.watches.as_ptr();
             item.group = group;

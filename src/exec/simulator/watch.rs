@@ -38,19 +38,20 @@ pub unsafe fn prepare(lane: *mut Lane, slot: &mut Slot) {
         let (races, number) = ((*lane).races, slot.number);
         let group = if races { (*(*lane).shadow).group(number) } else { std::ptr::null() };
         let sites = &(&*(*lane).program).sites;
-        slot.watch((*lane).run, group, |extents, watches| {
+        slot.watch((*lane).run, group, |extents, owners, watches| {
             watches.extend((0..).zip(sites).map(|(site, at)| {
+                let object = owners.get(at.object as usize).copied().unwrap_or(at.object);
                 let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
                 let bytes = known.map_or(0, |e| e.bytes);
                 let lens = match known {
-                    Some(_) if races => (*(*lane).shadow).lens(number, site, at.object, u64::from(at.bytes), bytes),
+                    Some(_) if races => (*(*lane).shadow).lens(number, site, object, u64::from(at.bytes), bytes),
                     _ => Lens::blind(if races { Way::Long } else { Way::Free }),
                 };
                 Watch {
                     base: known.map_or(0, |e| e.base),
                     places: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
                     misaligned: at.misaligned,
-                    object: at.object,
+                    object,
                     lens,
                 }
             }));

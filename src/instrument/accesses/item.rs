@@ -4,8 +4,8 @@ use inkwell::module::Module;
 use llvm_sys::core::*;
 
 use crate::error::{Error, Result};
-use crate::instrument::probe_argument;
 use crate::kernel::ir::{self, Function};
+use crate::kernel::parameters;
 use crate::lower::host::abi;
 
 /// Gives the kernel the argument, and what asked for it ([`abi::ITEM`]) that.
@@ -15,7 +15,7 @@ pub fn append(module: &Module<'_>, kernel: Function) -> Result<Function> {
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let name = kernel.name();
-        let (new, calls) = probe_argument::append(kernel, LLVMPointerTypeInContext(context, 0), "kassay_item");
+        let (new, calls) = parameters::append(kernel, LLVMPointerTypeInContext(context, 0), "kassay_item");
         if !calls.is_empty() {
             return Err(Error::internal(format!("{name} is called, although everything is inlined")));
         }

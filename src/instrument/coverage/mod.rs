@@ -1,5 +1,6 @@
 //! The coverage pass: `plan` decides the bits, `weave` inserts the probes that set them.
 
+mod early;
 mod plan;
 mod weave;
 

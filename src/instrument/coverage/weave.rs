@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
+use super::early::Early;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
 use crate::cfg::graph::{BlockIndex, Edge};
 use crate::cfg::loops::Loop;
@@ -14,9 +15,10 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::implication::Spot;
 use crate::instrument::layout::{CoverageLayout, Slots};
-use crate::instrument::{probe_argument, runtime};
+use crate::instrument::runtime;
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
+use crate::kernel::parameters;
 use crate::lower::code::Target;
 use crate::lower::host::abi::placeholder;
 
@@ -49,10 +51,15 @@ impl CoveragePlan {
             })
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
+        // The simulator sends those who wait for ever to the kernel's end.
+        let early = match (target, blocks.first()) {
+            (Target::SpirV, Some(blocks)) => Early::find(module, sites, blocks)?,
+            _ => Early::default(),
+        };
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(module, self.layout.clone(), target)?;
         let needs = self.needs_pointer(sites, &blocks);
-        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !probe_argument::only_called(functions[*f])) {
+        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
             return Err(Error::internal(format!(
                 "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
                 sites.functions[f].cfg.function
@@ -63,6 +70,9 @@ impl CoveragePlan {
         for (f, plan) in self.functions.iter().enumerate() {
             if let Some(pointer) = pointers[f] {
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
+                if let Some(probe) = pointer.probe {
+                    weaver.tell_early(&early, &blocks[f], pointer.words, probe);
+                }
             }
         }
         drop_effect_attributes(module);
@@ -179,11 +189,11 @@ impl Weaver {
             }
             let (ty, name) =
                 if f == 0 { (self.global_pointer, "kassay_probe") } else { (self.pointer, "kassay_words") };
-            let (new, calls) = probe_argument::append(*function, ty, name);
+            let (new, calls) = parameters::append(*function, ty, name);
             // SAFETY: alive; the last parameter is the one just added.
             let last = unsafe { LLVMGetLastParam(new.0) };
             if f == 0 {
-                probe_argument::describe(new);
+                parameters::describe(new, "kassay_probe", "uint*", 1);
                 pointers.push(Some(Pointers { words: self.own_words(new), probe: Some(last) }));
             } else {
                 pointers.push(Some(Pointers { words: last, probe: None }));
@@ -206,7 +216,7 @@ impl Weaver {
                     (parent == caller).then_some((g, p.words))
                 });
                 if let Some((_, words)) = argument {
-                    probe_argument::call_with(call, new, words);
+                    parameters::call_with(call, new, words);
                 }
             }
             // SAFETY: its body has moved and its calls are rewritten.
@@ -495,15 +505,34 @@ impl Weaver {
         }
     }
 
+    /// Tells what was covered so far where an item may wait for ever.
+    fn tell_early(&self, early: &Early, blocks: &[Block], words: LLVMValueRef, probe: LLVMValueRef) {
+        let calls = early.calls.iter().flat_map(|(block, name)| {
+            let all = blocks.get(*block).map(|b| b.instructions()).unwrap_or_default();
+            all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
+        });
+        for inst in early.barriers.iter().copied().chain(calls) {
+            self.before(inst);
+            for word in 0..self.layout.words {
+                let value = self.word(words, word);
+                self.call(self.flush, &mut [probe, self.number(self.layout.stride()), self.number(word), value]);
+            }
+        }
+    }
+
+    fn word(&self, words: LLVMValueRef, word: u32) -> LLVMValueRef {
+        // SAFETY: alive; `words` points to more integers than that.
+        unsafe {
+            let mut index = [self.number(word)];
+            let address = LLVMBuildInBoundsGEP2(self.builder, self.int, words, index.as_mut_ptr(), 1, c"".as_ptr());
+            LLVMBuildLoad2(self.builder, self.int, address, c"".as_ptr())
+        }
+    }
+
     fn flush_all(&self, words: LLVMValueRef, probe: LLVMValueRef) {
         let stride = self.number(self.layout.stride());
         for word in 0..self.layout.words {
-            // SAFETY: alive; `words` points to that many integers.
-            let value = unsafe {
-                let mut index = [self.number(word)];
-                let address = LLVMBuildInBoundsGEP2(self.builder, self.int, words, index.as_mut_ptr(), 1, c"".as_ptr());
-                LLVMBuildLoad2(self.builder, self.int, address, c"".as_ptr())
-            };
+            let value = self.word(words, word);
             self.call(self.flush, &mut [probe, stride, self.number(word), value]);
             if word < self.layout.missed_words {
                 // SAFETY: as above.

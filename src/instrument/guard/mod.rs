@@ -27,10 +27,10 @@ use llvm_sys::prelude::*;
 use self::emit::Emitter;
 use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout};
-use super::probe_argument;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, DebugLocation, Function};
+use crate::kernel::parameters;
 use crate::lower::spirv;
 
 /// The function that finds the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`, declared here and
@@ -157,11 +157,11 @@ fn with_probe(module: &Module<'_>, entry: &str, layout: GuardLayout) -> Result<F
             return Err(Error::internal(format!("{entry} has {given} arguments, not {}", layout.args)));
         }
         let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let (new, calls) = probe_argument::append(kernel, LLVMPointerTypeInContext(context, 1), "kassay_probe");
+        let (new, calls) = parameters::append(kernel, LLVMPointerTypeInContext(context, 1), "kassay_probe");
         if !calls.is_empty() {
             return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
         }
-        probe_argument::describe(new);
+        parameters::describe(new, "kassay_probe", "uint*", 1);
         LLVMDeleteFunction(kernel.0);
         Ok(new)
     }

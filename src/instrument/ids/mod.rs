@@ -77,6 +77,25 @@ pub fn can_batch(module: &Module<'_>) -> bool {
 /// # Errors
 /// `Internal` if the kernel is not fit for it (a call that cannot be inlined), or the module does not verify afterwards.
 pub fn batched(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<()> {
+    weave(module, entry, layout.args, Some(layout), machine)
+}
+
+/// For launches of one run whose work-groups may be in another order, with any probe buffer whose header says so: only what the
+/// kernel reads its ids with is rewritten.
+///
+/// # Errors
+/// As of [`batched`].
+pub fn mapped(module: &Module<'_>, entry: &str, args: u32, machine: &TargetMachine) -> Result<()> {
+    weave(module, entry, args, None, machine)
+}
+
+fn weave(
+    module: &Module<'_>,
+    entry: &str,
+    args: u32,
+    slots: Option<GuardLayout>,
+    machine: &TargetMachine,
+) -> Result<()> {
     for f in helpers(module, entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
@@ -91,7 +110,7 @@ pub fn batched(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &
         .ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))?;
     let calls = Calls::of(kernel);
     runtime::link_ids(module)?;
-    Weaver::new(module, kernel, layout)?.weave(&calls)?;
+    Weaver::new(module, kernel, args, slots)?.weave(&calls)?;
     for name in ["memory", "readnone", "readonly", "writeonly"] {
         canonical::remove_attribute(kernel, name);
     }
@@ -130,7 +149,8 @@ impl Calls {
 struct Weaver<'a, 'c> {
     module: &'a Module<'c>,
     kernel: Function,
-    layout: GuardLayout,
+    /// `None`: launches have one slot, of which the module knows nothing.
+    slots: Option<GuardLayout>,
     builder: LLVMBuilderRef,
     word: LLVMTypeRef,
     /// The probe buffer, and the private words with the ids.
@@ -139,16 +159,14 @@ struct Weaver<'a, 'c> {
 }
 
 impl<'a, 'c> Weaver<'a, 'c> {
-    fn new(module: &'a Module<'c>, kernel: Function, layout: GuardLayout) -> Result<Weaver<'a, 'c>> {
+    fn new(module: &'a Module<'c>, kernel: Function, args: u32, slots: Option<GuardLayout>) -> Result<Weaver<'a, 'c>> {
         // SAFETY: the kernel is alive and has a body; the builder goes with the weaver.
         unsafe {
             let count = LLVMCountParams(kernel.0);
-            if count != layout.args + 1 {
+            if count != args + 1 {
                 let name = kernel.name();
-                return Err(Error::internal(format!(
-                    "kernel {name} has {count} arguments, not {} and the probe buffer",
-                    layout.args
-                )));
+                let what = format!("kernel {name} has {count} arguments, not {args} and the probe buffer");
+                return Err(Error::internal(what));
             }
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let builder = LLVMCreateBuilderInContext(context);
@@ -156,8 +174,8 @@ impl<'a, 'c> Weaver<'a, 'c> {
             LLVMPositionBuilderBefore(builder, start);
             let word = LLVMInt32TypeInContext(context);
             let ids = LLVMBuildAlloca(builder, LLVMArrayType2(word, IDS_WORDS), c"kassay_ids".as_ptr());
-            let probe = LLVMGetParam(kernel.0, layout.args);
-            Ok(Weaver { module, kernel, layout, builder, word, probe, ids })
+            let probe = LLVMGetParam(kernel.0, args);
+            Ok(Weaver { module, kernel, slots, builder, word, probe, ids })
         }
     }
 
@@ -181,8 +199,8 @@ impl<'a, 'c> Weaver<'a, 'c> {
 
     fn weave(&self, calls: &Calls) -> Result<()> {
         self.call("__kassay_ids_enter", &mut [self.probe, self.ids])?;
-        for position in 0..self.layout.args {
-            self.advance(position)?;
+        if let Some(layout) = self.slots {
+            (0..layout.args).try_for_each(|position| self.advance(layout, position))?;
         }
         for (call, name) in &calls.ids {
             // SAFETY: alive; a dimension is the call's only argument, if it has one.
@@ -191,14 +209,17 @@ impl<'a, 'c> Weaver<'a, 'c> {
             self.replace(*call, name, &mut arguments)?;
         }
         for call in &calls.slots {
-            let (first, words) = (self.constant(self.layout.slot(0)), self.constant(SLOT_WORDS));
+            let Some(layout) = self.slots else {
+                return Err(Error::internal("a module that asks for its slot is woven for launches without slots"));
+            };
+            let (first, words) = (self.constant(layout.slot(0)), self.constant(SLOT_WORDS));
             self.replace(*call, "__kassay_ids_slot", &mut [self.probe, self.ids, first, words])?;
         }
         Ok(())
     }
 
     /// Makes an argument that is a buffer begin at the slot's copy.
-    fn advance(&self, position: u32) -> Result<()> {
+    fn advance(&self, layout: GuardLayout, position: u32) -> Result<()> {
         // SAFETY: the kernel has this argument; its uses are replaced by a value of its type that the entry computes
         // before any of them.
         unsafe {
@@ -210,7 +231,7 @@ impl<'a, 'c> Weaver<'a, 'c> {
             {
                 return Ok(());
             }
-            let stride = self.constant(self.layout.argument(position) + argument::STRIDE);
+            let stride = self.constant(layout.argument(position) + argument::STRIDE);
             let mut offset = self.call("__kassay_ids_offset", &mut [self.probe, self.ids, stride])?;
             let byte = LLVMInt8TypeInContext(LLVMGetModuleContext(self.module.as_mut_ptr()));
             let at = LLVMBuildGEP2(self.builder, byte, argument, &mut offset, 1, c"".as_ptr());

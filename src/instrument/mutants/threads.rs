@@ -9,8 +9,8 @@ use super::weaver::Numbers;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::layout::slot;
-use crate::instrument::probe_argument;
 use crate::kernel::ir::{self, Function};
+use crate::kernel::parameters;
 
 /// The function that finds the words of the run's slot in the probe buffer; declared by the weavers, defined by whoever
 /// decides how many slots a launch has.
@@ -42,7 +42,7 @@ pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -
             }
         }
     }
-    match (0..functions.len()).find(|f| needs[*f] && !probe_argument::only_called(functions[*f])) {
+    match (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
         None => Ok(needs),
         Some(f) => Err(Error::internal(format!(
             "the address of `{}` is taken (by a block or enqueue_kernel): it cannot hold mutants",
@@ -76,12 +76,12 @@ fn append(
             _ => ty,
         };
         let old = functions[f];
-        let (new, of_old) = probe_argument::append(old, ty, if f == 0 { "kassay_probe" } else { name });
+        let (new, of_old) = parameters::append(old, ty, if f == 0 { "kassay_probe" } else { name });
         functions[f] = new;
         // SAFETY: alive; the last parameter is the one just added.
         let last = unsafe { LLVMGetLastParam(new.0) };
         if f == 0 {
-            probe_argument::describe(new);
+            parameters::describe(new, "kassay_probe", "uint*", 1);
             values[0] = Some((kernel.1)(last));
         } else {
             values[f] = Some(last);
@@ -94,7 +94,7 @@ fn append(
             let caller = Function(unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) });
             // All callers of what needs it need it too, or are not reached from the kernel, and then not in the list.
             if let Some(value) = functions.iter().position(|f| *f == caller).and_then(|f| values[f]) {
-                probe_argument::call_with(call, new, value);
+                parameters::call_with(call, new, value);
             }
         }
         // SAFETY: its body has moved and its calls are rewritten.

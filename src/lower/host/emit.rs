@@ -106,7 +106,19 @@ pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>>
     }
 }
 
+/// Leaves out of code generation what takes time with the square of a kernel's branches: every check has a block of its own, which LLVM
+/// compares with all others to merge their ends. These options are of the whole process: only a child may set them.
+fn keep_ends_apart() {
+    let arguments = [c"kassay".as_ptr(), c"-enable-tail-merge=false".as_ptr()];
+    // SAFETY: two C strings, which LLVM copies; LLVM knows the option.
+    unsafe {
+        let count = arguments.len() as i32;
+        llvm_sys::support::LLVMParseCommandLineOptions(count, arguments.as_ptr(), std::ptr::null());
+    }
+}
+
 fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
+    keep_ends_apart();
     // SAFETY: the module is alive. Positions are kept in the table of sites; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
     // What weaving says of hooks holds.

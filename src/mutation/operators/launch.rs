@@ -109,7 +109,7 @@ impl Limits {
 /// Why there is none, for the reason of an ignored mutant: the device or the kernel does not allow it.
 pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<NdRange, String> {
     let size = range.local_or_default(limits.required, limits.group);
-    let groups: [u64; 3] = std::array::from_fn(|d| range.global[d] / size[d].max(1));
+    let groups: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(size[d].max(1)));
     let dims = range.dims as usize;
     let stepped = |of: u64, by: i64, what: &str, dimension: usize| {
         of.checked_add_signed(by)

@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
             ArgValue::Buffer(bytes) => Block::buffer(bytes.clone(), Initial::Known),
             ArgValue::Local(bytes) => Block::local((*bytes).min(memory::LARGEST)),
             ArgValue::Value(bytes) => Block::fixed(bytes.clone()),
-            ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
+            ArgValue::Same(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
         });
         let mut blocks: Vec<Block> = blocks.collect();
         blocks.resize_with(program.params.len(), || Block::fixed(Vec::new()));
@@ -246,6 +246,8 @@ impl<'a> Machine<'a> {
                 }
                 Value::of(lanes, shape)
             }
+            Some(ArgValue::Buffer(bytes)) if bytes.is_empty() => Value::known(0),
+            Some(ArgValue::Same(other)) => self.param(*other as usize, shape, symbolic),
             Some(ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Local(_)) => {
                 Value::known(memory::pointer(position as u64, 0))
             }

@@ -271,6 +271,7 @@ fn hash_of(launch: &Launch) -> u64 {
             ArgValue::Value(bytes) => bytes.hash(&mut hasher),
             ArgValue::Buffer(bytes) | ArgValue::Image { texels: bytes, .. } => bytes.hash(&mut hasher),
             ArgValue::Local(bytes) => bytes.hash(&mut hasher),
+            ArgValue::Same(other) => other.hash(&mut hasher),
             ArgValue::Sampler { .. } => {}
         }
     }

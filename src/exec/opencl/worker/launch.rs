@@ -92,6 +92,14 @@ pub fn run(
             _ => set(context, loaded, position, arg, order.repeats > 1, memory)?,
         });
     }
+    for (position, arg) in (0..).zip(order.args) {
+        if let Arg::Same(other) = arg {
+            match held.get(*other as usize) {
+                Some(Held::Object(object, _)) => set_memory(loaded, position, &object.work)?,
+                _ => set_null(loaded, position)?,
+            }
+        }
+    }
     let probe = match order.probe {
         Some(span) => {
             let buffer = empty_buffer(context, length(span)?)?;
@@ -168,6 +176,12 @@ pub fn set(
             set_raw(loaded, position, usize::try_from(*len).unwrap_or(usize::MAX).max(1), ptr::null())?;
             Ok(Held::Nothing)
         }
+        // When what it shares is there.
+        Arg::Same(_) => Ok(Held::Nothing),
+        Arg::Buffer(span) if span.len == 0 => {
+            set_null(loaded, position)?;
+            Ok(Held::Nothing)
+        }
         Arg::Buffer(span) => {
             let object = Object::buffer(context, bytes(memory, *span)?, repeats)?;
             set_memory(loaded, position, &object.work)?;
@@ -203,6 +217,12 @@ pub fn set(
 
 pub fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
     set_raw(loaded, position, size_of_val(&object.0), (&raw const object.0).cast())
+}
+
+/// A null pointer for a buffer.
+pub fn set_null(loaded: &Loaded, position: u32) -> Result<(), Refusal> {
+    let null: opencl3::types::cl_mem = ptr::null_mut();
+    set_raw(loaded, position, size_of_val(&null), (&raw const null).cast())
 }
 
 pub fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {

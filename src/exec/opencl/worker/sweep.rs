@@ -113,14 +113,16 @@ impl<'a> Course<'a> {
             }
             None => Slots { count: 1, first: 0, words: 0 },
         };
-        let (mut places, mut held) = (Vec::new(), Vec::new());
+        let (mut places, mut held): (Vec<Place<'_>>, _) = (Vec::new(), Vec::new());
+        // By position, which of the places an argument has.
+        let mut at: Vec<(u32, usize)> = Vec::new();
         for (position, arg) in (0..).zip(&sweep.args) {
             let read_only = sweep.read_only.get(position as usize).copied().unwrap_or(false);
             let stride = sweep.batch.as_ref().and_then(|b| b.strides.get(position as usize)).copied().unwrap_or(0);
             let stride = usize::try_from(stride).map_err(|_| launch::outside())?;
             let copies = if stride == 0 { 1 } else { slots.count };
             let (store, pristine) = match arg {
-                Arg::Buffer(span) => {
+                Arg::Buffer(span) if span.len > 0 => {
                     let pristine = launch::bytes(inputs, *span)?;
                     let store = Store::buffer(&open.context, fine, pristine, copies, stride)?;
                     store.set(loaded, position)?;
@@ -141,7 +143,20 @@ impl<'a> Course<'a> {
             for e in sweep.expected.iter().filter(|e| e.position == position) {
                 expected.push((e, launch::bytes(inputs, e.bytes)?));
             }
+            at.push((position, places.len()));
             places.push(Place { store, pristine, written: !read_only, stride, expected });
+        }
+        for (position, arg) in (0..).zip(&sweep.args) {
+            if let Arg::Same(other) = arg {
+                let shared = at.iter().find(|(p, _)| p == other).and_then(|(_, i)| places.get_mut(*i));
+                match shared {
+                    Some(place) => {
+                        place.store.set(loaded, position)?;
+                        place.written |= !sweep.read_only.get(position as usize).copied().unwrap_or(false);
+                    }
+                    None => launch::set_null(loaded, position)?,
+                }
+            }
         }
         let probe_len = words(sweep.probe_words)?;
         let probe = Probe::new(&open.context, fine, probe_len)?;

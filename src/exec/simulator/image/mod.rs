@@ -89,7 +89,7 @@ impl Image {
                 let sampler = Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
                 Ok(Image(Body::Sampler(sampler)))
             }
-            ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Local(_) => {
+            ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Same(_) | ArgValue::Local(_) => {
                 Err("it is neither an image nor a sampler".to_owned())
             }
         }

@@ -1,10 +1,10 @@
-//! Threading an argument through functions: a function's type changes, so its body moves into a new function.
+//! Giving functions one more parameter: a function's type changes, so its body moves into a new function.
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
 
-use crate::kernel::ir::{Block, Function};
+use super::ir::{Block, Function};
 
 /// Whether every use of `function` is a direct call of it, so that its type can change.
 pub fn only_called(function: Function) -> bool {
@@ -122,24 +122,24 @@ pub fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValueRef) {
     }
 }
 
-/// Adds the description of the probe argument to a kernel's argument metadata (where it has any), so that its lists
-/// are as long as its arguments.
-pub fn describe(kernel: Function) {
+/// Adds the description of a last parameter, a pointer to `space`, to a kernel's argument metadata (where it has any), so that its
+/// lists are as long as its parameters. `ty`: as OpenCL C writes it.
+pub fn describe(kernel: Function, name: &str, ty: &str, space: u32) {
     let texts = [
         ("kernel_arg_access_qual", "none"),
-        ("kernel_arg_type", "uint*"),
-        ("kernel_arg_base_type", "uint*"),
+        ("kernel_arg_type", ty),
+        ("kernel_arg_base_type", ty),
         ("kernel_arg_type_qual", ""),
-        ("kernel_arg_name", "kassay_probe"),
+        ("kernel_arg_name", name),
     ];
     // SAFETY: the kernel is alive; nodes are copied operand by operand.
     unsafe {
         let context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel.0));
-        for (name, text) in texts {
+        for (kind, text) in texts {
             let extra = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
-            extend_node(kernel, context, name, extra);
+            extend_node(kernel, context, kind, extra);
         }
-        let space = LLVMConstInt(LLVMInt32TypeInContext(context), 1, 0);
+        let space = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(space), 0);
         extend_node(kernel, context, "kernel_arg_addr_space", LLVMValueAsMetadata(space));
     }
 }

@@ -1,0 +1,113 @@
+//! Variables of the module that become something else within a function: constants that are computed from their addresses are computed
+//! by instructions then.
+
+use std::collections::HashMap;
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use llvm_sys::prelude::*;
+
+use super::ir::{Block, Function, Inst};
+use crate::error::{Error, Result};
+
+/// Uses, in all of `function`, for each variable of `moved` the value beside it. That value stands before every such use.
+///
+/// # Errors
+/// `Internal` if the address of one is part of a constant that no instruction can compute.
+pub fn replace(function: Function, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
+    // SAFETY: alive; the builder is disposed of.
+    let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(function.0))) };
+    let instructions: Vec<Inst> = function.blocks().into_iter().flat_map(Block::instructions).collect();
+    let done = instructions.into_iter().try_for_each(|inst| of_instruction(builder, inst, moved));
+    // SAFETY: made above.
+    unsafe { LLVMDisposeBuilder(builder) };
+    done
+}
+
+fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
+    // Of phis: several ways may come from one block, and must bring the same.
+    let mut built: HashMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> = HashMap::new();
+    for (i, operand) in (0..).zip(inst.operands()) {
+        // SAFETY: alive; a phi has a block for each operand.
+        unsafe {
+            if !leads_to(operand, moved) {
+                continue;
+            }
+            let at = match inst.opcode() {
+                LLVMOpcode::LLVMPHI => Inst(LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(inst.0, i))),
+                _ => inst,
+            };
+            let key = (at.block().0, operand);
+            let value = match built.get(&key) {
+                Some(value) => *value,
+                None => spell_out(builder, operand, at, moved)?,
+            };
+            built.insert(key, value);
+            LLVMSetOperand(inst.0, i, value);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value is a constant that is one of the variables, or computed from one.
+pub fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
+    // SAFETY: alive; operands are below the count. Functions and variables lead nowhere.
+    unsafe {
+        if LLVMIsAConstant(value).is_null() {
+            return false;
+        }
+        if moved.contains_key(&value) {
+            return true;
+        }
+        if LLVMIsAUser(value).is_null() || !LLVMIsAGlobalValue(value).is_null() {
+            return false;
+        }
+        (0..LLVMGetNumOperands(value).max(0) as u32).any(|i| leads_to(LLVMGetOperand(value, i), moved))
+    }
+}
+
+/// Computes a constant that leads to a variable by instructions before `at`.
+unsafe fn spell_out(
+    builder: LLVMBuilderRef,
+    constant: LLVMValueRef,
+    at: Inst,
+    moved: &HashMap<LLVMValueRef, LLVMValueRef>,
+) -> Result<LLVMValueRef> {
+    // SAFETY: alive; operand numbers are those of the opcode.
+    unsafe {
+        if let Some(place) = moved.get(&constant) {
+            return Ok(*place);
+        }
+        if !leads_to(constant, moved) {
+            return Ok(constant);
+        }
+        let unknown = || Error::internal("a constant holds the address of a variable");
+        if LLVMIsAConstantExpr(constant).is_null() {
+            return Err(unknown());
+        }
+        let mut operands = Vec::new();
+        for i in 0..LLVMGetNumOperands(constant) as u32 {
+            operands.push(spell_out(builder, LLVMGetOperand(constant, i), at, moved)?);
+        }
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, at.0);
+        LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at.0));
+        let (b, ty) = (builder, LLVMTypeOf(constant));
+        match LLVMGetConstOpcode(constant) {
+            LLVMOpcode::LLVMGetElementPtr => {
+                let (element, rest) = (LLVMGetGEPSourceElementType(constant), &mut operands[1..]);
+                let (first, count) = (rest.as_mut_ptr(), rest.len() as u32);
+                Ok(LLVMBuildGEP2(b, element, operands[0], first, count, c"".as_ptr()))
+            }
+            opcode @ (LLVMOpcode::LLVMAddrSpaceCast
+            | LLVMOpcode::LLVMPtrToInt
+            | LLVMOpcode::LLVMIntToPtr
+            | LLVMOpcode::LLVMBitCast
+            | LLVMOpcode::LLVMTrunc) => Ok(LLVMBuildCast(b, opcode, operands[0], ty, c"".as_ptr())),
+            opcode @ (LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor) => {
+                Ok(LLVMBuildBinOp(b, opcode, operands[0], operands[1], c"".as_ptr()))
+            }
+            _ => Err(unknown()),
+        }
+    }
+}

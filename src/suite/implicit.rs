@@ -1,0 +1,97 @@
+//! Where a test gives what the kernel's source has no parameter for: buffers of pointers in structs, and the program's variables.
+
+use super::arguments::{Context, Resolved};
+use super::data::Loader;
+use super::de::At;
+use super::document::{Node, Value, suggestion};
+use super::format::{Form, SameSpec};
+use super::launch::ArgValue;
+use crate::error::{Error, Result};
+use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
+
+/// What a struct's `fields` give for one of its pointers; `None`: nothing.
+pub fn member<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
+    let mut at = fields;
+    for step in path {
+        at = match (step, &at.value) {
+            (Step::Field(name), _) => {
+                // A struct in a struct may be written as one at the top is.
+                let inner = match at.entries() {
+                    Some([only]) if only.key == "fields" && name != "fields" => &only.node,
+                    _ => at,
+                };
+                inner.get(name)?
+            }
+            (Step::Index(i), Value::List(items)) => items.get(usize::try_from(*i).ok()?)?,
+            (Step::Index(_), _) => return None,
+        };
+    }
+    Some(at)
+}
+
+/// The buffer of another argument, for a pointer in a struct.
+///
+/// # Errors
+/// `Caller`, with its place, if the kernel has no such buffer, or it is none itself.
+pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, spec: &SameSpec) -> Result<Resolved> {
+    let At { span, value: name } = &spec.same_as;
+    if !context.arg.is_member() {
+        return Err(loader
+            .error(&context.key.span, format!("`{}` needs a buffer of its own", context.arg.label()))
+            .mend("`same_as` is for pointers in structs; give the data here"));
+    }
+    let buffers: Vec<&Arg> = interface.args.iter().filter(|a| matches!(a.kind, ArgKind::Buffer { .. })).collect();
+    let other = |a: &&&Arg| a.label() == *name || (a.name.is_none() && a.position.to_string() == *name);
+    let Some(target) = buffers.iter().find(other).filter(|t| t.position != context.arg.position) else {
+        let labels: Vec<String> =
+            buffers.iter().filter(|b| b.position != context.arg.position).map(|b| b.label()).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let error = loader.error(span, format!("`{}` has no other buffer `{name}`", interface.name));
+        return Err(match labels.is_empty() {
+            true => error.mend("give the pointer a buffer of its own"),
+            false => error.mend(suggestion(name, &labels, "its buffers")),
+        });
+    };
+    let is_constant = |a: &Arg| a.address_space() == AddressSpace::Constant;
+    if is_constant(target) != is_constant(context.arg) {
+        return Err(loader
+            .error(
+                span,
+                format!("`{}` is {} memory, `{name}` is not", context.arg.label(), context.arg.address_space().name()),
+            )
+            .mend("name a buffer of the same address space, or give the pointer one of its own"));
+    }
+    Ok(Resolved { value: ArgValue::Same(target.position), expectation: None, output: None, margin: 0 })
+}
+
+/// What `same_as` names must be a buffer with contents of its own.
+///
+/// # Errors
+/// `Caller`, with its place.
+pub fn check_targets(
+    loader: &Loader<'_>,
+    interface: &Interface,
+    args: &[ArgValue],
+    given: &[(&At<String>, &Form)],
+) -> Result<()> {
+    for (value, (_, form)) in args.iter().zip(given) {
+        let (ArgValue::Same(target), Form::Same(spec)) = (value, form) else { continue };
+        if let Some(ArgValue::Same(last)) = args.get(*target as usize) {
+            let label = |p: u32| interface.args.get(p as usize).map(Arg::label).unwrap_or_default();
+            return Err(loader
+                .error(&spec.same_as.span, format!("`{}` has no buffer of its own", label(*target)))
+                .mend(format!("write same_as = \"{}\"", label(*last))));
+        }
+    }
+    Ok(())
+}
+
+/// For a struct that does not give one of its pointers.
+///
+/// # Errors
+/// Always: `Caller`, with its place.
+pub fn missing(loader: &Loader<'_>, span: &super::document::Span, arg: &Arg) -> Error {
+    loader.error(span, format!("the pointer `{}` ({}) is not given", arg.label(), arg.type_name)).mend(
+        "give it a buffer, such as { fill = 0, len = 64 } or { same_as = \"x\" }; with `partial = true` it is null",
+    )
+}

@@ -1,0 +1,38 @@
+//! Control dependence of all blocks at once is that of each block by its definition.
+
+use std::path::Path;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{self, File};
+use kassay::kernel::compile;
+use kassay::kernel::options::KernelOptions;
+
+#[test]
+fn blocks_depend_on_the_same_edges_one_by_one_and_all_at_once() {
+    let mut compared = 0;
+    for name in [
+        "bitonic_sort",
+        "switch_machine",
+        "loop_shapes",
+        "divergent_exit",
+        "prefix_filter",
+        "short_circuit",
+        "nbody_step",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/{name}/{name}.cl"));
+        let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+        let context = Context::create();
+        let file = File::parse(&context, &loaded).unwrap();
+        for kernel in &file.kernels {
+            let assay = file.assay(kernel, &loaded, &build::sources_of(&path)).unwrap();
+            for f in &assay.sites.functions {
+                let all = f.dominance.control_dependences(&f.cfg);
+                for (block, edges) in all.iter().enumerate().filter(|(b, _)| f.cfg.reachable[*b]) {
+                    assert_eq!(*edges, f.dominance.control_dependence(&f.cfg, block), "{kernel}: block {block}");
+                    compared += edges.len();
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}

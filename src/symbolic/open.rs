@@ -484,9 +484,17 @@ impl Device<'_> {
             let of: Vec<Term> = operands.iter().filter_map(|all| all.get(i).or(all.first()).copied()).collect();
             // Beside a normal number, one that is none compares as 0 does.
             let is_far = self.name == "FCompare" && of.iter().any(|x| self.is_normal_constant(*x));
+            // Which of two is called less makes no difference to a comparison.
+            let is_comparison = self.name == "FCompare" || self.name.starts_with("is");
+            let mut sorted = of.clone();
+            sorted.sort_unstable();
             for (o, all) in operands.iter().enumerate() {
                 let Some(lane) = all.get(i) else { continue };
-                taken[o].push(if is_far { *lane } else { self.flushed(*lane, &format!("{} {of:?} {o}", self.name)) });
+                let key = match is_comparison {
+                    true => format!("compared {sorted:?} {lane:?}"),
+                    false => format!("{} {of:?} {o}", self.name),
+                };
+                taken[o].push(if is_far { *lane } else { self.flushed(*lane, &key) });
             }
         }
         taken

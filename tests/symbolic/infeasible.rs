@@ -169,6 +169,7 @@ fn what_opencl_leaves_open_proves_nothing() {
     last("if (x > 1.0f && x * 1.0f == 0.0f) out[0] = 1;", "t");
     last("if (x == 1e-40f && x == 0.0f) out[0] = 1;", "");
     last("if (x == 1e-30f && x == 0.0f) out[0] = 1;", "t");
+    last("if (x < y && !(y > x)) out[0] = 1;", "t");
     last("if (isinf(x) && max(x, 1.0f) < 1.0f) out[0] = 1;", "");
     last("if (isfinite(x) && max(x, 1.0f) < 1.0f) out[0] = 1;", "t");
     last("if (as_int(fmax(0.0f, -fabs(x))) != 0) out[0] = 1;", "");

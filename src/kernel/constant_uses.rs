@@ -51,7 +51,7 @@ fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValue
 }
 
 /// Whether a value is a constant that is one of the variables, or computed from one.
-pub fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
+pub(crate) fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
     // SAFETY: alive; operands are below the count. Functions and variables lead nowhere.
     unsafe {
         if LLVMIsAConstant(value).is_null() {

@@ -98,7 +98,7 @@ unsafe fn call_attributes(call: LLVMValueRef, index: u32) -> Vec<LLVMAttributeRe
 }
 
 /// Replaces `call` by a call of `callee` with one more, last argument.
-pub fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValueRef) {
+pub(crate) fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValueRef) {
     // SAFETY: the call is alive and was of a function that `callee` extends by one argument; the builder is disposed of; the old
     // call has no uses left when it is erased.
     unsafe {

@@ -200,7 +200,7 @@ fn what_is_said_wrongly_gets_an_error_with_its_place() -> Done {
         (entry("{ kind = \"out-of-bounds\", argument = \"in\" }"), ":7:", "together"),
         (entry("{ kind = \"division\", argument = \"in\", first = 0, last = 0 }"), ":7:", "do not go with `division`"),
         (with("", ", margin = 99999999999", ""), ":10:", "margin"),
-        (with("", "", "").replace("n = 8\n", "n = { margin = 3 }\n"), ":9:", "`n`"),
+        (with("", "", "").replace("n = 8\n", "n = { margin = 3 }\n"), ":9:", "form of this argument"),
     ];
     for (text, place, what) in cases {
         let suite = suite(&text)?;

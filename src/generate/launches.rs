@@ -165,8 +165,9 @@ fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
 
 /// `name`, with a number if others have it.
 pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
-    let count = others.filter(|o| *o == name || o.starts_with(&format!("{name} "))).count();
-    if count == 0 { name } else { format!("{name} {}", count + 1) }
+    let taken: Vec<&str> = others.filter(|o| o.starts_with(&name)).collect();
+    let named = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name} {n}")));
+    named.into_iter().find(|n| !taken.contains(&n.as_str())).unwrap_or(name)
 }
 
 /// How much of what a dry run did looks like values that do not fit together.

@@ -51,6 +51,8 @@ impl Mutator<'_> {
             5 => sizes.groups[d] = self.named_size(),
             6 if !is_fixed => sizes.local[d] = self.named_size(),
             _ if is_fixed => sizes.groups[d] = 1 + self.below(6),
+            // Groups of one are the boundary case: what others store or wait for is not there.
+            2 if self.below(3) == 0 => sizes.local[d] = 1,
             2 => {
                 let usual = [1, 2, 4, 8, 16, 32, 64, 128, 256];
                 sizes.local[d] = self.pick(&usual).unwrap_or(8);
@@ -75,8 +77,11 @@ impl Mutator<'_> {
         let Sizes { mut local, mut groups } = sizes;
         let model = self.model();
         let rules = &model.groups;
-        for d in (0..3).filter(|_| rules.required.is_none()) {
-            local[d] = local[d].clamp(1, rules.at_most[d].unwrap_or(most_of_group).min(most_of_group));
+        for d in 0..3 {
+            local[d] = match rules.required.map(|r| r[d]).or(rules.exactly[d]) {
+                Some(fixed) => fixed,
+                None => local[d].clamp(1, rules.at_most[d].unwrap_or(most_of_group).min(most_of_group)),
+            };
         }
         while local.iter().product::<u64>() > most_of_group && rules.required.is_none() {
             let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };

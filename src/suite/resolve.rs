@@ -207,6 +207,10 @@ impl Suite {
         }
         implicit::check_targets(loader, interface, &args, &forms)?;
         let (allows_faults, faulted) = faults::resolve(&self.source, &test.entry, interface)?;
+        // None behind the last is as good as zero.
+        while margins.last() == Some(&0) {
+            margins.pop();
+        }
         let launch = Launch { range, args, schedule, allows_faults, margins };
         Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
     }

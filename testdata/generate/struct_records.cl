@@ -25,7 +25,7 @@ __kernel void visit(__global const record *records, __global int *out, int which
     __global const record *r = &records[which + id];
     if (part > 2)
         return;
-    if (r->kind == 7 && r->parts[part].pair.y > 1000)
+    if (r->kind == 7 && r->parts[part].pair.y > 1000) // -> true covered, false covered
         out[id] = 1;
     else if (r->is_open && r->bits.bytes[2] == 0x5a)
         out[id] = 2;

@@ -18,7 +18,7 @@ __kernel void descend(long height, __global node *nodes_d, long count, __global 
                 below[g] = nodes_d[below[g]].indices[l];
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        if (l == 0)
+        if (l == 0) // -> true covered, false covered
             current[g] = below[g];
         barrier(CLK_GLOBAL_MEM_FENCE);
     }

@@ -4,7 +4,7 @@
  * a function, one that is reached through its address; each launch begins with what the initialisers say.
  */
 
-global int factors[4] = {1, 10, 100};
+global int factors[5] = {1, 10, 100};
 global int taken;
 global uint2 ends = (uint2)(7, 0x80000000u);
 
@@ -25,5 +25,5 @@ __kernel void program_variables(__global int *out, __global int *tickets, int n)
     global int *row = &factors[1];
     out[i] = i == 0 ? (int)ends.x : row[(i & 3) - 1] * i;
     if (i == n - 1)
-        factors[3] = n;
+        factors[4] = n;
 }

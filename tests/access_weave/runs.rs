@@ -14,9 +14,11 @@ fn each(source: &str, cl_std: &str, items: [u64; 2], args: &[ArgValue], check: i
     }
 }
 
-/// Kind, object's name and offset of the only fault.
+/// Kind, object's name and offset of the only fault; an index beyond an inner array is noted beside the access out of bounds that it leads to.
 fn only_fault(hooked: &Hooked, seen: &Simulation) -> (FaultKind, String, i64, String) {
-    let [fault] = &seen.faults[..] else { panic!("{:?}", seen.faults) };
+    let out = |site: u32| seen.faults.iter().any(|f| f.kind == FaultKind::OutOfBounds && f.site == site);
+    let apart: Vec<_> = seen.faults.iter().filter(|f| f.kind != FaultKind::BeyondInner || !out(f.site)).collect();
+    let [fault] = apart[..] else { panic!("{:?}", seen.faults) };
     let name = fault.object.map_or(String::new(), |o| hooked.table.objects[o as usize].name.clone());
     let path = match fault.kind {
         FaultKind::Division => hooked.table.divisions[fault.site as usize].path,

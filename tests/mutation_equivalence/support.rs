@@ -6,7 +6,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay::cfg::sites::Sites;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, compile, module};
+use kassay::kernel::{canonical, compile, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::equivalence::normal::{self, Normal};
 
@@ -22,7 +22,9 @@ pub fn canonical_file(file: &Path, entry: &str, options: &KernelOptions) -> (Vec
     let loaded = compile::load(file, options, true).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
     let context = Context::create();
     let module = module::parse(&context, &loaded.bitcode, &loaded.source).unwrap();
+    let mut interface = signature::interface(&module, entry).unwrap();
     canonical::canonicalise(&module, entry, &spirv::machine().unwrap()).unwrap();
+    implicit::append(&module, &mut interface).unwrap();
     let sources = kassay::coverage::build::sources_of(file);
     let sites = Sites::read(&module, entry, false, loaded.ast.as_ref(), &sources);
     (module.write_bitcode_to_memory().as_slice().to_vec(), sites)

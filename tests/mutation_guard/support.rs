@@ -15,8 +15,10 @@ use kassay::instrument::ids;
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::kernel::canonical;
 use kassay::kernel::compile;
+use kassay::kernel::implicit;
 use kassay::kernel::module;
 use kassay::kernel::options::KernelOptions;
+use kassay::kernel::signature;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
@@ -43,7 +45,9 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     let loaded = compile::load(file, options, false)?;
     let machine = spirv::machine()?;
     let module = module::parse(&context, &loaded.bitcode, file)?;
+    let mut interface = signature::interface(&module, entry)?;
     canonical::canonicalise(&module, entry, &machine)?;
+    implicit::append(&module, &mut interface)?;
     let layout = GuardLayout { args };
     guard::inline_and_promote(&module, entry, &machine)?;
     let guards = guard::weave(&module, entry, layout, false, &machine)?;

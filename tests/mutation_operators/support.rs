@@ -9,7 +9,7 @@ use kassay::kernel::ast::Ast;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
-use kassay::kernel::{canonical, module, signature};
+use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::operators::{Preset, Subject};
 
@@ -35,8 +35,9 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
     let ast: Option<&Ast> = loaded.ast.as_ref().filter(|_| known == Known::Syntax);
     for entry in module::kernels(&parsed) {
         let own = parsed.clone();
-        let interface = signature::interface(&own, &entry).unwrap();
+        let mut interface = signature::interface(&own, &entry).unwrap();
         canonical::canonicalise(&own, &entry, &machine).unwrap();
+        implicit::append(&own, &mut interface).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
         // SAFETY: only the lifetime of the context is shortened, which outlives the borrow.
         let module = unsafe { &*std::ptr::from_ref(&own).cast::<Module<'_>>() };

@@ -17,7 +17,7 @@ use kassay::kernel::compile::{self, Format};
 use kassay::kernel::interface::Interface;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
-use kassay::kernel::{canonical, module, signature};
+use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::suite::launch::Launch;
 
@@ -36,8 +36,9 @@ impl<'c> Kernel<'c> {
         let machine = spirv::machine().unwrap();
         let module = module::parse(context, &loaded.bitcode, &loaded.source).unwrap();
         let entry = entry.map_or_else(|| module::kernels(&module)[0].clone(), str::to_owned);
-        let interface = signature::interface(&module, &entry).unwrap();
+        let mut interface = signature::interface(&module, &entry).unwrap();
         canonical::canonicalise(&module, &entry, &machine).unwrap();
+        implicit::append(&module, &mut interface).unwrap();
         let from_spirv = loaded.format == Format::SpirV;
         let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &Sources::beside(file));
         Kernel { module, machine, entry, sites, interface }

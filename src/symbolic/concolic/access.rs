@@ -4,7 +4,8 @@ use llvm_sys::LLVMAtomicRMWBinOp;
 
 use super::inputs;
 use super::instruction::bytes;
-use super::machine::{Item, Machine, Mode};
+use super::item::{Item, Mode};
+use super::machine::Machine;
 use super::memory::{self, Block, Cell, Initial};
 use super::trace::Entry;
 use super::value::{self, Lane, Value};

@@ -1,7 +1,8 @@
 //! Calls: marks, ids, barriers, and builtins that access memory.
 
 use super::inputs;
-use super::machine::{Item, Machine, Mode, State};
+use super::item::{Item, Mode, State};
+use super::machine::Machine;
 use super::trace::Entry;
 use super::value::{self, Lane, Value};
 use crate::instrument::marks::MARK;

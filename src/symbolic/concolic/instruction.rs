@@ -2,7 +2,8 @@
 
 use llvm_sys::LLVMOpcode;
 
-use super::machine::{Item, Machine};
+use super::item::Item;
+use super::machine::Machine;
 use super::memory::{self, Block};
 use super::value::{self, Lane, Value};
 use crate::program::{Instruction, Kind, Op, Shape, arithmetic, mathematics, signed};

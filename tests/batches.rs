@@ -79,8 +79,8 @@ fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -
         words[header::GROUPS as usize + d] = u32::try_from(groups)?;
     }
     let mut strides = vec![0; launch.args.len()];
-    for (position, arg) in (0..).zip(&launch.args) {
-        let ArgValue::Buffer(bytes) = arg else { continue };
+    for position in 0..launch.args.len() as u32 {
+        let Some(ArgValue::Buffer(bytes)) = launch.value(position) else { continue };
         let stride = (bytes.len() as u64 + 1).next_multiple_of(128);
         strides[position as usize] = stride;
         words[(layout.argument(position) + argument::STRIDE) as usize] = stride as u32;

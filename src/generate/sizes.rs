@@ -51,8 +51,6 @@ impl Mutator<'_> {
             5 => sizes.groups[d] = self.named_size(),
             6 if !is_fixed => sizes.local[d] = self.named_size(),
             _ if is_fixed => sizes.groups[d] = 1 + self.below(6),
-            // Groups of one are the boundary case: what others store or wait for is not there.
-            2 if self.below(3) == 0 => sizes.local[d] = 1,
             2 => {
                 let usual = [1, 2, 4, 8, 16, 32, 64, 128, 256];
                 sizes.local[d] = self.pick(&usual).unwrap_or(8);

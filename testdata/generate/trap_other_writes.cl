@@ -12,7 +12,7 @@ kernel void trap_other_writes(global const int *in, global int *out) {
     barrier(CLK_LOCAL_MEM_FENCE);
     int r = 0;
     if (before == 41) {
-        if (tile[0] == 42) // -> true covered, false covered
+        if (tile[0] == 42) // -> true covered, false covered/unknown
             r = 1;
     }
     out[get_global_id(0)] = r;

@@ -22,6 +22,8 @@ pub struct Invariant {
     pub holds: Term,
     /// The conditions under which it was checked.
     pub leans_on: Vec<Term>,
+    /// What the variables of the loops begin with: facts about these may be what the invariant follows from.
+    pub starts: Vec<Term>,
 }
 
 /// Guesses for one variable.
@@ -69,9 +71,14 @@ pub fn find(
     }
     edges.sort_unstable();
     edges.dedup();
+    let phis = encoded.loops.iter().flat_map(|l| &l.phis);
+    let starts: Vec<Term> = phis.flat_map(|p| p.starts.iter().flat_map(|(_, value)| value.iter().copied())).collect();
     guesses
         .into_iter()
-        .map(|g| Invariant { number: g.number, holds: reached(encoded, &g), leans_on: edges.clone() })
+        .map(|g| {
+            let holds = reached(encoded, &g);
+            Invariant { number: g.number, holds, leans_on: edges.clone(), starts: starts.clone() }
+        })
         .collect()
 }
 

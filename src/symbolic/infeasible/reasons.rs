@@ -357,7 +357,7 @@ fn leans_on(
 
 /// The symbols that an invariant is about, with those that facts of the launch relate to them.
 fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
-    let mut about = symbols(encoded, invariant.leans_on.iter().chain([&invariant.holds]));
+    let mut about = symbols(encoded, invariant.leans_on.iter().chain(&invariant.starts).chain([&invariant.holds]));
     let mut facts: Vec<BTreeSet<Term>> =
         background.iter().filter(|b| b.is_of_launch).map(|b| symbols(encoded, [&b.holds])).collect();
     loop {

@@ -124,6 +124,28 @@ fn what_nobody_ends_is_non_termination() {
     assert_eq!(simulation.faults[0].kind, FaultKind::NonTermination);
 }
 
+/// Items that meet at a barrier in each turn of a loop without end make no progress by that.
+#[test]
+fn meeting_for_ever_is_non_termination() {
+    const NEVER: &str = "KERNEL {
+        volatile int *flag = ARG(int *, 0);
+        i64 fuel = item->fuel;
+        while (*flag == 0) {
+            __kassay_barrier(item, 0, 1, 1, 0);
+            BURN(0);
+        }
+    }";
+    let code = code(NEVER, with_barrier(spin_table(), "barrier", false));
+    let (mut simulator, program) = loaded(&code);
+    let launch = launch(8, 4, vec![ints([0])]);
+    let options = SimulationOptions { fuel: Some(1_000), races: true, ..SimulationOptions::default() };
+    let start = Instant::now();
+    let simulation = simulator.simulate(program, &launch, &options, Duration::from_secs(300), &[]).unwrap();
+    let kinds: Vec<_> = simulation.faults.iter().map(|f| f.kind).collect();
+    assert_eq!(kinds, [FaultKind::NonTermination]);
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
 /// Every item does less than a slice of fuel between any two points at which the clock was always looked at; together they take hours.
 const LONG: &str = "KERNEL {
     volatile int *out = ARG(int *, 0);

@@ -434,6 +434,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
         (*(*item).slot).cursor = (*item).place + 1;
         let left = (*item).fuel_left;
         if left == 0 {
+            (*item).spent = true;
             (*item).state = State::Exhausted;
             sync::suspend(item);
             return SLICE as i64;

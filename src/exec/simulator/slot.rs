@@ -51,6 +51,8 @@ pub struct Item {
     pub stop_at: u64,
     /// What it may burn beyond the slice it has; `u64::MAX`: as much as it likes.
     pub fuel_left: u64,
+    /// Whether it asked for more than that.
+    pub spent: bool,
     /// Of the fiber that it runs on.
     pub task: *mut Task,
     /// Its slot's number.
@@ -311,6 +313,7 @@ impl Slot {
             let first = fuel.min(slice);
             (*item).context.fuel = first as i64;
             (*item).fuel_left = if fuel == u64::MAX { fuel } else { fuel - first };
+            (*item).spent = false;
             (*item).accesses = 0;
             (*item).exchanges = [0; 2];
             (*item).state = State::Ready;
@@ -373,6 +376,7 @@ fn blank() -> Item {
         accesses: 0,
         stop_at: u64::MAX,
         fuel_left: 0,
+        spent: false,
         task: std::ptr::null_mut(),
         slot_number: 0,
         index: 0,

@@ -61,9 +61,10 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
         for member in &mut (&mut (*slot).items)[members.start as usize..members.end as usize] {
             member.state = State::Ready;
             first = first.min(member.place);
+            // Meeting again and again once the fuel is spent leads nowhere.
+            (*lane).moved |= !member.spent;
         }
         (*lane).activity += 1;
-        (*lane).moved = true;
         if first < (*item).place {
             (*slot).cursor = first;
             suspend(item);

@@ -12,9 +12,11 @@ use crate::suite::resolve::Test;
 use super::forge::{Effort, Forge, Refusable, Woven};
 use super::mutant::Mutant;
 use super::runner::{self, Case, Cost};
-use super::sizing::{self, Sizes};
+use super::sizing;
 use super::trial::{self, Running, Trial, Trying};
 use super::verdict::Fate;
+
+mod modules;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
@@ -80,10 +82,12 @@ pub struct Engine<'a, 'c> {
     trials: Vec<Trial<'a>>,
     /// Of every test: why it was dropped.
     pub dropped: Vec<Option<String>>,
-    /// The module of all mutants, kept while it is of use.
+    /// The module of all mutants (of the first [`MOST`]), kept while it is of use.
     whole: Option<Whole>,
     /// What building that took.
     whole_build: Duration,
+    /// Whether launches may hold several runs.
+    batched: bool,
     running: Running,
     for_pairs: bool,
 }
@@ -127,6 +131,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             whole: None,
             running,
             whole_build: Duration::ZERO,
+            batched: false,
             for_pairs: false,
         }
     }
@@ -180,6 +185,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             Err(why) => return Err(Error::internal(why)),
         };
         self.whole_build = begun.elapsed();
+        self.batched = batched;
         let begun = Instant::now();
         let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut trials = Vec::new();
@@ -405,149 +411,6 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.expense.executions += cost.executions;
         self.expense.pairs += cost.pairs;
         self.expense.batched_pairs += cost.batched_pairs;
-    }
-
-    /// Runs cases in modules of the size that measurements favour.
-    fn sized(
-        &mut self,
-        cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
-        pairs: bool,
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Result<()> {
-        let whole_price = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
-        let in_whole = |engine: &Self, case: &Case| {
-            engine.whole.as_ref().is_some_and(|w| {
-                all[case.index].0.iter().all(|m| w.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
-            })
-        };
-        let everything = cases.iter().all(|case| in_whole(self, case));
-        if pairs || (everything && whole_price < self.whole_build.mul_f64(sizing::WORTHWHILE)) {
-            if everything {
-                return self.on_whole(cases, all, tell);
-            }
-            return Err(Error::internal("the module for pairs could not be built"));
-        }
-        let mut sizes = Sizes::new(cases.len(), whole_price, everything);
-        let mut rest = cases;
-        while !rest.is_empty() {
-            let Some(size) = sizes.next(rest.len()) else {
-                return self.on_whole(rest, all, tell);
-            };
-            if self.running.is_over() {
-                rest.iter_mut().for_each(|case| case.fate.leave(runner::LATE));
-                break;
-            }
-            let (some, others) = rest.split_at_mut(size.min(rest.len()));
-            rest = others;
-            let build = self.chunk(some, all, tell, &mut sizes)?;
-            sizes.built(some.len(), build);
-        }
-        Ok(())
-    }
-
-    /// Builds a module of these cases' mutants and runs them, in it or, if that is faster, in the module of all. A module
-    /// that is refused is halved until the guilty mutant stands alone. Returns what the build took.
-    fn chunk(
-        &mut self,
-        cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
-        sizes: &mut Sizes,
-    ) -> Result<Duration> {
-        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
-        let begun = Instant::now();
-        let module = match self.make(&mutants, false, Effort::Optimised, false)? {
-            Ok(module) => module,
-            Err(_) if cases.len() > 1 => {
-                let (a, b) = cases.split_at_mut(cases.len() / 2);
-                return Ok(self.chunk(a, all, tell, sizes)? + self.chunk(b, all, tell, sizes)?);
-            }
-            Err(why) => {
-                cases[0].fate.refuse_build(&why);
-                tell(&cases[0])?;
-                return Ok(begun.elapsed());
-            }
-        };
-        let build = begun.elapsed();
-        let Some(times) = self.time(&module)? else {
-            self.unload(&module);
-            self.distrusted(cases, all, tell, sizes)?;
-            return Ok(begun.elapsed());
-        };
-        let here = sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
-        let there = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
-        sizes.ran(cases.len(), here);
-        if sizes.has_whole() && there < here {
-            self.on_whole(cases, all, tell)?;
-        } else {
-            self.on(&module, cases, all, tell)?;
-        }
-        self.unload(&module);
-        Ok(build)
-    }
-
-    /// Runs cases whose own module does not compute what the original does: in the module of all, or else in one that the
-    /// device does not optimise.
-    fn distrusted(
-        &mut self,
-        cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
-        sizes: &Sizes,
-    ) -> Result<()> {
-        self.expense.distrusted += 1;
-        if sizes.has_whole() {
-            return self.on_whole(cases, all, tell);
-        }
-        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
-        match self.make(&mutants, false, Effort::Quick, false)? {
-            Ok(module) => {
-                self.on(&module, cases, all, tell)?;
-                self.unload(&module);
-                Ok(())
-            }
-            Err(why) => Err(Error::internal(why)),
-        }
-    }
-
-    /// How long the original takes in a module, by position of the test; `None` if it computes something else there.
-    fn time(&mut self, module: &Whole) -> Result<Option<BTreeMap<usize, Duration>>> {
-        let begun = Instant::now();
-        let mut times = BTreeMap::new();
-        for trial in &self.trials {
-            self.expense.executions += 1;
-            match trial::time(self.lanes[0].as_mut(), module.programs[0], trial, &self.running)? {
-                Some(time) => times.insert(trial.position, time),
-                None => return Ok(None),
-            };
-        }
-        self.expense.run += begun.elapsed();
-        Ok(Some(times))
-    }
-
-    /// Runs one case in a module of its own.
-    fn rebuilt(
-        &mut self,
-        case: &mut Case,
-        all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Result<()> {
-        let mutants: Vec<usize> =
-            all[case.index].0.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
-        match self.make(&mutants, false, Effort::Optimised, false)? {
-            Ok(mut module) => {
-                // What is in force needs no number.
-                module.numbers.clear();
-                self.on(&module, std::slice::from_mut(case), all, tell)?;
-                self.unload(&module);
-                Ok(())
-            }
-            Err(why) => {
-                case.fate.refuse_build(&why);
-                tell(case)
-            }
-        }
     }
 
     /// Runs a case whose local variable is made private, in a module of its own.

@@ -1,6 +1,5 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
@@ -19,7 +18,6 @@ use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
-use crate::kernel::signature::ModuleTypes;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
 use crate::lower::host::table::HostTable;
@@ -44,8 +42,6 @@ pub struct File<'c> {
     pub kernels: Vec<String>,
     /// As the caller gave it.
     source: PathBuf,
-    /// Read for the first kernel that is asked for.
-    types: OnceCell<ModuleTypes>,
 }
 
 /// The form of the IR that sites are read from.
@@ -75,7 +71,7 @@ impl<'c> File<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(File { module, machine, kernels, source: loaded.source.clone(), types: OnceCell::new() })
+        Ok(File { module, machine, kernels, source: loaded.source.clone() })
     }
 
     /// The kernel to work on: the one named, or the only one.
@@ -110,8 +106,8 @@ impl<'c> File<'c> {
     /// As of [`File::assay`]; `Internal` if a pass fails.
     pub fn assay_at(&self, level: Level, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
         let module = self.module.clone();
-        let types = self.types.get_or_init(|| ModuleTypes::read(&self.module));
-        let mut interface = signature::interface_with_types(&module, entry, types)?;
+        canonical::keep_only(&module, entry, &self.machine)?;
+        let mut interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&module, entry, &self.machine)?;
         implicit::append(&module, &mut interface)?;
         if let Some(passes) = level.passes() {

@@ -26,6 +26,28 @@ pub fn kernels(module: &Module<'_>) -> Vec<String> {
     ir::functions(module).into_iter().filter(is_kernel).map(Function::name).collect()
 }
 
+/// Drops all that `entry` does not reach, so that the other kernels of a file cost nothing more than their parsing.
+///
+/// # Errors
+/// `Caller` if there is no such kernel; `Internal` if the pass fails.
+pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+    let names = kernels(module);
+    if !names.iter().any(|n| n == entry) {
+        return Err(no_such_kernel(entry, &names));
+    }
+    let own = format!("{BODY_PREFIX}{entry}");
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != own) {
+        // SAFETY: alive.
+        unsafe {
+            LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetVisibility(f.0, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+        }
+    }
+    module
+        .run_passes("globaldce", machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))
+}
+
 /// Turns `module` into the canonical form of its kernel `entry`.
 ///
 /// # Errors

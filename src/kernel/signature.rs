@@ -15,25 +15,7 @@ use crate::error::{Error, Result};
 /// Prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 
-/// The types of a module's debug information. Reading them takes a text of the whole module: once is enough for all its kernels.
-#[derive(Debug)]
-pub struct ModuleTypes(DebugTypes);
-
-impl ModuleTypes {
-    pub fn read(module: &Module) -> ModuleTypes {
-        ModuleTypes(DebugTypes::read(&module.print_to_string().to_string_lossy()))
-    }
-}
-
-/// The interface of the kernel of that name, with the types of the module or of one that it was cloned from.
-///
-/// # Errors
-/// As [`interface`].
-pub fn interface_with_types(module: &Module, kernel: &str, types: &ModuleTypes) -> Result<Interface> {
-    interface_with(module, kernel, &types.0)
-}
-
-/// The interface of the kernel of that name.
+/// The interface of the kernel of that name. It takes a text of the whole module, for the types of its debug information.
 ///
 /// # Errors
 /// Caller: the module has no such kernel; the message lists those it has.

@@ -24,7 +24,7 @@ pub struct Enumeration {
 /// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are
 /// [`launch::mutants`](super::operators::launch::mutants).
 pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
-    let subject = Subject { preset: selection.preset(), ..*subject };
+    let subject = Subject { preset: selection.preset(), ..subject.clone() };
     let mut found = Found::default();
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);

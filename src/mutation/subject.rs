@@ -1,6 +1,10 @@
 //! What operators work on and with: a kernel with all that is known of it, and what an operator says of itself.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use super::mutant::{Excluded, Mutant};
+use super::operations::Operations;
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
@@ -19,6 +23,7 @@ pub enum Preset {
 }
 
 /// A kernel in canonical form with all that is known of it.
+#[derive(Clone)]
 pub struct Subject<'a> {
     pub module: &'a inkwell::module::Module<'a>,
     pub entry: &'a str,
@@ -28,6 +33,8 @@ pub struct Subject<'a> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub preset: Preset,
+    /// Its operations, once an operator has asked for them; empty at first.
+    pub operations: Rc<OnceCell<Operations<'a>>>,
 }
 
 /// An operator.

@@ -98,6 +98,7 @@ impl Kernel {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset,
+            operations: Default::default(),
         };
         for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
             (operator.enumerate)(&subject, &mut found);

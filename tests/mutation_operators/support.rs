@@ -41,8 +41,16 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         let sites = Sites::read(&own, &entry, false, ast, &sources);
         // SAFETY: only the lifetime of the context is shortened, which outlives the borrow.
         let module = unsafe { &*std::ptr::from_ref(&own).cast::<Module<'_>>() };
-        let subject =
-            Subject { module, entry: &entry, interface: &interface, sites: &sites, ast, sources: &sources, preset };
+        let subject = Subject {
+            module,
+            entry: &entry,
+            interface: &interface,
+            sites: &sites,
+            ast,
+            sources: &sources,
+            preset,
+            operations: Default::default(),
+        };
         work(&subject);
     }
 }

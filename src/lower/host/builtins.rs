@@ -206,6 +206,25 @@ impl Drop for Library {
     }
 }
 
+/// libclc, which is opened once something of it is asked for: reading its list of functions takes a third of a short kernel's way
+/// to its launch.
+struct Later<'a> {
+    context: LLVMContextRef,
+    path: &'a Path,
+    open: Option<Library>,
+}
+
+impl Later<'_> {
+    fn get(&mut self) -> Result<&Library> {
+        let library = match self.open.take() {
+            Some(library) => library,
+            // SAFETY: whoever made this promised that the context outlives it.
+            None => unsafe { Library::open(self.context, &Source::File(self.path))? },
+        };
+        Ok(self.open.insert(library))
+    }
+}
+
 enum Source<'a> {
     Own,
     File(&'a Path),
@@ -220,22 +239,24 @@ fn together<'c>(
     is_left: impl Fn(&str) -> bool,
 ) -> Result<Module<'c>> {
     let context = of.get_context();
+    // SAFETY: alive.
+    let raw = unsafe { LLVMGetModuleContext(of.as_mut_ptr()) };
     // SAFETY: the context is that of a living module and outlives both libraries.
-    let (own, libclc) = unsafe {
-        let context = LLVMGetModuleContext(of.as_mut_ptr());
-        (Library::open(context, &Source::Own)?, Library::open(context, &Source::File(path))?)
-    };
+    let (own, mut libclc) = unsafe { (Library::open(raw, &Source::Own)?, Later { context: raw, path, open: None }) };
     let module = context.create_module("builtins");
     emit::retarget(&module, machine);
     // By the name that the kernel uses, the name in the library.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let find = |name: &str| match own.defines(name) {
-        true => Some(name.to_owned()),
-        false => name_in_libclc(name).filter(|name| libclc.defines(name)),
-    };
     let mut missing: Vec<&str> = Vec::new();
     for name in wanted.keys() {
-        match find(name) {
+        let found = match own.defines(name) {
+            true => Some(name.to_owned()),
+            false => match name_in_libclc(name) {
+                Some(found) if libclc.get()?.defines(&found) => Some(found),
+                _ => None,
+            },
+        };
+        match found {
             Some(found) => drop(names.insert(name.clone(), found)),
             None => missing.push(name),
         }
@@ -247,11 +268,13 @@ fn together<'c>(
     own.link(&module, machine)?;
     // What kassay's own functions call in turn has no pointers to other than private memory: its names are the same in both.
     for (name, _) in undefined(&module) {
-        if !is_left(&name) && !libclc.defines(&name) {
+        if !is_left(&name) && !libclc.get()?.defines(&name) {
             return Err(unknown(of, &[&name]));
         }
     }
-    libclc.link(&module, machine)?;
+    if let Some(libclc) = libclc.open {
+        libclc.link(&module, machine)?;
+    }
     let module = handles::rewrite(module)?;
     for f in ir::functions(&module) {
         plain::function(f);

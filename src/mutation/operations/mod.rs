@@ -133,7 +133,7 @@ impl Left {
 }
 
 /// What [`find`] knows of a kernel's operators.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Operations<'a> {
     /// By function, then place.
     pub list: Vec<Operation<'a>>,

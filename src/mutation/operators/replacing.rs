@@ -15,15 +15,18 @@ pub fn wanted<'a>(
     wants: &dyn Fn(OperationKind) -> bool,
     found: &mut Found,
 ) -> Operations<'a> {
-    let mut operations = operations::find(subject);
+    let all = subject.operations.get_or_init(|| operations::find(subject));
+    let mut operations = Operations {
+        list: all.list.iter().filter(|o| wants(o.kind)).cloned().collect(),
+        left: all.left.iter().filter(|left| wants(left.kind)).cloned().collect(),
+        by_opcode: all.by_opcode,
+    };
     let excluded = |o: &Operation<'_>, reason: &str| Excluded {
         operator: id,
         function: o.function_name.clone(),
         range: o.range.clone(),
         reason: reason.to_owned(),
     };
-    operations.list.retain(|o| wants(o.kind));
-    operations.left.retain(|left| wants(left.kind));
     found.excluded.extend(operations.left.iter().map(|left| left.of(id)));
     operations.list.retain(|o| {
         let reason = match subject.preset {

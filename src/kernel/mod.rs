@@ -19,6 +19,7 @@ pub mod folding;
 pub mod frames;
 pub mod guarded;
 pub mod implicit;
+pub mod inlined;
 pub mod interface;
 pub mod ir;
 mod ir_types;

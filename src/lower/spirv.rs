@@ -14,7 +14,7 @@ use super::guarded::{self, Failure};
 use super::{async_copies, kept, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function};
-use crate::kernel::{cache, canonical};
+use crate::kernel::{cache, canonical, inlined};
 
 /// What is emitted, and what modules are retargeted to.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
@@ -57,7 +57,7 @@ pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Res
     // SAFETY: the module is alive. Positions are kept on the host's side; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
     module.set_triple(&TargetTriple::create(TRIPLE));
-    if inlined_size(module, entry) <= INLINE_BUDGET {
+    if inlined::size(module, entry).is_some_and(|size| size <= INLINE_BUDGET) {
         for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
             canonical::add_attribute(f, "alwaysinline");
         }
@@ -128,26 +128,4 @@ fn is_generic_pointer(value: LLVMValueRef) -> bool {
         let ty = LLVMTypeOf(value);
         LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind && LLVMGetPointerAddressSpace(ty) == GENERIC
     }
-}
-
-/// Instructions of the entry if everything is inlined; stops counting beyond the budget.
-fn inlined_size(module: &Module<'_>, entry: &str) -> u64 {
-    fn size(module: &Module<'_>, f: Function, known: &mut std::collections::HashMap<Function, u64>, depth: u32) -> u64 {
-        if let Some(n) = known.get(&f) {
-            return *n;
-        }
-        let mut total = 0u64;
-        for inst in f.blocks().into_iter().flat_map(ir::Block::instructions) {
-            total += 1;
-            if total > INLINE_BUDGET || depth > 200 {
-                return INLINE_BUDGET + 1;
-            }
-            if let Some(callee) = inst.callee().and_then(|c| ir::function(module, &c)).filter(|c| c.has_body()) {
-                total += size(module, callee, known, depth + 1);
-            }
-        }
-        known.insert(f, total);
-        total
-    }
-    ir::function(module, entry).map_or(0, |f| size(module, f, &mut std::collections::HashMap::new(), 0))
 }

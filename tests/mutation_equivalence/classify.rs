@@ -204,3 +204,44 @@ fn every_kernel_of_testdata_has_a_normal_form() {
     }
     assert_eq!(open, [""; 0], "an operation replaced by itself is an equivalent");
 }
+
+/// A kernel that is large with all it calls: what is claimed within the changed function holds for the whole, and what only its callers
+/// tell is not claimed.
+#[test]
+fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
+    let source = |calls: usize| {
+        let calls = "    s += step(5, a + s);\n".repeat(calls);
+        format!(
+            "int step(int x, __global int *a) {{ int y = x * 2; if (y > 3) a[0] = y; return y + x; }}
+            __kernel void k(__global int *a) {{ int s = get_global_id(0);\n{calls}    a[s] = s; }}"
+        )
+    };
+    let edits = |bitcode: &[u8], sites: &Sites| {
+        let of = |opcode| -> Place {
+            let all = places(bitcode, sites, opcode);
+            let mut inside = all.into_iter().filter(|(p, _)| sites.functions[p.function].cfg.function == "step");
+            inside.next().unwrap().0
+        };
+        let (product, sum) = (of(LLVMOpcode::LLVMMul), of(LLVMOpcode::LLVMAdd));
+        let double = Expr::Binary(Binary::Add, Expr::Operand(0).into(), Expr::Operand(0).into());
+        let swapped = Expr::Binary(Binary::Add, Expr::Operand(1).into(), Expr::Operand(0).into());
+        vec![
+            Edit::Value { at: vec![Slot::Result(product)], by: double },
+            Edit::Value { at: vec![Slot::Result(sum)], by: swapped },
+            Edit::Value { at: vec![Slot::Result(product)], by: Expr::Integer(10) },
+            binary(product, Binary::Shl),
+            Edit::Value { at: vec![Slot::Operand(product, 1)], by: Expr::Integer(4) },
+            binary(sum, Binary::Sub),
+            compare(of(LLVMOpcode::LLVMICmp), Predicate::Sge),
+        ]
+    };
+    let (small, large) = (verdicts(&source(2), edits), verdicts(&source(1500), edits));
+    assert!(is_equivalent(&small[2]) && large[2] == Verdict::Distinct, "only the callers know that x is 5");
+    let claimed = |verdicts: &[Verdict]| verdicts.iter().filter(|v| **v != Verdict::Distinct).count();
+    // Twice a number is never 3: `y >= 3` is `y > 3`.
+    assert_eq!(claimed(&large), 4, "{large:?}");
+    for (small, large) in small.iter().zip(&large).filter(|(_, large)| **large != Verdict::Distinct) {
+        assert_eq!(is_equivalent(small), is_equivalent(large), "{small:?} {large:?}");
+    }
+    assert_eq!(large[4], Verdict::DuplicateOf(3), "x << 2 is x * 4");
+}

@@ -3,7 +3,6 @@
 //! LLVM's inliner simplifies what it copies: an unused load, or a division by the constant 0, would be gone before it is checked. So loads
 //! are volatile and divisions are calls while it works.
 
-use std::collections::HashMap;
 use std::ffi::CString;
 
 use inkwell::module::Module;
@@ -14,8 +13,8 @@ use llvm_sys::prelude::*;
 
 use super::prepare::run;
 use crate::error::{Error, Result};
-use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::kernel::{canonical, inlined};
 
 /// Metadata of loads that are volatile only while the inliner works.
 const KEPT_LOAD: &str = "kassay.kept";
@@ -33,7 +32,8 @@ const MOST: u64 = 1_000_000;
 /// # Errors
 /// `Caller` if the kernel becomes too large; `Internal` if the pass fails.
 pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
-    let size = ir::function(module, entry).map_or(0, |kernel| inlined_size(module, kernel, &mut HashMap::new()));
+    // A function that calls itself is refused later.
+    let size = inlined::size(module, entry).unwrap_or(0);
     if size > MOST {
         return Err(Error::caller(format!(
             "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MOST} at most"
@@ -73,21 +73,6 @@ pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> 
         unsafe { LLVMDeleteFunction(f.0) };
     }
     Ok(())
-}
-
-/// Instructions of `f` with all it calls; a function that calls itself counts once, it is refused later.
-fn inlined_size(module: &Module<'_>, f: Function, known: &mut HashMap<Function, u64>) -> u64 {
-    if let Some(size) = known.get(&f) {
-        return *size;
-    }
-    known.insert(f, 0);
-    let mut size = 0u64;
-    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-        let callee = inst.callee().and_then(|name| ir::function(module, &name));
-        size = size.saturating_add(1).saturating_add(callee.map_or(0, |f| inlined_size(module, f, known)));
-    }
-    known.insert(f, size);
-    size
 }
 
 fn keep_load(module: &Module<'_>, load: Inst, kind: u32) {

@@ -1,7 +1,7 @@
 //! Equivalent and duplicate mutants.
 //!
-//! Each mutant's module is brought into a normal form (`normal`): mutants that share it with the original, or with an
-//! earlier mutant, behave alike ([`sort`], before anything runs). For mutants that only replace values, the solver tries what
+//! Each mutant's module (of large kernels: its function, see `parts`) is brought into a normal form (`normal`): mutants that share it
+//! with the original, or with an earlier mutant, behave alike ([`sort`], before anything runs). For mutants that only replace values, the solver tries what
 //! that leaves ([`prove`]): it is asked of what no test detects, as a mutant that a test kills is not equivalent. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
 //! integer arithmetic (invariant 13 of ARCHITECTURE.md).
 
@@ -9,22 +9,21 @@ pub mod licences;
 pub mod normal;
 pub mod opaque;
 mod order;
+mod parts;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use inkwell::context::Context;
-use inkwell::module::Module;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, alone};
-use crate::kernel::module;
 use crate::solve::{lockstep, proof};
 use normal::Normal;
+use parts::Base;
 
 /// What is known of a mutant without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +58,8 @@ impl Classes {
 /// What a mutant's own thread found out.
 #[derive(Debug, Clone)]
 enum Finding {
+    /// Its normal form is the original's.
+    Original,
     Class(Option<usize>),
     Proved(String),
 }
@@ -85,8 +86,7 @@ pub fn classify(
     jobs: usize,
     end: Option<Instant>,
 ) -> Result<Vec<Verdict>> {
-    let (findings, original) = find(Kernel { bitcode, sites, entry }, mutants, true, jobs, end)?;
-    Ok(verdicts(findings, original))
+    Ok(verdicts(find(Kernel { bitcode, sites, entry }, mutants, true, jobs, end)?))
 }
 
 /// As [`classify`], by normal forms alone.
@@ -94,8 +94,7 @@ pub fn classify(
 /// # Errors
 /// As of [`classify`].
 pub fn sort(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Verdict>> {
-    let (findings, original) = find(kernel, mutants, false, jobs, end)?;
-    Ok(verdicts(findings, original))
+    Ok(verdicts(find(kernel, mutants, false, jobs, end)?))
 }
 
 /// Whether the solver proves each of the edits to change nothing ([`PROVED`]); `None`: it was not asked before `end`.
@@ -103,35 +102,29 @@ pub fn sort(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Inst
 /// # Errors
 /// As of [`classify`].
 pub fn prove(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Option<bool>>> {
-    let (findings, _) = find(kernel, mutants, true, jobs, end)?;
+    let findings = find(kernel, mutants, true, jobs, end)?;
     Ok(findings.into_iter().map(|f| f.map(|f| matches!(f, Finding::Proved(_)))).collect())
 }
 
-/// What is found out of each edit (`None`: it was left at `end`), and the class of the original.
+/// What is found out of each edit; `None`: it was left at `end`.
 fn find(
     kernel: Kernel<'_>,
     mutants: &[&Edit],
     proofs: bool,
     jobs: usize,
     end: Option<Instant>,
-) -> Result<(Vec<Option<Finding>>, Option<usize>)> {
-    let Kernel { bitcode, sites, entry } = kernel;
+) -> Result<Vec<Option<Finding>>> {
     let classes = Classes::default();
-    let original = {
-        let context = Context::create();
-        let base = Base::parse(&context, bitcode, entry)?;
-        classes.of(normal::of(base.copy(), entry)?)
-    };
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || -> Result<Vec<(usize, Finding)>> {
         let context = Context::create();
-        let base = Base::parse(&context, bitcode, entry)?;
+        let base = Base::parse(&context, kernel)?;
         let mut found = Vec::new();
         while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
-            let finding = judge(&base, sites, entry, edit, (&classes, original), proofs).inspect_err(|_| {
+            let finding = judge(&base, edit, &classes, proofs).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
             found.push((at, finding));
@@ -148,16 +141,16 @@ fn find(
     for (at, finding) in parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
         findings[at] = Some(finding);
     }
-    Ok((findings, original))
+    Ok(findings)
 }
 
 /// In the mutants' order, so that the outcome does not depend on the threads.
-fn verdicts(findings: Vec<Option<Finding>>, original: Option<usize>) -> Vec<Verdict> {
+fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     let judge = |(at, finding): (usize, Finding)| match finding {
         Finding::Proved(reason) => Verdict::Equivalent { reason },
         Finding::Class(None) => Verdict::Distinct,
-        Finding::Class(class) if class == original => Verdict::Equivalent { reason: SAME_NORMAL_FORM.to_owned() },
+        Finding::Original => Verdict::Equivalent { reason: SAME_NORMAL_FORM.to_owned() },
         Finding::Class(Some(class)) => match *first.entry(class).or_insert(at) {
             earlier if earlier < at => Verdict::DuplicateOf(earlier),
             _ => Verdict::Distinct,
@@ -166,33 +159,26 @@ fn verdicts(findings: Vec<Option<Finding>>, original: Option<usize>) -> Vec<Verd
     findings.into_iter().map(|f| f.unwrap_or(Finding::Class(None))).enumerate().map(judge).collect()
 }
 
-fn judge(
-    base: &Base<'_>,
-    sites: &Sites,
-    entry: &str,
-    edit: &Edit,
-    (classes, original): (&Classes, Option<usize>),
-    proofs: bool,
-) -> Result<Finding> {
+fn judge(base: &Base<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
+    if !edit.is_woven() {
+        return Ok(Finding::Class(None));
+    }
+    let Some(part) = base.part(edit, classes)? else { return Ok(Finding::Class(None)) };
     // Without a normal form of the original there is nothing to compare with.
-    if !edit.is_woven() || original.is_none() {
+    let Some(original) = part.original else { return Ok(Finding::Class(None)) };
+    let mutant = part.module.clone();
+    alone::apply(&mutant, base.kernel.sites, edit)?;
+    if !normal::promote(&mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }
-    let mutant = base.copy();
-    alone::apply(&mutant, sites, edit)?;
-    if !normal::promote(&mutant, entry)? {
-        return Ok(Finding::Class(None));
+    let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant) } else { None };
+    match classes.of(normal::of_promoted(mutant)?) {
+        Some(class) if class == original => Ok(Finding::Original),
+        Some(_) if to_prove.is_some_and(|(terms, questions)| proof::all_equal(&terms, &questions)) => {
+            Ok(Finding::Proved(PROVED.to_owned()))
+        }
+        class => Ok(Finding::Class(class)),
     }
-    let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&base.promoted, &mutant) } else { None };
-    let class = classes.of(normal::of_promoted(mutant)?);
-    if class.is_some()
-        && class != original
-        && let Some((terms, questions)) = to_prove
-        && proof::all_equal(&terms, &questions)
-    {
-        return Ok(Finding::Proved(PROVED.to_owned()));
-    }
-    Ok(Finding::Class(class))
 }
 
 /// Whether the mutant does the same things, to other values.
@@ -201,27 +187,5 @@ fn replaces_values(edit: &Edit) -> bool {
         Edit::Value { .. } => true,
         Edit::All(edits) => edits.iter().all(replaces_values),
         _ => false,
-    }
-}
-
-/// The canonical form without what copies need not carry.
-struct Base<'c> {
-    module: Module<'c>,
-    promoted: Module<'c>,
-}
-
-impl<'c> Base<'c> {
-    fn parse(context: &'c Context, bitcode: &[u8], entry: &str) -> Result<Base<'c>> {
-        let module = module::parse(context, bitcode, Path::new("canonical form"))?;
-        // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
-        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
-        licences::drop_metadata(&module);
-        let promoted = module.clone();
-        normal::promote(&promoted, entry)?;
-        Ok(Base { module, promoted })
-    }
-
-    fn copy(&self) -> Module<'c> {
-        self.module.clone()
     }
 }

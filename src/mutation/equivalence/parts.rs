@@ -1,0 +1,132 @@
+//! What mutants are compared in: the kernel with all that it calls or, where that is large, the function that is changed.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::{LLVMLinkage, LLVMTypeKind};
+
+use super::{Classes, Kernel, licences, normal};
+use crate::error::{Error, Result};
+use crate::instrument::mutants::Edit;
+use crate::kernel::ir::{self, Function};
+use crate::kernel::{inlined, module};
+
+/// Instructions up to which a kernel is compared with all that it calls. In larger ones equals are sought within the function that is
+/// changed: nobody looks at what others do with its values, so that fewer are found, and none in vain.
+const MOST_INLINED: u64 = 8_000;
+
+/// The canonical form without what copies need not carry, and its parts as far as they were asked for.
+pub(super) struct Base<'k, 'c> {
+    pub kernel: Kernel<'k>,
+    module: Module<'c>,
+    is_large: bool,
+    /// By function; of small kernels the whole is at `None`.
+    parts: RefCell<HashMap<Option<usize>, Rc<Part<'c>>>>,
+}
+
+/// A module with one function that matters, `entry`.
+pub(super) struct Part<'c> {
+    pub module: Module<'c>,
+    /// The same, inlined and promoted.
+    pub promoted: Module<'c>,
+    pub entry: String,
+    /// The class of its normal form; `None`: it has none.
+    pub original: Option<usize>,
+}
+
+impl<'k, 'c> Base<'k, 'c> {
+    /// # Errors
+    /// `Caller` if the bitcode does not parse.
+    pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<Base<'k, 'c>> {
+        let module = module::parse(context, kernel.bitcode, Path::new("canonical form"))?;
+        // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
+        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+        licences::drop_metadata(&module);
+        let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MOST_INLINED);
+        Ok(Base { kernel, module, is_large, parts: RefCell::default() })
+    }
+
+    /// What an edit is judged in; `None`: it changes several functions of a large kernel.
+    ///
+    /// # Errors
+    /// `Internal` if a pass fails.
+    pub fn part(&self, edit: &Edit, classes: &Classes) -> Result<Option<Rc<Part<'c>>>> {
+        let function = match self.is_large {
+            false => None,
+            true => {
+                let functions: BTreeSet<usize> = edit.places(&|_, _| 0).iter().map(|p| p.function).collect();
+                let mut functions = functions.into_iter();
+                match (functions.next(), functions.next()) {
+                    (Some(only), None) => Some(only),
+                    _ => return Ok(None),
+                }
+            }
+        };
+        if let Some(known) = self.parts.borrow().get(&function) {
+            return Ok(Some(known.clone()));
+        }
+        let module = self.module.clone();
+        let entry = match function {
+            None => self.kernel.entry.to_owned(),
+            Some(f) => {
+                let sites = self.kernel.sites.functions.get(f);
+                let name = sites.map(|f| f.cfg.function.clone());
+                let name = name.ok_or_else(|| Error::internal("an edit changes a function that has no sites"))?;
+                leave_only(&module, &name);
+                name
+            }
+        };
+        let promoted = module.clone();
+        let original = match normal::promote(&promoted, &entry)? {
+            true => classes.of(normal::of_promoted(promoted.clone())?),
+            false => None,
+        };
+        let part = Rc::new(Part { module, promoted, entry, original });
+        self.parts.borrow_mut().insert(function, part.clone());
+        Ok(Some(part))
+    }
+}
+
+/// Takes the bodies of all other functions, which may then do anything; so may they with variables.
+fn leave_only(module: &Module<'_>, name: &str) {
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+        if f.name() != name {
+            empty(f);
+        }
+        // SAFETY: alive.
+        unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
+    }
+    // SAFETY: alive; the list ends with null.
+    unsafe {
+        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
+        while !next.is_null() {
+            if LLVMIsGlobalConstant(next) == 0 {
+                LLVMSetLinkage(next, LLVMLinkage::LLVMExternalLinkage);
+            }
+            next = LLVMGetNextGlobal(next);
+        }
+    }
+}
+
+/// Makes a function a declaration.
+fn empty(f: Function) {
+    let blocks = f.blocks();
+    // SAFETY: alive. What is erased has no users left, nor has a block once no terminator is.
+    unsafe {
+        for inst in blocks.iter().flat_map(|b| b.instructions()) {
+            let ty = LLVMTypeOf(inst.0);
+            if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVoidTypeKind {
+                LLVMReplaceAllUsesWith(inst.0, LLVMGetPoison(ty));
+            }
+            LLVMInstructionEraseFromParent(inst.0);
+        }
+        for block in blocks {
+            LLVMDeleteBasicBlock(block.0);
+        }
+    }
+}

@@ -68,13 +68,14 @@ fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> 
     let loaded = compile::load(&path, &KernelOptions::default(), true)?;
     let context = Context::create();
     let file = File::parse(&context, &loaded)?;
-    let assay = file.assay("k", &loaded, &build::sources_of(&path))?;
     let mut all = Vec::new();
     let mut begun = Instant::now();
     let mut lap = |name, begun: &mut Instant| {
         all.push((name, begun.elapsed().as_secs_f64() * 1e3));
         *begun = Instant::now();
     };
+    let assay = file.assay("k", &loaded, &build::sources_of(&path))?;
+    lap("sites", &mut begun);
     let model = roles::infer(&assay)?;
     lap("roles", &mut begun);
     let branches = assay.sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Branch);

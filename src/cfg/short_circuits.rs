@@ -6,6 +6,10 @@
 //! or a loop condition; its last operand is the `phi`'s other incoming value. On optimised input the same grouping shows
 //! what the IR still tells.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use petgraph::unionfind::UnionFind;
+
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, Incoming, InstKind, Terminator};
 
@@ -19,39 +23,61 @@ pub struct Group {
 }
 
 /// The groups of a function.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ShortCircuits {
     pub groups: Vec<Group>,
+    /// By block: the position of its group.
+    of_leaf: HashMap<BlockIndex, usize>,
+    /// By block: the position of the first group whose value is complete there.
+    of_join: HashMap<BlockIndex, usize>,
 }
 
 impl ShortCircuits {
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
-        let phis = short_circuit_phis(cfg);
         let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
-        let mut groups: Vec<Group> = Vec::new();
-        for &block in &branches {
-            let mut joined = Group { leaves: vec![block], phi: None };
-            let mut others = Vec::new();
-            for group in groups {
-                if group.leaves.iter().any(|other| one_decision(cfg, dominance, *other, block)) {
-                    joined.leaves.extend(group.leaves);
-                } else {
-                    others.push(group);
+        // Only branches with a target in common can be operands of one decision.
+        let mut leading: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
+        let mut decisions = UnionFind::new(branches.len());
+        for (i, &block) in branches.iter().enumerate() {
+            for target in forward(cfg, dominance, block) {
+                let earlier = leading.entry(target).or_default();
+                for (other, leaf) in earlier.iter() {
+                    if !decisions.equiv(*other, i) && one_decision(cfg, dominance, *leaf, block) {
+                        decisions.union(*other, i);
+                    }
+                }
+                // With labels a common target is enough: one of them stands for all.
+                if !cfg.has_labels() || earlier.is_empty() {
+                    earlier.push((i, block));
                 }
             }
-            joined.leaves.sort_unstable();
-            others.push(joined);
-            groups = others;
         }
+        let mut by_decision: BTreeMap<usize, Vec<BlockIndex>> = BTreeMap::new();
+        for (i, &block) in branches.iter().enumerate() {
+            by_decision.entry(decisions.find(i)).or_default().push(block);
+        }
+        let mut phis: HashMap<BlockIndex, Vec<(usize, Vec<BlockIndex>)>> = HashMap::new();
+        for ((block, phi), constants) in short_circuit_phis(cfg) {
+            phis.entry(block).or_default().push((phi, constants));
+        }
+        let mut groups: Vec<Group> = by_decision.into_values().map(|leaves| Group { leaves, phi: None }).collect();
         for group in &mut groups {
-            let targets: Vec<BlockIndex> = group.leaves.iter().flat_map(|b| cfg.successors(*b)).collect();
-            group.phi = phis
-                .iter()
-                .find(|(phi, constants)| targets.contains(&phi.0) && constants.iter().any(|c| group.leaves.contains(c)))
-                .map(|(phi, _)| *phi);
+            let targets: BTreeSet<BlockIndex> = group.leaves.iter().flat_map(|b| cfg.successors(*b)).collect();
+            let mut joins = targets.iter().filter_map(|t| Some((*t, phis.get(t)?)));
+            let is_leaf = |c: &BlockIndex| group.leaves.binary_search(c).is_ok();
+            group.phi = joins.find_map(|(block, here)| {
+                here.iter().find(|(_, constants)| constants.iter().any(is_leaf)).map(|(phi, _)| (block, *phi))
+            });
         }
         groups.sort_by_key(|g| g.leaves[0]);
-        ShortCircuits { groups }
+        let mut found = ShortCircuits { groups, ..ShortCircuits::default() };
+        for (g, group) in found.groups.iter().enumerate() {
+            found.of_leaf.extend(group.leaves.iter().map(|leaf| (*leaf, g)));
+            if let Some((join, _)) = group.phi {
+                found.of_join.entry(join).or_insert(g);
+            }
+        }
+        found
     }
 
     /// Whether the branch of `block` is an operand of a short-circuit in a value or loop condition.
@@ -61,12 +87,12 @@ impl ShortCircuits {
 
     /// The block in which the short-circuit value that `block` is an operand of is complete.
     pub fn join_of(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.groups.iter().find(|g| g.leaves.contains(&block)).and_then(|g| g.phi).map(|p| p.0)
+        self.groups[*self.of_leaf.get(&block)?].phi.map(|p| p.0)
     }
 
     /// The first operand's block of the short-circuit value that is complete in `join`.
     pub fn start_of(&self, join: BlockIndex) -> Option<BlockIndex> {
-        self.groups.iter().find(|g| g.phi.is_some_and(|p| p.0 == join)).map(|g| g.leaves[0])
+        Some(self.groups[*self.of_join.get(&join)?].leaves[0])
     }
 }
 
@@ -104,19 +130,18 @@ pub fn is_constant_phi(cfg: &Cfg, (block, instruction): (BlockIndex, usize)) -> 
     }
 }
 
-/// Whether the branches of `a` and `b` (`a` earlier in the function) are operands of one short-circuit.
+/// Where a block leads without going round a loop.
+fn forward(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockIndex> {
+    let mut targets = cfg.successors(block);
+    targets.retain(|t| !dominance.dominates(*t, block));
+    targets.dedup();
+    targets
+}
+
+/// Whether the branches of `a` and `b` (`a` earlier in the function), which lead to one block, are operands of one short-circuit.
 fn one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    let forward = |block: BlockIndex| {
-        let mut targets = cfg.successors(block);
-        targets.retain(|t| !dominance.dominates(*t, block));
-        targets
-    };
-    let (ta, tb) = (forward(a), forward(b));
-    if !ta.iter().any(|t| tb.contains(t)) {
-        return false;
-    }
     // Without labels the input may be optimised, where nested constructs share targets too; an operand stores nothing.
     cfg.has_labels()
-        || (ta.iter().any(|t| dominance.dominates(*t, b))
+        || (forward(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
             && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store))
 }

@@ -3,6 +3,8 @@
 //! What counts as a statement or region is read from the syntax tree (`kernel::statements`); here each gets the block in
 //! which it begins: that of its first instruction, by debug location, in the order in which clang lays code out.
 
+use std::collections::HashMap;
+
 use super::graph::{BlockIndex, Cfg};
 use crate::kernel::ast::{Ast, Function, Loc};
 use crate::kernel::ir::DebugLocation;
@@ -24,13 +26,20 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
     let read = syntax::of(ast, function);
     let has_control = read.statements.iter().any(|s| s.kind.is_control());
+    let code = Code::of(cfg);
     let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(read.statements.len());
+    // By place: the last statement there that was located.
+    let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
     let mut found = Vec::new();
     let mut begun = vec![false; read.regions.len()];
     for (i, statement) in read.statements.iter().enumerate() {
-        let block = if statement.is_folded { None } else { locate(cfg, function, &read, i, &located) };
+        let begin = function.place(&statement.range.begin);
+        let place = (&*begin.file, begin.line, begin.column);
+        let previous = last.get(&place).copied();
+        let block = if statement.is_folded { None } else { locate(&code, function, &read, (i, previous), &located) };
         located.push(block);
         let Some(block) = block else { continue };
+        last.insert(place, i);
         let counts = statement.region != 0 || (read.is_kernel && !has_control);
         found.push(Statement {
             location: location(function.place(&statement.range.begin)),
@@ -42,32 +51,49 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     found
 }
 
-/// The block of statement `i`, given those of the statements before it.
+/// Where the reachable instructions of a function come from.
+struct Code<'a> {
+    /// By file, without its folder (debug information and syntax tree may spell that differently): line, column and block, in order.
+    places: HashMap<&'a str, Vec<(u32, u32, BlockIndex)>>,
+}
+
+impl<'a> Code<'a> {
+    fn of(cfg: &'a Cfg) -> Code<'a> {
+        let mut places: HashMap<&str, Vec<(u32, u32, BlockIndex)>> = HashMap::new();
+        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+            for at in cfg.blocks[b].instructions.iter().filter_map(|i| i.location.as_ref()).filter(|at| at.line > 0) {
+                places.entry(file_name(&at.file)).or_default().push((at.line, at.column, b));
+            }
+        }
+        for all in places.values_mut() {
+            all.sort_unstable();
+            all.dedup();
+        }
+        Code { places }
+    }
+
+    /// The first block from `from` on with an instruction between two places of a file, both of them included.
+    fn first(&self, file: &str, begin: (u32, u32), end: (u32, u32), from: BlockIndex) -> Option<BlockIndex> {
+        let all = self.places.get(file_name(file))?;
+        let inside = &all[all.partition_point(|(line, column, _)| (*line, *column) < begin)..];
+        let inside = inside.iter().take_while(|(line, column, _)| (*line, *column) <= end);
+        inside.map(|(_, _, block)| *block).filter(|block| *block >= from).min()
+    }
+}
+
+/// The block of statement `i`, given those of the statements before it; `previous`: the last of these that begins at the same place.
 fn locate(
-    cfg: &Cfg,
+    code: &Code<'_>,
     function: &Function,
     read: &Statements,
-    i: usize,
+    (i, previous): (usize, Option<usize>),
     located: &[Option<BlockIndex>],
 ) -> Option<BlockIndex> {
     let statement = &read.statements[i];
     let (begin, end) = (function.place(&statement.range.begin), function.place(&statement.range.end));
-    let inside = |at: &DebugLocation| {
-        at.line > 0
-            && same_file(&at.file, &begin.file)
-            && (at.line, at.column) >= (begin.line, begin.column)
-            && (at.line, at.column) <= (end.line, end.column + end.tok_len.max(1))
-    };
-    let first_from = |from: BlockIndex| {
-        (from..cfg.len())
-            .filter(|b| cfg.reachable[*b])
-            .find(|b| cfg.blocks[*b].instructions.iter().any(|inst| inst.location.as_ref().is_some_and(inside)))
-    };
+    let last = (end.line, end.column + end.tok_len.max(1));
+    let first_from = |from: BlockIndex| code.first(&begin.file, (begin.line, begin.column), last, from);
     // All statements of a macro's body lie at one place: there, the order of the code tells them apart.
-    let previous = (0..i).rev().find(|p| {
-        let other = function.place(&read.statements[*p].range.begin);
-        located[*p].is_some() && (&other.file, other.line, other.column) == (&begin.file, begin.line, begin.column)
-    });
     if let Some(p) = previous {
         let before = &read.statements[p];
         let moved_on = before.region != statement.region && before.kind != StatementKind::Do;
@@ -85,10 +111,8 @@ fn location(at: &Loc) -> DebugLocation {
     DebugLocation { file: at.file.to_string(), line: at.line, column: at.column }
 }
 
-/// Debug information and syntax tree may spell one file's folder differently.
-fn same_file(a: &str, b: &str) -> bool {
-    let base = |f: &str| f.rsplit('/').next().unwrap_or(f).to_owned();
-    a == b || base(a) == base(b)
+fn file_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
 }
 
 fn name(kind: StatementKind) -> &'static str {

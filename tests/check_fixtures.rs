@@ -109,10 +109,15 @@ fn words(finding: &Value) -> Vec<String> {
 
 /// What disagrees, in words.
 fn disagreement(folder: &Path) -> Done<Option<String>> {
+    disagreement_of(folder, &folder.join("suite.toml"), &["--no-amplify"])
+}
+
+/// What `check` says of the target, and the comments of the folder's kernel do not.
+fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let expected = expectation(&folder.join(format!("{name}.cl")))?;
-    let flags: Vec<&str> = ["--no-amplify"].into_iter().chain(expected.flags.iter().map(String::as_str)).collect();
-    let (result, code) = check(&folder.join("suite.toml"), &flags)?;
+    let flags: Vec<&str> = flags.iter().copied().chain(expected.flags.iter().map(String::as_str)).collect();
+    let (result, code) = check(target, &flags)?;
     let verdict = text(&result["verdict"]);
     if verdict != expected.verdict || code != i32::from(verdict != "clean") {
         return Ok(Some(format!("{name}: {verdict} (exit code {code}) instead of {}", expected.verdict)));
@@ -226,6 +231,36 @@ fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() ->
             assert_eq!(result["verdict"], "clean", "{name}, seed {seed}: {:#}", result["findings"]);
         }
     }
+    Ok(())
+}
+
+/// Conflicts that exist for single values of scalars are found without a suite, and where such values are none that a host means, or bring
+/// nothing together, nothing is.
+#[test]
+fn values_that_bring_work_items_together_are_solved_for() -> Done {
+    let names = [
+        "race_single_value",
+        "race_offset_meets_item",
+        "race_slot_of_tile",
+        "clean_single_value",
+        "clean_values_apart",
+        "clean_two_places",
+        "clean_laid_out_by_host",
+        "clean_value_beyond_table",
+    ];
+    let folders = names.map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check").join(name));
+    let wrong = complaints_about(&folders, |folder| {
+        let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
+        let kernel = folder.join(format!("{name}.cl"));
+        for seed in ["0", "1"] {
+            let complaint = disagreement_of(folder, &kernel, &["--no-amplify", "--no-redundant", "--seed", seed])?;
+            if complaint.is_some() {
+                return Ok(complaint);
+            }
+        }
+        Ok(None)
+    })?;
+    assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! `kassay check`: races, barrier divergence, memory faults, redundant barriers.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,9 @@ use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
+use crate::generate::collisions::Suspect;
 use crate::generate::evolve::{self, Search};
-use crate::generate::launches::{self, GeneratedLaunch, Request};
+use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
 use crate::generate::roles;
 use crate::instrument::host::HostOptions;
 use crate::kernel::compile::{self, Loaded};
@@ -25,6 +27,7 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
+use crate::sync::confirming::{self, Suspicion};
 use crate::sync::families::Plan;
 use crate::sync::findings::Reader;
 use crate::sync::reproduction;
@@ -74,6 +77,10 @@ struct Opened<'c> {
     assay: Assay<'c>,
     loaded: Loaded,
     cases: Vec<Case>,
+    /// Launches that are inputs if work-items meet in them.
+    suspicions: Vec<Suspicion>,
+    /// Not all of those were found.
+    unsolved: bool,
     seed: u64,
     path: PathBuf,
     options: KernelOptions,
@@ -91,6 +98,10 @@ struct Watched {
 
 /// Of the time, what the making of inputs may take.
 const INPUTS: f64 = 0.25;
+
+/// Of the time, what it may take to solve for launches in which work-items meet, and what to run them.
+const SOLVING: f64 = 0.05;
+const CONFIRMING: f64 = 0.1;
 
 /// Of the time, what the search for inputs may be over by.
 const SEARCH: f64 = 0.5;
@@ -125,6 +136,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         Ok(Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 })
     };
     let mut lanes: Vec<Watched> = (0..args.execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
+    if let Some(watched) = lanes.first_mut() {
+        confirmed(&mut opened, watched, &code.table, budget)?;
+    }
     if let (true, Some(watched)) = (args.evolve, lanes.first_mut()) {
         evolved(&mut opened, watched, args, budget)?;
     }
@@ -228,7 +242,8 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> 
         }
     });
     let cases = cases.collect();
-    Ok(Opened { cases, assay, loaded, seed, path: suite.kernel, options, notes: Vec::new() })
+    let (suspicions, unsolved, notes) = (Vec::new(), false, Vec::new());
+    Ok(Opened { cases, suspicions, unsolved, assay, loaded, seed, path: suite.kernel, options, notes })
 }
 
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
@@ -241,15 +256,38 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
     let model = roles::infer(&assay)?;
     let request = Request { range: range(args, &assay)?, seed };
     let time = budget.up_to(INPUTS);
-    let made = launches::launches_until(&model, &request, || time.is_over())?;
+    let solving = Cell::new(None::<Budget>);
+    // Its time begins when it is first asked for.
+    let solving_over = || {
+        let until = solving.get().unwrap_or_else(|| budget.share(SOLVING));
+        solving.set(Some(until));
+        until.is_over()
+    };
+    let FirstRound { launches, suspects, cut_short } =
+        launches::first_round(&model, &request, || time.is_over(), solving_over)?;
     let mut notes = Vec::new();
     if time.is_over() {
-        let what =
-            format!("only {} inputs were made, because of {}; --budget gives more time", made.len(), budget.words());
+        let what = format!(
+            "only {} inputs were made, because of {}; --budget gives more time",
+            launches.len(),
+            budget.words()
+        );
         notes.push(what);
     }
-    let cases = made.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
-    Ok(Opened { cases, assay, loaded, seed, path: args.target.clone(), options, notes })
+    let cases = launches.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
+    let suspicion = |s: Suspect| Suspicion { case: case(s.launch, "solved", &assay, None), argument: s.argument };
+    let suspicions = suspects.into_iter().map(suspicion).collect();
+    Ok(Opened {
+        cases,
+        suspicions,
+        unsolved: cut_short,
+        assay,
+        loaded,
+        seed,
+        path: args.target.clone(),
+        options,
+        notes,
+    })
 }
 
 fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
@@ -287,6 +325,19 @@ fn range(args: &CheckArgs, assay: &Assay<'_>) -> Result<Option<NdRange>> {
     Ok(Some(NdRange { dims: global.len() as u32, global: sizes(global), local, offset: [0; 3] }))
 }
 
+/// Adds the launches that were solved for, if work-items do meet in them.
+fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, budget: Budget) -> Result<()> {
+    let suspicions = std::mem::take(&mut opened.suspicions);
+    let confirmed = confirming::confirmed(watched, table, suspicions, budget.share(CONFIRMING))?;
+    confirmed.cases.into_iter().for_each(|case| add(&mut opened.cases, case));
+    opened.unsolved |= confirmed.left > 0;
+    if opened.unsolved {
+        let what = "whether work-items meet for single values of scalars was not asked to the end";
+        opened.notes.push(format!("{what}, because of {}; --budget gives more time", budget.words()));
+    }
+    Ok(())
+}
+
 /// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
 fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, budget: Budget) -> Result<()> {
     let model = roles::infer(&opened.assay)?;
@@ -307,12 +358,17 @@ fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, bud
     }
     for scored in found {
         let score = scored.score();
-        let case = case(scored.launch, "evolved", &opened.assay, Some(score));
-        if opened.cases.iter().all(|known| known.launch != case.launch) {
-            opened.cases.push(named(case, &opened.cases));
-        }
+        add(&mut opened.cases, case(scored.launch, "evolved", &opened.assay, Some(score)));
     }
     Ok(())
+}
+
+/// Adds an input unless it is among them.
+fn add(cases: &mut Vec<Case>, case: Case) {
+    if cases.iter().all(|known| known.launch != case.launch) {
+        let case = named(case, cases);
+        cases.push(case);
+    }
 }
 
 /// With a name that no other has.

@@ -17,6 +17,13 @@ pub struct Geometry {
     pub name: Cow<'static, str>,
 }
 
+impl Geometry {
+    /// Whether all groups are of one size.
+    pub fn is_even(&self) -> bool {
+        (0..3).all(|d| self.range.global[d].is_multiple_of(self.local[d].max(1)))
+    }
+}
+
 /// Work-items of a group that the kernel leaves open, by number of dimensions.
 const SMALL: [[u64; 3]; 3] = [[8, 1, 1], [4, 4, 1], [4, 2, 2]];
 const LARGE: [[u64; 3]; 3] = [[64, 1, 1], [16, 8, 1], [4, 4, 4]];

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::assign::{self, Number, Scalars, Style};
+use super::collisions::{self, Suspect};
 use super::fill::{Fill, mix};
 use super::fitting::{Cost, Outcome, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
@@ -106,20 +107,43 @@ pub(super) fn planned<'w>(
 /// # Errors
 /// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
-    launches_until(model, request, || false)
+    Ok(first_round(model, request, || false, || true)?.launches)
 }
 
-/// As [`launches`], but no more than one once `over` says so.
+/// What is made before anything was run.
+#[derive(Debug, Clone)]
+pub struct FirstRound {
+    /// As of [`launches`].
+    pub launches: Vec<GeneratedLaunch>,
+    /// Launches in which work-items may meet: worth a look, but no inputs as hosts give them unless a run shows that they do.
+    pub suspects: Vec<Suspect>,
+    /// Whether time was over before all suspects were found.
+    pub cut_short: bool,
+}
+
+/// The [`launches`], but no more than one once `over` says so, and those that [`collisions`] finds,
+/// until `solving_over` says so.
 ///
 /// # Errors
 /// As of [`launches`].
-pub fn launches_until(model: &KernelModel, request: &Request, over: impl Fn() -> bool) -> Result<Vec<GeneratedLaunch>> {
+pub fn first_round(
+    model: &KernelModel,
+    request: &Request,
+    over: impl Fn() -> bool,
+    solving_over: impl Fn() -> bool,
+) -> Result<FirstRound> {
     let workshop = Workshop::new(model, Cost::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
+    let mut bases: Vec<Planned> = Vec::new();
     let some = Cell::new(false);
     for (planned, outcome) in planned(&workshop, request, || some.get() && over())? {
         some.set(true);
         let launch = workshop.launch(&planned.plan(), &outcome)?;
+        // Each but those in which fewer work-items could meet than in one before.
+        let items = planned.geometry.range.items();
+        if planned.geometry.is_even() && bases.iter().all(|b| b.geometry.range.items() < items) {
+            bases.push(planned.clone());
+        }
         if all.iter().any(|g| g.launch == launch) {
             continue;
         }
@@ -128,7 +152,8 @@ pub fn launches_until(model: &KernelModel, request: &Request, over: impl Fn() ->
         let name = unique(planned.name, all.iter().map(|g| g.name.as_str()));
         all.push(GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses });
     }
-    Ok(all)
+    let suspects = collisions::suspects(&workshop, &bases, solving_over)?;
+    Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
 /// Sizes, styles and contents, each launch another.

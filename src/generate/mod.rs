@@ -1,5 +1,6 @@
 //! Launches for a kernel that has no suite: what its arguments are for (`roles`, into a `model`), launches whose sizes and contents
-//! fit together (`launches`, tried out by `dry_run`; `growth` mends what that guessed), and the search for launches in which work-items meet (`evolve`).
+//! fit together (`launches`, tried out by `dry_run`; `growth` mends what that guessed), and launches in which work-items meet: solved for
+//! (`collisions`) and searched for (`evolve`).
 //!
 //! All of it reads a `program`: the kernel promoted (`promoted`) and taken from LLVM (`read`), as plain data.
 //!
@@ -8,6 +9,7 @@
 mod assign;
 pub mod campaign;
 mod claims;
+pub mod collisions;
 mod contents_of;
 mod demands;
 mod dry_run;

@@ -238,7 +238,7 @@ pub struct Witness {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     pub name: String,
-    /// `suite`, `generated` or `evolved`.
+    /// `suite`, `generated`, `solved` or `evolved`.
     pub origin: String,
     pub global: Vec<u64>,
     pub local: Vec<u64>,

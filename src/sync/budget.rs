@@ -26,6 +26,15 @@ impl Budget {
         Budget { limit: self.limit.map(|limit| limit.mul_f64(share)), ..self }
     }
 
+    /// A budget of its own that begins now: `share` (0 to 1) of all the time, or what is left of it.
+    #[must_use]
+    pub fn share(self, share: f64) -> Budget {
+        let begun = Instant::now();
+        let left = self.end().map(|end| end.saturating_duration_since(begun));
+        let limit = self.limit.zip(left).map(|(limit, left)| limit.mul_f64(share).min(left));
+        Budget { begun, limit }
+    }
+
     /// When it ends.
     pub fn end(self) -> Option<Instant> {
         self.begun.checked_add(self.limit?)

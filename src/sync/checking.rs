@@ -28,7 +28,7 @@ pub trait Simulate {
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
-    /// `suite`, `generated` or `evolved`.
+    /// `suite`, `generated`, `solved` or `evolved`.
     pub origin: &'static str,
     /// With its work-group size decided.
     pub launch: Launch,

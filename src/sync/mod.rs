@@ -1,5 +1,5 @@
 //! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `splits`, `words`), schedules and what differs
-//! between them (`exec`'s `families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `redundancy`,
+//! between them (`exec`'s `families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `confirming`, `redundancy`,
 //! `reproduction`; `budget` and `pool` share out time and threads), and what a clean run stands for (`amplification`).
 //!
 //! Must never know: how a run is done; it asks for launches and gets observations.
@@ -7,6 +7,7 @@
 pub mod amplification;
 pub mod budget;
 pub mod checking;
+pub mod confirming;
 pub mod findings;
 mod flow;
 pub mod holding;

@@ -42,12 +42,10 @@ KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shif
     words[word] |= kassay_loop_class(*state) << shift;
 }
 
-/* One slot per work-group: which bits some item of the group has set. */
+/* One slot per work-group: which bits some item of the group has set. Nothing but one `if` around the atomic: vectorisers test each
+ * lane for every atomic that stands there, and a loop, which they test as a whole, makes them give up on small kernels. */
 KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint word, uint bits) {
     __global uint *slot = probe + KASSAY_HEADER + kassay_group() * stride + word;
-    if (kassay_local_item() == 0) {
-        atomic_or(slot, bits);
-    }
     if (bits & ~*slot) {
         atomic_or(slot, bits);
     }

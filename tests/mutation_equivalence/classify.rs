@@ -245,3 +245,18 @@ fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
     }
     assert_eq!(large[4], Verdict::DuplicateOf(3), "x << 2 is x * 4");
 }
+
+/// The original is brought into its normal form the way mutants are, or else some that are the same would not share it: a state that is
+/// never negative is 0 where it is at most that.
+#[test]
+fn the_original_takes_the_same_way_to_its_normal_form() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/switch_machine/switch_machine.cl");
+    let (bitcode, sites) = canonical_file(&file, "switch_machine", &KernelOptions::default());
+    let compares = places(&bitcode, &sites, LLVMOpcode::LLVMICmp);
+    let edits: Vec<Edit> = compares.iter().map(|(place, _)| compare(*place, Predicate::Sle)).collect();
+    let mutants: Vec<&Edit> = edits.iter().collect();
+    let found = classify(&bitcode, &sites, "switch_machine", &mutants, 2, None).unwrap();
+    let same =
+        |v: &&Verdict| matches!(v, Verdict::Equivalent { reason } if reason.starts_with("the same optimised IR"));
+    assert!(found.iter().filter(same).count() >= 2, "{found:?}");
+}

@@ -82,10 +82,9 @@ impl<'k, 'c> Base<'k, 'c> {
             }
         };
         let promoted = module.clone();
-        let original = match normal::promote(&promoted, &entry)? {
-            true => classes.of(normal::of_promoted(promoted.clone())?),
-            false => None,
-        };
+        normal::promote(&promoted, &entry)?;
+        // Made as those of mutants are: what passes make of a clone of the promoted form may differ from it.
+        let original = classes.of(normal::of(module.clone(), &entry)?);
         let part = Rc::new(Part { module, promoted, entry, original });
         self.parts.borrow_mut().insert(function, part.clone());
         Ok(Some(part))

@@ -256,6 +256,26 @@ fn what_the_environment_lacks_is_told() -> Done {
     full.refused(3, &["cannot write /dev/full", "mend: free some space"])
 }
 
+/// LLVM's library of builtins is opened only for a kernel that calls one of them; what is wrong with it is told then.
+#[test]
+fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> Done {
+    let bench = Bench::new()?;
+    bench.put("broken.bc", b"BC\xc0\xdeno more than the first four bytes are those of bitcode")?;
+    bench.put("text.bc", "no bitcode")?;
+    bench.put("exp.cl", "kernel void k(global const int *in, global int *out, int n) {\n    out[get_global_id(0)] = exp((float)in[0]);\n}\n")?;
+    bench.put("exp.toml", SUITE.replace("k.cl", "exp.cl"))?;
+    let with = |suite: &str, library: &str| {
+        said(bench.command(&["run", suite, "--device", "sim"]).env("KASSAY_LIBCLC", bench.path(library)).output()?)
+    };
+    let alone = with("suite.toml", "broken.bc")?;
+    assert_eq!(alone.code, Some(0), "{}", alone.err);
+    with("exp.toml", "broken.bc")?
+        .refused(3, &["broken.bc cannot be read", "mend: install Debian's package libclc-22"])?;
+    with("exp.toml", "text.bc")?
+        .refused(3, &["text.bc is no LLVM bitcode", "mend: install Debian's package libclc-22"])?;
+    with("exp.toml", "none.bc")?.refused(3, &["none.bc cannot be read", "mend: install Debian's package libclc-22"])
+}
+
 /// A driver whose library ends the process as soon as it is loaded.
 #[test]
 fn a_driver_that_aborts_takes_only_its_worker() -> Done {

@@ -38,16 +38,17 @@ impl ShortCircuits {
         // Only branches with a target in common can be operands of one decision.
         let mut leading: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
         let mut decisions = UnionFind::new(branches.len());
+        let has_labels = cfg.has_labels();
         for (i, &block) in branches.iter().enumerate() {
             for target in forward(cfg, dominance, block) {
                 let earlier = leading.entry(target).or_default();
                 for (other, leaf) in earlier.iter() {
-                    if !decisions.equiv(*other, i) && one_decision(cfg, dominance, *leaf, block) {
+                    if has_labels || one_decision(cfg, dominance, *leaf, block) {
                         decisions.union(*other, i);
                     }
                 }
                 // With labels a common target is enough: one of them stands for all.
-                if !cfg.has_labels() || earlier.is_empty() {
+                if !has_labels || earlier.is_empty() {
                     earlier.push((i, block));
                 }
             }
@@ -138,10 +139,9 @@ fn forward(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockInde
     targets
 }
 
-/// Whether the branches of `a` and `b` (`a` earlier in the function), which lead to one block, are operands of one short-circuit.
+/// Whether the branches of `a` and `b` (`a` earlier in the function), which lead to one block, are operands of one short-circuit where
+/// no labels say so: the input may be optimised, where nested constructs share targets too, but an operand stores nothing.
 fn one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    // Without labels the input may be optimised, where nested constructs share targets too; an operand stores nothing.
-    cfg.has_labels()
-        || (forward(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
-            && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store))
+    forward(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
+        && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
 }

@@ -42,7 +42,7 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
         last.insert(place, i);
         let counts = statement.region != 0 || (read.is_kernel && !has_control);
         found.push(Statement {
-            location: location(function.place(&statement.range.begin)),
+            location: location(begin),
             construct: name(statement.kind),
             block,
             starts_region: counts && !std::mem::replace(&mut begun[statement.region], true),

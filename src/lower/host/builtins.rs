@@ -10,7 +10,6 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use llvm_sys::core::*;
 use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
@@ -92,13 +91,13 @@ fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
     used.map(|f| (f.name(), unsafe { LLVMGlobalGetValueType(f.0) })).collect()
 }
 
+fn missing(what: String) -> Error {
+    Error::environment(what)
+        .mend(format!("install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"))
+}
+
 /// Where libclc's bitcode for NVPTX is.
 fn libclc() -> Result<PathBuf> {
-    let missing = |what: String| {
-        Error::environment(what).mend(format!(
-            "install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"
-        ))
-    };
     let path = match std::env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
         None => PLACES
@@ -134,6 +133,7 @@ struct Library(LLVMModuleRef);
 impl Library {
     /// # Safety
     /// The context must outlive the library.
+    #[expect(deprecated, reason = "what replaces it tells the context of broken bitcode, which then ends the process")]
     unsafe fn open(context: LLVMContextRef, bitcode: &Source<'_>) -> Result<Library> {
         let mut message = std::ptr::null_mut();
         let mut buffer = std::ptr::null_mut();
@@ -148,12 +148,16 @@ impl Library {
                     let name = CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default();
                     if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message) != 0 {
                         let why = ir::take_message(message);
-                        return Err(Error::environment(format!("{} cannot be read: {why}", path.display())));
+                        return Err(missing(format!("{} cannot be read: {why}", path.display())));
                     }
                 }
             }
-            if LLVMGetBitcodeModuleInContext2(context, buffer, &mut library) != 0 {
-                return Err(Error::environment("libclc cannot be read by this LLVM").mend("install libclc of LLVM 22"));
+            if llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut library, &mut message) != 0 {
+                let why = ir::take_message(message);
+                return Err(match bitcode {
+                    Source::Own => unreadable(why),
+                    Source::File(path) => missing(format!("{} cannot be read: {why}", path.display())),
+                });
             }
             // So that linking takes only what is asked for.
             let mut next = LLVMGetFirstFunction(library);

@@ -142,18 +142,7 @@ impl Engine<'_, '_> {
         sizes: &Sizes,
     ) -> Result<()> {
         self.expense.distrusted += 1;
-        if sizes.has_whole() {
-            return self.on_whole(cases, all, tell);
-        }
-        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
-        match self.make(&mutants, false, Effort::Quick, false)? {
-            Ok(module) => {
-                self.on(&module, cases, all, tell)?;
-                self.unload(&module);
-                Ok(())
-            }
-            Err(why) => Err(Error::internal(why)),
-        }
+        if sizes.has_whole() { self.on_whole(cases, all, tell) } else { self.quick(cases, all, tell) }
     }
 
     /// How long the original takes in a module, by position of the test; `None` if it computes something else there.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMTypeRef;
+use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::coverage::build::Assay;
@@ -116,6 +118,8 @@ impl<'a, 'c> Forge<'a, 'c> {
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
         let module = self.assay.module.clone();
         let layout = infection::weave(&module, &self.assay.sites, mutants)?;
+        // What mutants read in their own modules, they read here.
+        initialise(&module);
         let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
         Ok((code, layout))
     }
@@ -205,9 +209,12 @@ impl<'a, 'c> Forge<'a, 'c> {
     }
 }
 
-/// Gives private numbers and vectors of numbers the value 0 where their function begins. Mutants that leave one without
-/// another value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and
-/// compilers take any that suits them, even the one that the mutant deleted.
+/// Private arrays and structs of more bytes are left as they are: filling them would take longer than what the kernel does.
+const MOST_FILLED: u64 = 1 << 16;
+
+/// Gives private variables the value 0 where their function begins. Mutants that leave one without another value (a deleted
+/// assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that suits them, even
+/// the one that the mutant deleted.
 fn initialise(module: &Module<'_>) {
     for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         let Some(first) = function.blocks().first().copied() else { continue };
@@ -215,24 +222,52 @@ fn initialise(module: &Module<'_>) {
         let variables: Vec<_> = variables.collect();
         // SAFETY: all are alive; the builder is disposed of. Stores need no debug location.
         unsafe {
-            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let builder = LLVMCreateBuilderInContext(context);
             for variable in variables {
                 let ty = LLVMGetAllocatedType(variable.0);
-                let is_number = matches!(
-                    LLVMGetTypeKind(ty),
-                    LLVMTypeKind::LLVMIntegerTypeKind
-                        | LLVMTypeKind::LLVMHalfTypeKind
-                        | LLVMTypeKind::LLVMFloatTypeKind
-                        | LLVMTypeKind::LLVMDoubleTypeKind
-                        | LLVMTypeKind::LLVMVectorTypeKind
-                );
                 // Right behind the variable: others, and code that uses this one, may follow in between.
-                if is_number {
-                    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
-                    LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
+                LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
+                match LLVMGetTypeKind(ty) {
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_plain(ty) => {
+                        let bytes = LLVMABISizeOfType(layout, ty);
+                        if bytes <= MOST_FILLED {
+                            let zero = LLVMConstNull(LLVMInt8TypeInContext(context));
+                            let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
+                            LLVMBuildMemSet(builder, variable.0, zero, bytes, LLVMGetAlignment(variable.0));
+                        }
+                    }
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}
+                    _ if is_plain(ty) => {
+                        LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
+                    }
+                    _ => {}
                 }
             }
             LLVMDisposeBuilder(builder);
+        }
+    }
+}
+
+/// Whether a type is made of numbers alone.
+///
+/// # Safety
+/// The type must be alive.
+unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
+    // SAFETY: parts of a type live as long as it does.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMHalfTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+            | LLVMTypeKind::LLVMVectorTypeKind => true,
+            LLVMTypeKind::LLVMArrayTypeKind => is_plain(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).all(|i| is_plain(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Ways to the same verdicts: schemata and rebuild, pruned and not, one worker and two.
 
+use serde_json::Value;
+
 use crate::bench::{Bench, Done, lasting, mutants, reason, same, statuses, suite, text};
 
 /// Excepted from agreement: runs that leave a buffer or divide by zero, since what such a kernel does is void, and what
@@ -85,6 +87,68 @@ fn runs_with_any_number_of_workers_and_batches_are_the_same() -> Done {
         let other = bench.mutate(&of, &args)?;
         same(&lasting(&one, &[]), &lasting(&other, &[]), &format!("{args:?}"))?;
     }
+    Ok(())
+}
+
+const UNWRITTEN: &str = "kernel void k(global const int *in, global int *out, int way) {
+    size_t i = get_global_id(0);
+    int number;
+    if (way == 0) number = in[i] % 7; else number = in[i] / 3;
+    int window[8];
+    for (int j = 0; j < 8; j++) window[j] = in[(i + j) % 16];
+    int sum = number;
+    for (int j = 0; j < 8; j++) sum = sum * 3 + window[j];
+    out[i] = sum;
+}
+";
+
+const UNWRITTEN_SUITE: &str = "kernel = \"k.cl\"
+[[test]]
+global = [16]
+args = { in = [9, 4, 1, 7, 3, 5, 8, 2, 6, 11, 12, 15, 10, 13, 14, 16], out = { fill = 0, len = 16 }, way = 0 }
+[[test]]
+global = [16]
+args = { in = [9, 4, 1, 7, 3, 5, 8, 2, 6, 11, 12, 15, 10, 13, 14, 16], out = { fill = 0, len = 16 }, way = 1 }
+";
+
+/// A mutant that reads a private variable which nobody has written reads the same in all modules, those that tell which tests
+/// infect it included.
+#[test]
+fn what_nobody_has_written_is_the_same_everywhere() -> Done {
+    let bench = Bench::of(UNWRITTEN, UNWRITTEN_SUITE)?;
+    let operators = ["--operators", "ASR"];
+    let plain = bench.mutate("suite.toml", &operators)?;
+    let number = |m: &&Value| text(m, "id").contains("ASR@k.cl:4:") && text(m, "replacement") == "*=";
+    let multiplied: Vec<&Value> = mutants(&plain).iter().filter(number).collect();
+    assert_eq!(multiplied.len(), 2);
+    assert!(multiplied.iter().all(|m| m["status"] == "killed"), "{multiplied:?}");
+    for args in [&["--no-prune"][..], &["--batch", "off"], &["--strategy", "rebuild"], &["--device", "sim"]] {
+        let other = bench.mutate("suite.toml", &[&operators[..], args].concat())?;
+        for (a, b) in mutants(&plain).iter().zip(mutants(&other)) {
+            // Where a fault is, modules tell in their own way.
+            let reason = |m: &Value| (m["status"] == "killed").then(|| m["reason"].clone());
+            let told = |m: &Value| (m["id"].clone(), m["status"].clone(), m["duplicate_of"].clone(), reason(m));
+            assert_eq!(told(a), told(b), "{args:?}");
+        }
+    }
+    Ok(())
+}
+
+/// More mutants than one module holds run in several: each has the fate that it has among few.
+#[test]
+fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {
+    let bench = Bench::new()?;
+    let whole = bench.mutate(&suite("sha_like"), &[])?;
+    let sizes = whole["timing"]["module_sizes"].as_array().map_or(0, Vec::len);
+    assert!(sizes > 1, "all ran in {sizes} module");
+    let few = bench.mutate(&suite("sha_like"), &["--operators", "SDL,COR,ROR,LVR"])?;
+    assert_eq!(few["timing"]["module_sizes"].as_array().map_or(0, Vec::len), 1);
+    let (whole, few) = (statuses(&whole), statuses(&few));
+    assert!(few.len() > 100, "only {} compared", few.len());
+    // Among few, a mutant may be the first of those that are the same.
+    let differ: Vec<&&str> =
+        few.iter().filter(|(id, status)| whole.get(*id) != Some(status)).map(|(id, _)| id).collect();
+    assert!(differ.is_empty(), "{differ:?}");
     Ok(())
 }
 

@@ -151,6 +151,9 @@ fn percent(text: &str) -> std::result::Result<f64, String> {
 /// The variable of the environment that has the solver asked of killed mutants too, as a check of its proofs.
 const DOUBT: &str = "KASSAY_DOUBT_PROOFS";
 
+/// The variable that says how many instructions may be brought into normal forms before mutants run, instead of [`MOST_BEFORE`].
+const BEFORE: &str = "KASSAY_MOST_BEFORE";
+
 /// Seconds that a run of the original may take.
 const ORIGINAL_S: f64 = 60.0;
 
@@ -161,6 +164,12 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         return Err(Error::caller("--resume needs the result file whose journal it goes on with")
             .mend("name it with -o, as in the run that was ended"));
     }
+    let most_before = match std::env::var(BEFORE) {
+        Ok(text) => text
+            .parse()
+            .map_err(|_| Error::caller(format!("`{text}` in the variable {BEFORE} is no number of instructions")))?,
+        Err(_) => campaign::MOST_BEFORE,
+    };
     let context = Context::create();
     let level = match args.ir_level {
         LevelFlag::O0 => Level::Raw,
@@ -206,6 +215,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         batch: args.batch == BatchFlag::Auto,
         end: None,
         doubt: std::env::var_os(DOUBT).is_some(),
+        most_before,
     };
     let deliver = |result: &MutateResult| {
         let view = text::MutateView { summary_only: args.summary };

@@ -83,8 +83,18 @@ impl<'a> Book<'a> {
         self.decided[m] = true;
     }
 
+    /// Whether it is neither the original nor another mutant, as far as is known.
+    pub fn is_distinct(&self, m: usize) -> bool {
+        self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
+    }
+
     fn note(&self, entry: &Entry) -> Result<()> {
         self.journal.map_or(Ok(()), |journal| journal.append(entry))
+    }
+
+    /// Whether the journal holds what the search for equals found.
+    pub fn is_searched(&self) -> bool {
+        self.known.iter().any(|entry| matches!(entry, Entry::Classified(_) | Entry::Sorted(_)))
     }
 
     /// Finds equivalents and duplicates among all mutants, so that every shard finds the same ones.
@@ -109,20 +119,7 @@ impl<'a> Book<'a> {
                 classes
             }
         };
-        for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
-            match class {
-                Some(Class::Equivalent(reason)) => {
-                    self.rows[m].status = Status::Equivalent;
-                    self.rows[m].reason = Some(reason);
-                    self.decided[m] = true;
-                }
-                Some(Class::Duplicate(of)) => {
-                    self.rows[m].duplicate_of = Some(of);
-                    self.decided[m] = true;
-                }
-                None => {}
-            }
-        }
+        self.write_classes();
         if let Some(shard) = self.shard {
             for m in 0..self.rows.len() {
                 let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
@@ -134,6 +131,56 @@ impl<'a> Book<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Finds the mutants whose edits are the same, before anything is run.
+    pub fn classify_edits(&mut self) {
+        self.classes = Classes::distinct(self.mutants);
+        self.write_classes();
+    }
+
+    /// Finds equivalents and duplicates once all have run, by normal forms. Equals do the same on every test, and what a test detects
+    /// is not the original: nothing is asked of a mutant that was detected and did what no other did.
+    ///
+    /// # Errors
+    /// As of [`Classes::search`]; of the journal.
+    pub fn classify_outcomes(&mut self, matter: &Matter<'_, '_>, request: &Request, meets: bool) -> Result<()> {
+        let alike = self.alike(meets);
+        let mut classes = Classes::search_among(&alike, matter, self.mutants, request, Search::Forms)?;
+        alike.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.is_detected(m));
+        self.classes = classes;
+        self.note(&Entry::Sorted(self.classes.entries(self.mutants)))?;
+        self.write_classes();
+        Ok(())
+    }
+
+    /// Those that may equal the original or another, by what they did. `meets`: work-items do, so that those that are the same may
+    /// leave different values in each run.
+    fn alike(&self, meets: bool) -> Vec<usize> {
+        let did = |m: usize| {
+            let row = &self.rows[m];
+            let values = (row.status == Status::Killed && !meets).then_some((&row.killed_by, &row.reason));
+            (row.status, values)
+        };
+        let ran: Vec<usize> = (0..self.rows.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
+        let mut count: HashMap<_, usize> = HashMap::new();
+        for m in &ran {
+            *count.entry(did(*m)).or_default() += 1;
+        }
+        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&did(*m)] > 1).collect()
+    }
+
+    /// Writes into the rows what equals what: of such a mutant nothing else is told.
+    fn write_classes(&mut self) {
+        for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
+            let Some(class) = class else { continue };
+            let mut row = row(&self.mutants[m]);
+            match class {
+                Class::Equivalent(reason) => (row.status, row.reason) = (Status::Equivalent, Some(reason)),
+                Class::Duplicate(of) => row.duplicate_of = Some(of),
+            }
+            self.decide(m, row);
+        }
     }
 
     /// Has the solver asked of what no test detects. A mutant that it proves to be equivalent is none of the others' duplicate,

@@ -21,10 +21,11 @@ use crate::suite::resolve::Test;
 
 use super::book::{Book, Pair};
 pub use super::classes::Class;
-use super::classes::{Classes, Search};
+use super::classes::Search;
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, Expense, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
+use super::equivalence;
 use super::forge::Forge;
 use super::meeting;
 use super::mutant::Mutant;
@@ -62,6 +63,8 @@ pub struct Request {
     pub end: Option<Instant>,
     /// Have the solver asked of killed mutants too: one that it takes for equivalent is a fault of kassay.
     pub doubt: bool,
+    /// Instructions that are brought into normal forms before anything runs, at most; with more to be done, mutants run first.
+    pub most_before: u64,
 }
 
 /// A kernel with its tests.
@@ -92,6 +95,10 @@ pub enum Entry {
 /// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
 const REPEATS: (u32, u32) = (3, 1);
 
+/// What [`Request::most_before`] usually is: some ten seconds on two processors. What mutants do, by which equals are sought in fewer
+/// afterwards, may be luck where they read what nobody wrote, so that smaller kernels do without.
+pub const MOST_BEFORE: u64 = 3_000_000;
+
 /// The class of an operator of [`OPERATORS`], for scores.
 pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
@@ -118,7 +125,17 @@ pub fn run(
         (_, Some(_)) => Search::Originals,
         (_, None) => Search::Proofs,
     };
-    book.classify(matter, request, search)?;
+    // Where normal forms take long, running comes first, if it can: what mutants do tells most of them apart. Pairs are made of what
+    // is distinct, and shards share out what all of them know.
+    let is_long = || {
+        let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
+        equivalence::work(&matter.assay.module, &matter.assay.sites, &matter.assay.entry, &edits) > request.most_before
+    };
+    let runs_first = request.order == 1 && request.shard.is_none() && !book.is_searched() && is_long();
+    match runs_first {
+        true => book.classify_edits(),
+        false => book.classify(matter, request, search)?,
+    }
     let mut equivalence = searched.elapsed();
 
     let device = lanes.first().map(|lane| device(lane.as_ref()));
@@ -150,7 +167,13 @@ pub fn run(
     wanted.dedup();
     engine.try_original(&wanted, request.order == 2)?;
     let reach: HashMap<usize, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    let open = first_order(&mut engine, &mut book, &wanted, &reach, meets)?;
+    let mut open = first_order(&mut engine, &mut book, &wanted, &reach, meets)?;
+    if runs_first {
+        let searched = Instant::now();
+        book.classify_outcomes(matter, request, meets)?;
+        equivalence += searched.elapsed();
+        open.retain(|m| book.is_distinct(*m));
+    }
     let not_simulated = watch(&engine, &mut book, matter, &open, &reach, meets)?;
     let searched = Instant::now();
     book.prove(matter, request)?;
@@ -426,13 +449,13 @@ fn device(lane: &dyn Executor) -> Device {
     }
 }
 
-/// What [`run`] may be given as known, so that several campaigns search for equivalents once: all that is to be found, proofs
-/// included, so that none is looked for later.
-///
-/// # Errors
-/// As of [`equivalence::classify`](super::equivalence::classify).
-pub fn classified(matter: &Matter<'_, '_>, request: &Request) -> Result<Entry> {
-    let mutants = mutants(matter, request);
-    let classes = Classes::search(matter, &mutants, request, Search::Proofs)?;
-    Ok(Entry::Classified(classes.entries(&mutants)))
+/// What [`run`] may be given as known of the same mutants with more tests, so that campaigns after the first look for no
+/// equivalents: what more tests leave was left by fewer.
+pub fn classified(before: &MutateResult) -> Entry {
+    let class = |row: &result::Mutant| match (&row.duplicate_of, row.status) {
+        (Some(of), _) => Some(Class::Duplicate(of.clone())),
+        (None, Status::Equivalent) => Some(Class::Equivalent(row.reason.clone().unwrap_or_default())),
+        _ => None,
+    };
+    Entry::Classified(before.mutants.iter().filter_map(|row| Some((row.id.clone(), class(row)?))).collect())
 }

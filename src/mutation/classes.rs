@@ -50,9 +50,27 @@ impl Classes {
     /// # Errors
     /// As of [`equivalence::classify`].
     pub fn search(matter: &Matter<'_, '_>, mutants: &[Mutant], request: &Request, search: Search) -> Result<Classes> {
+        let all: Vec<usize> = (0..mutants.len()).collect();
+        Classes::search_among(&all, matter, mutants, request, search)
+    }
+
+    /// Looks for equals among some mutants, by position and in order; what is the same edit is found among all.
+    ///
+    /// # Errors
+    /// As of [`equivalence::classify`].
+    pub fn search_among(
+        some: &[usize],
+        matter: &Matter<'_, '_>,
+        mutants: &[Mutant],
+        request: &Request,
+        search: Search,
+    ) -> Result<Classes> {
         let mut classes = Classes::distinct(mutants);
         // What is the same edit needs no proof.
-        let distinct: Vec<usize> = (0..mutants.len()).filter(|m| classes.same[*m] == *m).collect();
+        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same[*m] == *m).collect();
+        if distinct.is_empty() {
+            return Ok(classes);
+        }
         let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
         let bitcode = matter.assay.module.write_bitcode_to_memory();
         let kernel = kernel(matter, bitcode.as_slice());
@@ -82,6 +100,11 @@ impl Classes {
         Ok(classes)
     }
 
+    /// A test tells it from the original, whatever their normal forms.
+    pub fn is_detected(&mut self, m: usize) {
+        self.original[m] = None;
+    }
+
     /// What an earlier search found: [`Classes::entries`].
     pub fn of(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
         let mut classes = Classes::distinct(mutants);
@@ -99,7 +122,8 @@ impl Classes {
         classes
     }
 
-    fn distinct(mutants: &[Mutant]) -> Classes {
+    /// By their edits alone.
+    pub fn distinct(mutants: &[Mutant]) -> Classes {
         let mut first: HashMap<String, usize> = HashMap::new();
         let same = mutants.iter().enumerate();
         let same = same.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();

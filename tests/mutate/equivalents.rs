@@ -27,7 +27,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants as rows, result, suite, text};
+use crate::bench::{Bench, Done, lasting, mutants as rows, result, same, suite, text};
 
 /// The suite's elements in another order, other small numbers: mostly in bounds, as the originals are. What is not is
 /// dropped by the guards.
@@ -197,5 +197,25 @@ fn what_is_called_equivalent_is_never_killed() -> Done {
         duplicates += d;
     }
     assert!(equivalents > 0 && duplicates > 0, "{equivalents} equivalents, {duplicates} duplicates");
+    Ok(())
+}
+
+/// Where normal forms take long, mutants run first; what is told of them is the same.
+#[test]
+fn running_first_tells_the_same() -> Done {
+    let bench = Bench::new()?;
+    let mut duplicates = 0;
+    for kernel in ["loop_shapes", "switch_machine", "bitonic_sort"] {
+        let forms_first = bench.mutate(&suite(kernel), &[])?;
+        let path = bench.path("first.json");
+        let args = ["mutate", &suite(kernel), "--quiet", "-o", path.to_str().ok_or("no UTF-8")?];
+        let status = bench.command(&args).env("KASSAY_MOST_BEFORE", "0").output()?.status;
+        assert_eq!(status.code(), Some(0), "{kernel}");
+        let runs_first = result(&path)?;
+        same(&lasting(&forms_first, &[]), &lasting(&runs_first, &[]), kernel)?;
+        assert!(runs_first["timing"]["pairs"].as_u64() > forms_first["timing"]["pairs"].as_u64(), "{kernel}");
+        duplicates += runs_first["summary"]["duplicate"].as_u64().unwrap_or_default();
+    }
+    assert!(duplicates > 50, "{duplicates}");
     Ok(())
 }

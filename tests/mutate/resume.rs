@@ -52,6 +52,11 @@ fn lines(bench: &Bench) -> Done<Vec<String>> {
 
 /// Kills a run again and again, at moments that `seed` gives, and compares what comes out with a run that nobody ended.
 fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> Done {
+    killed_and_resumed_with(kernel, args, longest, seed, &[])
+}
+
+/// The same with these variables in the environment of the runs that are killed.
+fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64, variables: &[(&str, &str)]) -> Done {
     let bench = Bench::new()?;
     let undisturbed = bench.mutate(&suite(kernel), args)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -63,7 +68,8 @@ fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> D
     loop {
         // Later rounds may take longer, so that the run comes to its end also where a start takes all of the time.
         let delay = Duration::from_millis(random.random_range(50..longest + 300 * rounds));
-        let done = killed_after(&mut bench.command(if rounds == 0 { &begin } else { &resume }), delay)?;
+        let mut command = bench.command(if rounds == 0 { &begin } else { &resume });
+        let done = killed_after(command.envs(variables.iter().copied()), delay)?;
         rounds += 1;
         if done {
             break;
@@ -95,6 +101,11 @@ fn seed() -> u64 {
 #[test]
 fn a_run_of_modules_of_many_is_killed_and_resumed() -> Done {
     killed_and_resumed("rng_lcg_long", &["--sample", "40", "--batch", "off"], 800, seed())
+}
+
+#[test]
+fn a_run_that_compares_afterwards_is_killed_and_resumed() -> Done {
+    killed_and_resumed_with("rng_lcg_long", &["--batch", "off"], 800, seed(), &[("KASSAY_MOST_BEFORE", "0")])
 }
 
 #[test]

@@ -38,9 +38,11 @@ const ORIGINAL: Duration = Duration::from_secs(60);
 /// The share of the time that the suite for the branches may take.
 const BRANCHES: f64 = 0.3;
 
-/// The share of the time that is over when proving stops, and when the first mutation run does.
-const PROVED: f64 = 0.45;
+/// The share of the time that is over when the first mutation run stops, proofs of equivalence included.
 const TRIED: f64 = 0.7;
+
+/// Instructions that are brought into normal forms before the first run, at most: about a second, as the time is limited.
+const BEFORE: u64 = 200_000;
 
 /// What the last mutation run is given, as a multiple of what the first took, and besides.
 const AGAIN: f64 = 1.5;
@@ -108,9 +110,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     }
     let mut trials = Trials { job, lanes, known: None, cost: Duration::ZERO };
     let tests = trials.tests()?;
-    trials.classify(&tests, &log)?;
-    let classified = Instant::now();
-    let first = trials.run(&tests, trials.at(TRIED), None)?;
+    let first = trials.first_run(&tests, &log)?;
     let tried = Instant::now();
     let mut scores = Scores { branch_suite: first.summary.score, suite: first.summary.score };
 
@@ -146,7 +146,6 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
         ended: &ended,
         source: &job.options.source,
         begun: job.options.begun,
-        classified,
         tried,
     });
     sum_up(job, &mut generated, smt_s);
@@ -271,9 +270,9 @@ fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
 struct Trials<'a, 'b, 'c> {
     job: &'a Job<'b, 'c>,
     lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
-    /// The search for equivalents, made once.
-    known: Option<(campaign::Entry, Duration)>,
-    /// What the last run took.
+    /// What the search for equivalents found in the first run.
+    known: Option<campaign::Entry>,
+    /// What the last run took, but for that search.
     cost: Duration,
 }
 
@@ -307,6 +306,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             batch: true,
             end: Some(end),
             doubt: false,
+            most_before: BEFORE,
         }
     }
 
@@ -322,26 +322,23 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         campaign::mutants(&self.matter(tests), &self.request(self.at(1.0)))
     }
 
-    fn classify(&mut self, tests: &[Test], log: &Log<'_>) -> Result<()> {
-        let begun = Instant::now();
-        let known = log.known.iter().find_map(|entry| match entry {
+    /// The run on the suite that covers the branches, which looks for equivalents once for all runs: among what that suite leaves.
+    fn first_run(&mut self, tests: &[Test], log: &Log<'_>) -> Result<MutateResult> {
+        self.known = log.known.iter().find_map(|entry| match entry {
             Entry::Classified(known) => Some(known.as_ref().clone()),
             _ => None,
         });
-        let end = self.at(PROVED);
-        let entry = match known {
-            Some(known) => known,
-            None => {
-                let entry = campaign::classified(&self.matter(tests), &self.request(end))?;
-                // With more time there may be more to it.
-                if let Some(journal) = log.journal.filter(|_| Instant::now() < end) {
-                    journal.append(&Entry::Classified(Box::new(entry.clone())))?;
-                }
-                entry
+        let end = self.at(TRIED);
+        let first = self.run(tests, end, None)?;
+        if self.known.is_none() {
+            let found = campaign::classified(&first);
+            // With more time there may be more to it.
+            if let Some(journal) = log.journal.filter(|_| Instant::now() < end) {
+                journal.append(&Entry::Classified(Box::new(found.clone())))?;
             }
-        };
-        self.known = Some((entry, begun.elapsed()));
-        Ok(())
+            self.known = Some(found);
+        }
+        Ok(first)
     }
 
     /// As `kassay mutate` would on the suite in the folder. `before`: on the suite without its last tests; what the time leaves
@@ -355,20 +352,18 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             let range = &mut test.launch.range;
             range.local = Some(range.local_or_default(self.job.assay.interface.required_local, most));
         }
-        let mut known: Vec<campaign::Entry> = self.known.iter().map(|(entry, _)| entry.clone()).collect();
+        let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // What more tests cannot change is not run again where there is no time for it.
         if let Some(before) = before.filter(|_| begun + self.cost > end) {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
         let mut result = campaign::run(&self.matter(&tests), &self.request(end), lanes, None, known)?;
-        if let Some((_, took)) = &self.known {
-            result.timing.equivalence_s += took.as_secs_f64();
-        }
+        self.cost = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
+            result.timing.equivalence_s += before.timing.equivalence_s;
             carry(&mut result, before);
         }
-        self.cost = begun.elapsed();
         Ok(result)
     }
 

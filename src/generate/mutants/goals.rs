@@ -30,8 +30,7 @@ pub struct View<'a> {
     /// The kernel's file, for mutants without a place.
     pub source: &'a str,
     pub begun: Instant,
-    /// When the search for equivalents, and the mutation run on the suite that covers the branches, were done.
-    pub classified: Instant,
+    /// When the mutation run on the suite that covers the branches was done, and with it the search for equivalents.
     pub tried: Instant,
 }
 
@@ -64,7 +63,7 @@ fn goal(view: &View<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: O
     let (status, at) = match row.status {
         Status::Equivalent => {
             reason.clone_from(&row.reason);
-            (GoalStatus::Equivalent, view.classified)
+            (GoalStatus::Equivalent, view.tried)
         }
         Status::Killed | Status::Timeout | Status::RuntimeError => {
             let found = searched.zip(hunted).and_then(|(m, hunted)| hunted.killed[m]);

@@ -24,6 +24,7 @@ use crate::instrument::mutants::{Edit, alone};
 use crate::solve::{lockstep, proof};
 use normal::Normal;
 use parts::Base;
+pub use parts::work;
 
 /// What is known of a mutant without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]

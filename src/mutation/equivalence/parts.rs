@@ -11,6 +11,7 @@ use llvm_sys::core::*;
 use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::{Classes, Kernel, licences, normal};
+use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
 use crate::kernel::ir::{self, Function};
@@ -19,6 +20,18 @@ use crate::kernel::{inlined, module};
 /// Instructions up to which a kernel is compared with all that it calls. In larger ones equals are sought within the function that is
 /// changed: nobody looks at what others do with its values, so that fewer are found, and none in vain.
 const MOST_INLINED: u64 = 8_000;
+
+/// How many instructions are brought into normal forms for these edits of a canonical form, whose functions are `sites`'.
+pub fn work(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
+    let whole = inlined::size(module, entry).filter(|size| *size <= MOST_INLINED);
+    let own = |f: usize| {
+        let blocks = sites.functions.get(f).map_or(&[][..], |f| &f.cfg.blocks);
+        blocks.iter().map(|b| b.instructions.len() as u64).sum()
+    };
+    let of =
+        |edit: &Edit| whole.unwrap_or_else(|| edit.places(&|_, _| 0).first().map_or(0, |place| own(place.function)));
+    edits.iter().filter(|edit| edit.is_woven()).map(|edit| of(edit)).sum()
+}
 
 /// The canonical form without what copies need not carry, and its parts as far as they were asked for.
 pub(super) struct Base<'k, 'c> {

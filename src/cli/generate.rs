@@ -114,7 +114,9 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let assay = file.assay(&entry, &loaded, &sources)?;
     can_be_launched(&assay.interface)?;
     let seed = args.execution.seed.unwrap_or(0);
+    let read = Instant::now();
     let mut model = roles::infer(&assay)?;
+    let reading = read.elapsed();
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
     folder::check(&args.folder)?;
     let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
@@ -153,7 +155,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone() };
+    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), reading };
     let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
     let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;

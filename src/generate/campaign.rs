@@ -154,6 +154,8 @@ pub struct Options {
     pub begun: Instant,
     /// The kernel's file, for sites without a place.
     pub source: String,
+    /// What finding out what arguments are for took.
+    pub reading: Duration,
 }
 
 /// What came of it.
@@ -227,7 +229,15 @@ pub fn generate(
                 _ => Ok(()),
             };
             let sources = build::sources_of(Path::new(&options.source));
-            solving::solve(&mut search, assay, &GOALS, proofs(&log.known, &view), &mut decided, &sources)?
+            solving::solve(
+                &mut search,
+                assay,
+                &GOALS,
+                proofs(&log.known, &view),
+                &mut decided,
+                &sources,
+                options.reading,
+            )?
         }
         false => Solved::default(),
     };

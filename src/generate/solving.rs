@@ -2,7 +2,7 @@
 //! that come near the others. What a model proposes is run; only what the run shows counts.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::assign::Number;
 use super::interface_file::{ArgWish, Wishes};
@@ -88,7 +88,8 @@ pub enum Gave {
 }
 
 /// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only of them proofs are
-/// made. `known`: what is known already, by watched outcome; `decided` is called for every further proof.
+/// made. `known`: what is known already, by watched outcome; `decided` is called for every further proof. `reading`: what reading the kernel
+/// took before.
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be read; as of [`super::search::Runs::run`] and of `decided`.
@@ -99,6 +100,7 @@ pub fn solve(
     known: Vec<Option<Fate>>,
     decided: &mut dyn FnMut(usize, &Fate) -> Result<()>,
     sources: &Sources,
+    reading: Duration,
 ) -> Result<Solved> {
     let begun = Instant::now();
     let mut solved = Solved { fates: known, ..Solved::default() };
@@ -110,6 +112,11 @@ pub fn solve(
     }
     if let Some(over) = search.over() {
         solved.ended = Some(if over == Ended::OutOfExecutions { Gave::OutOfExecutions } else { Gave::OutOfTime });
+        return Ok(solved);
+    }
+    // Reading it takes as long as it took to find out what arguments are for, and a little more for the marks.
+    if Instant::now() + reading.mul_f64(1.2) > search.limits.end {
+        solved.ended = Some(Gave::OutOfTime);
         return Ok(solved);
     }
     let program = program(assay, outcomes)?;

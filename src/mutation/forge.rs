@@ -212,9 +212,12 @@ impl<'a, 'c> Forge<'a, 'c> {
 /// Private arrays and structs of more bytes are left as they are: filling them would take longer than what the kernel does.
 const MOST_FILLED: u64 = 1 << 16;
 
-/// Gives private variables the value 0 where their function begins. Mutants that leave one without another value (a deleted
-/// assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that suits them, even
-/// the one that the mutant deleted.
+/// What the bytes of private arrays and structs begin as, as those of local memory do: hardly what a kernel would begin with.
+const FILLED: u64 = 0x6a;
+
+/// Gives private numbers the value 0 where their function begins, and fills arrays and structs. Mutants that leave one without another
+/// value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that
+/// suits them, even the one that the mutant deleted.
 fn initialise(module: &Module<'_>) {
     for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         let Some(first) = function.blocks().first().copied() else { continue };
@@ -233,9 +236,9 @@ fn initialise(module: &Module<'_>) {
                     LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_plain(ty) => {
                         let bytes = LLVMABISizeOfType(layout, ty);
                         if bytes <= MOST_FILLED {
-                            let zero = LLVMConstNull(LLVMInt8TypeInContext(context));
+                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILLED, 0);
                             let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
-                            LLVMBuildMemSet(builder, variable.0, zero, bytes, LLVMGetAlignment(variable.0));
+                            LLVMBuildMemSet(builder, variable.0, byte, bytes, LLVMGetAlignment(variable.0));
                         }
                     }
                     LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}

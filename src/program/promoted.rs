@@ -7,8 +7,9 @@ use inkwell::targets::TargetMachine;
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, ir};
 
-/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay.
-const PASSES: &str = "always-inline,globaldce,function(sroa,mem2reg)";
+/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay. What is promoted before it is
+/// inlined is copied a third as long.
+const PASSES: &str = "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg)";
 
 /// A clone of the canonical form in which everything is inlined into the kernel and private scalars are promoted.
 ///

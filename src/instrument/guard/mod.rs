@@ -73,7 +73,8 @@ pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMach
         canonical::add_attribute(f, "alwaysinline");
     }
     division::hide(module);
-    run(module, "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    // Once before as well: what is copied is shorter then.
+    run(module, "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
     division::reveal(module);
     canonical::verify(module, "inlining everything")
 }
@@ -138,7 +139,8 @@ pub fn weave(
     drop(emitter);
     drop_effect_attributes(kernel);
     canonical::verify(module, "weaving guards")?;
-    run(module, "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    // Once before as well: what is copied is shorter then.
+    run(module, "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
     canonical::verify(module, "inlining guards")?;
     Ok(Guards { places })
 }

@@ -6,6 +6,18 @@ use inkwell::module::Module;
 
 use super::ir::{self, Block, Function};
 
+/// Kernels of more instructions, with everything inlined, are large: passes take seconds.
+pub const LARGE: u64 = 20_000;
+
+/// The passes that inline everything which is to be inlined. Large functions are promoted before, as what is copied is a third as long
+/// then; of others everything stays that LLVM's inliner would simplify away where it sees a constant argument.
+pub fn passes(module: &Module<'_>, entry: &str) -> &'static str {
+    match size(module, entry).is_some_and(|size| size > LARGE) {
+        true => "function(sroa,mem2reg),always-inline,globaldce",
+        false => "always-inline,globaldce",
+    }
+}
+
 /// Instructions of `entry` with those of all it calls, as often as it calls them; `None` if some function calls itself. 0 if
 /// there is no such function.
 pub fn size(module: &Module<'_>, entry: &str) -> Option<u64> {

@@ -5,11 +5,10 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::error::{Error, Result};
-use crate::kernel::{canonical, ir};
+use crate::kernel::{canonical, inlined, ir};
 
-/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay. What is promoted before it is
-/// inlined is copied a third as long.
-const PASSES: &str = "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg)";
+/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay.
+const PROMOTING: &str = "function(sroa,mem2reg)";
 
 /// A clone of the canonical form in which everything is inlined into the kernel and private scalars are promoted.
 ///
@@ -20,7 +19,7 @@ pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine)
     for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
-    run(&module, PASSES, machine)?;
+    run(&module, &format!("{},{PROMOTING}", inlined::passes(&module, entry)), machine)?;
     Ok(module)
 }
 

@@ -28,7 +28,7 @@ use self::emit::Emitter;
 use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout};
 use crate::error::{Error, Result};
-use crate::kernel::canonical;
+use crate::kernel::{canonical, inlined};
 use crate::kernel::ir::{self, DebugLocation, Function};
 use crate::kernel::parameters;
 use crate::lower::spirv;
@@ -73,8 +73,7 @@ pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMach
         canonical::add_attribute(f, "alwaysinline");
     }
     division::hide(module);
-    // Once before as well: what is copied is shorter then.
-    run(module, "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    run(module, &format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry)), machine)?;
     division::reveal(module);
     canonical::verify(module, "inlining everything")
 }
@@ -139,8 +138,7 @@ pub fn weave(
     drop(emitter);
     drop_effect_attributes(kernel);
     canonical::verify(module, "weaving guards")?;
-    // Once before as well: what is copied is shorter then.
-    run(module, "function(sroa,mem2reg),always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine)?;
+    run(module, &format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry)), machine)?;
     canonical::verify(module, "inlining guards")?;
     Ok(Guards { places })
 }

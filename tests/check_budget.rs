@@ -51,18 +51,20 @@ fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
     Ok(())
 }
 
-/// A kernel that becomes half a million instructions once everything is inlined: each function calls the one before it twice.
-fn doubling(folder: &Path) -> Done<PathBuf> {
+/// A kernel in which each function calls the one before it twice: `2^times` copies of the first once everything is inlined.
+fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
     let mut text = "int f0(global const int *b, int i) { int r = 0; for (int k = 0; k < 3; k++) r += b[(i + k) & 63] * k; return r; }\n"
         .to_owned();
-    for n in 1..=13 {
+    for n in 1..=times {
         let less = n - 1;
         text += &format!(
             "int f{n}(global const int *b, int i) {{ int r = f{less}(b, i + {n}); if (r & {}) r += f{less}(b, r); return r; }}\n",
             1 << n
         );
     }
-    text += "kernel void k(global int *a, global const int *b, int n) { int i = get_global_id(0); if (i < n) a[i] = f13(b, i); }\n";
+    text += &format!(
+        "kernel void k(global int *a, global const int *b, int n) {{ int i = get_global_id(0); if (i < n) a[i] = f{times}(b, i); }}\n"
+    );
     let path = folder.join("doubling.cl");
     std::fs::write(&path, text)?;
     Ok(path)
@@ -71,7 +73,7 @@ fn doubling(folder: &Path) -> Done<PathBuf> {
 #[test]
 fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
     let folder = tempfile::tempdir()?;
-    let kernel = doubling(folder.path())?;
+    let kernel = doubling(folder.path(), 13)?;
     let suite = folder.path().join("suite.toml");
     let args = "a = { fill = 0, len = 64 }, b = { fill = 0, len = 64 }, n = 64";
     std::fs::write(
@@ -86,6 +88,23 @@ fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
         assert!(list(&result, "inputs").is_empty());
         assert!(says(&result, "no input was run") && says(&result, what), "{}", result["notes"]);
     }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
+    let folder = tempfile::tempdir()?;
+    let kernel = doubling(folder.path(), 20)?;
+    let begun = Instant::now();
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("check")
+        .arg(&kernel)
+        .args(["--budget", "60", "--no-cache"])
+        .output()?;
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("too large for the simulator"), "{said}");
+    assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
     Ok(())
 }
 

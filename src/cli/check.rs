@@ -290,6 +290,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let assay = file.assay(&entry, &loaded, &build::sources_of(&args.target))?;
     let seed = args.execution.seed.unwrap_or(0);
+    assay.fits_the_simulator()?;
     let request = Request { range: range(args, &assay)?, seed };
     let model = match roles::infer_until(&assay, budget.end()) {
         Err(e) if e.is_late() => {

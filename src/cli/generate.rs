@@ -116,6 +116,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let sources = build::sources_of(&args.kernel_file);
     let assay = file.assay(&entry, &loaded, &sources)?;
     can_be_launched(&assay.interface)?;
+    assay.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
     let read = Instant::now();
     let mut model = match roles::infer_until(&assay, deadline) {

@@ -21,6 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
+use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
@@ -190,6 +191,14 @@ impl<'c> Assay<'c> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// Whether the simulator could run the kernel at all, before anything is done for that.
+    ///
+    /// # Errors
+    /// `Caller` if it is too large.
+    pub fn fits_the_simulator(&self) -> Result<()> {
+        prepare::refuse_large(&self.module, &self.entry)
     }
 
     /// The kernel as code for the simulator, for more than running tests.

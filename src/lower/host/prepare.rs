@@ -5,6 +5,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 
+pub use super::inline::refuse_large;
 use super::{abi, builtins, emit, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;

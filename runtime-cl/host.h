@@ -47,9 +47,9 @@ __private struct kassay_item *__kassay_item_context(void);
 void __kassay_at_barrier(int flags, int scope);
 __private void *__kassay_at_exchange(__private void *value, ulong bytes, int sub_group);
 void __kassay_at_fence(int flags, int order, int scope);
-void __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element, ulong destination_stride,
-                            ulong source_stride);
-void __kassay_at_wait(void);
+event_t __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element,
+                               ulong destination_stride, ulong source_stride, event_t event);
+void __kassay_at_wait(__private const event_t *events, ulong count);
 
 #define ITEM __kassay_item_context()
 #define GROUP (__kassay_item_context()->group)

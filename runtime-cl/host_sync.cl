@@ -39,22 +39,18 @@ BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order
 
 #define COPIES(T)                                                                                                      \
     BUILTIN event_t async_work_group_copy(__local T *to, __global const T *from, size_t count, event_t event) {        \
-        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1);            \
-        return event;                                                                                                  \
+        return __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1, event);                              \
     }                                                                                                                  \
     BUILTIN event_t async_work_group_copy(__global T *to, __local const T *from, size_t count, event_t event) {        \
-        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1);            \
-        return event;                                                                                                  \
+        return __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, 1, event);                              \
     }                                                                                                                  \
     BUILTIN event_t async_work_group_strided_copy(__local T *to, __global const T *from, size_t count, size_t stride,  \
                                                   event_t event) {                                                     \
-        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, stride);       \
-        return event;                                                                                                  \
+        return __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), 1, stride, event);                         \
     }                                                                                                                  \
     BUILTIN event_t async_work_group_strided_copy(__global T *to, __local const T *from, size_t count, size_t stride,  \
                                                   event_t event) {                                                     \
-        __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), stride, 1);       \
-        return event;                                                                                                  \
+        return __kassay_at_async_copy(TO(to), FROM(from), count, sizeof(T), stride, 1, event);                         \
     }                                                                                                                  \
     BUILTIN void prefetch(__global const T *from, size_t count) {}
 
@@ -62,10 +58,17 @@ BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order
 
 FOR_SCALARS(ALL_COPIES)
 
-BUILTIN void wait_group_events(int count, __private event_t *events) { __kassay_at_wait(); }
+/* No list has fewer than no events. */
+#define WAITED(COUNT) ((COUNT) < 0 ? 0UL : (ulong)(COUNT))
 
-BUILTIN void wait_group_events(int count, __local event_t *events) { __kassay_at_wait(); }
+BUILTIN void wait_group_events(int count, __private event_t *events) { __kassay_at_wait(events, WAITED(count)); }
 
-BUILTIN void wait_group_events(int count, __global event_t *events) { __kassay_at_wait(); }
+/* Lists elsewhere: by way of a generic pointer, as above. */
+#define LISTS(SPACE)                                                                                                   \
+    BUILTIN void wait_group_events(int count, SPACE event_t *events) {                                                 \
+        __kassay_at_wait((__private const event_t *)(__generic const event_t *)events, WAITED(count));                 \
+    }
 
-BUILTIN void wait_group_events(int count, __generic event_t *events) { __kassay_at_wait(); }
+LISTS(__local)
+LISTS(__global)
+LISTS(__generic)

@@ -6,8 +6,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// A place in a text file, for messages. Lines and columns count from 1, columns in bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub file: PathBuf,
     pub line: u32,
@@ -17,7 +19,7 @@ pub struct Place {
 }
 
 /// What one message says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// What is wrong, in one sentence without a full stop.
     pub what: String,
@@ -26,10 +28,12 @@ pub struct Report {
     pub details: Option<String>,
     /// What the reader can do about it.
     pub mend: Option<String>,
+    /// Nothing is wrong but that the caller's time was over.
+    pub late: bool,
 }
 
 /// A failure, by whose it is.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Error {
     /// The caller's mistake: a bad flag or suite, a kernel that does not compile (exit code 2).
     #[error("{0}")]
@@ -46,7 +50,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Report {
     pub fn new(what: impl Into<String>) -> Self {
-        Report { what: what.into(), place: None, details: None, mend: None }
+        Report { what: what.into(), place: None, details: None, mend: None, late: false }
     }
 }
 
@@ -61,6 +65,18 @@ impl Error {
 
     pub fn internal(what: impl Into<String>) -> Self {
         Error::Internal(Box::new(Report::new(what)))
+    }
+
+    /// The time that the caller gave was over before `what` was done.
+    pub fn late(what: impl fmt::Display) -> Self {
+        let report = Report::new(format!("the time was over before {what} was done"));
+        let mend = Some("--budget gives more time".to_owned());
+        Error::Caller(Box::new(Report { late: true, mend, ..report }))
+    }
+
+    /// Whether it is one of [`Error::late`].
+    pub fn is_late(&self) -> bool {
+        self.report().late
     }
 
     pub fn report(&self) -> &Report {

@@ -51,6 +51,86 @@ fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
     Ok(())
 }
 
+/// A kernel in which each function calls the one before it twice: `2^times` copies of the first once everything is inlined.
+fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
+    let mut text = "int f0(global const int *b, int i) { int r = 0; for (int k = 0; k < 3; k++) r += b[(i + k) & 63] * k; return r; }\n"
+        .to_owned();
+    for n in 1..=times {
+        let less = n - 1;
+        text += &format!(
+            "int f{n}(global const int *b, int i) {{ int r = f{less}(b, i + {n}); if (r & {}) r += f{less}(b, r); return r; }}\n",
+            1 << n
+        );
+    }
+    text += &format!(
+        "kernel void k(global int *a, global const int *b, int n) {{ int i = get_global_id(0); if (i < n) a[i] = f{times}(b, i); }}\n"
+    );
+    let path = folder.join("doubling.cl");
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
+#[test]
+fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
+    let folder = tempfile::tempdir()?;
+    let kernel = doubling(folder.path(), 13)?;
+    let suite = folder.path().join("suite.toml");
+    let args = "a = { fill = 0, len = 64 }, b = { fill = 0, len = 64 }, n = 64";
+    std::fs::write(
+        &suite,
+        format!("kernel = \"doubling.cl\"\n[[test]]\nname = \"one\"\nglobal = [64]\nargs = {{ {args} }}\n"),
+    )?;
+    // Of the kernel alone the inputs would come first, of the suite its code.
+    for (target, what) in [(kernel, "the form of this kernel"), (suite, "code of this kernel")] {
+        let (result, code, took) = check(&target, &["--budget", "2", "--no-cache"])?;
+        assert!(took < Duration::from_secs(2) + SLACK, "{took:?}");
+        assert_eq!((result["verdict"].as_str(), code), (Some("unknown"), 1));
+        assert!(list(&result, "inputs").is_empty());
+        assert!(says(&result, "no input was run") && says(&result, what), "{}", result["notes"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
+    let folder = tempfile::tempdir()?;
+    let kernel = doubling(folder.path(), 20)?;
+    let begun = Instant::now();
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("check")
+        .arg(&kernel)
+        .args(["--budget", "60", "--no-cache"])
+        .output()?;
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("too large for the simulator"), "{said}");
+    assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
+    Ok(())
+}
+
+#[test]
+fn clang_ends_with_the_budget() -> Done {
+    let folder = tempfile::tempdir()?;
+    let mut text = "#define S0 x = x * 3 + i;\n".to_owned();
+    for n in 1..=21 {
+        text += &format!("#define S{n} S{0} S{0}\n", n - 1);
+    }
+    text += "kernel void k(global int *a) { int i = get_global_id(0), x = i; S21 a[i] = x; }\n";
+    let kernel = folder.path().join("macros.cl");
+    std::fs::write(&kernel, text)?;
+    let begun = Instant::now();
+    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+        .arg("check")
+        .arg(&kernel)
+        .args(["--budget", "1", "--no-cache"])
+        .output()?;
+    assert!(begun.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", begun.elapsed());
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("the time was over before clang's run was done") && said.contains("--budget"), "{said}");
+    Ok(())
+}
+
 #[test]
 fn without_a_completed_input_the_verdict_is_unknown() -> Done {
     let (result, code, took) = check(&data("budget/relax.toml"), &["--budget", "3"])?;

@@ -41,6 +41,36 @@ fn deep_loops_and_long_paths_end_with_the_budget() {
     }
 }
 
+/// Each function calls the one before it twice: half a million instructions once everything is inlined, whose code and paths take minutes.
+#[test]
+fn goals_of_a_kernel_for_whose_code_there_is_no_time_say_so() {
+    const BUDGET: u64 = 2;
+    let mut text = "int f0(global const int *b, int i) { return b[i & 63] > i ? b[(i + 1) & 63] : i; }\n".to_owned();
+    for n in 1..=13 {
+        let less = n - 1;
+        text += &format!(
+            "int f{n}(global const int *b, int i) {{ int r = f{less}(b, i + {n}); if (r & {}) r += f{less}(b, r); return r; }}\n",
+            1 << n
+        );
+    }
+    text += "kernel void k(global int *a, global const int *b) { int i = get_global_id(0); a[i] = f13(b, i); }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = folder.path().join("doubling.cl");
+    std::fs::write(&kernel, text).unwrap();
+    let (run, took) = generate(&kernel, &["--budget", &BUDGET.to_string(), "--no-cache"]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(took.as_secs() <= BUDGET + 8, "{took:?}");
+    let result: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&result["summary"]["tests"], &result["summary"]["executions"]), (&0.into(), &0.into()));
+    let goals = result["goals"].as_array().unwrap();
+    assert!(!goals.is_empty());
+    for goal in goals {
+        assert_eq!(goal["status"], "unknown");
+        let reason = goal["reason"].as_str().unwrap();
+        assert!(reason.contains("no launch was made: the time was over before"), "{reason}");
+    }
+}
+
 #[test]
 fn no_seed_ends_with_a_fault_of_kassay() {
     let kernels = ["generate/struct_tree.cl", "generate/struct_records.cl", "generate/struct_nodes.cl", "struct_args"];

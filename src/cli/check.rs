@@ -1,6 +1,6 @@
 //! `kassay check`: races, barrier divergence, memory faults, redundant barriers.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -81,6 +81,8 @@ struct Opened<'c> {
     suspicions: Vec<Suspicion>,
     /// Not all of those were found.
     unsolved: bool,
+    /// There was no time for inputs.
+    late: Option<Error>,
     seed: u64,
     path: PathBuf,
     options: KernelOptions,
@@ -124,11 +126,15 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let context = Context::create();
     let mut opened = match is_kernel(&args.target) {
         true => open_kernel(&context, args, budget)?,
-        false => open_suite(&context, args)?,
+        false => open_suite(&context, args, budget)?,
     };
     warn(&opened.loaded, args.output.verbose, args.output.quiet);
-    let Code::Host(code) = opened.assay.for_host(&HostOptions { races: true, ..HostOptions::default() })? else {
-        return Err(Error::internal("code for the simulator was asked for"));
+    let wanted = HostOptions { races: true, deadline: budget.end(), ..HostOptions::default() };
+    let code = match opened.late.take().map_or_else(|| opened.assay.for_host(&wanted), Err) {
+        Ok(Code::Host(code)) => code,
+        Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
+        Err(e) if e.is_late() => return unjudged(args, opened, &e, budget, begun),
+        Err(e) => return Err(e),
     };
     let lane = |_| {
         let mut simulator = Simulator::new(1)?;
@@ -147,12 +153,19 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
 
     let source = shown(&opened.path);
-    let splits = Splits::of(&opened.assay, &source)?;
-    let split = |divergence: &_| splits.branch(&code.table, divergence);
+    // Few kernels diverge.
+    let splits = OnceCell::new();
+    let split = |divergence: &_| {
+        let splits = splits.get_or_init(|| Splits::of(&opened.assay, &source));
+        splits.as_ref().ok()?.branch(&code.table, divergence)
+    };
     let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
     let atomics_read = holding::atomics_read(&opened.assay, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
     let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
+    if let Some(Err(e)) = splits.into_inner() {
+        return Err(e);
+    }
     if let Some(folder) = &args.reproduce {
         let options = opened.options.as_arguments();
         let kernel = reproduction::Kernel {
@@ -172,16 +185,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let mut notes = std::mem::take(&mut opened.notes);
     notes.extend(checked.left_out);
-    let amplification = match (args.no_amplify, budget.is_over()) {
-        (true, _) => None,
-        (false, true) => {
-            notes.push(format!(
-                "for which values of the inputs the verdict holds was not asked: {} was over",
-                budget.words()
-            ));
-            None
-        }
-        (false, false) => Some(amplify(&opened.assay)?),
+    let amplification = match args.no_amplify {
+        true => None,
+        false => amplify(&opened.assay, budget, &mut notes)?,
     };
     let launches = lanes.iter().map(|lane| lane.launches).sum();
     let result = CheckResult {
@@ -202,10 +208,40 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         amplification,
         notes,
     };
-    let sources = build::sources_of(&opened.path);
+    deliver(args, &result, &opened.path)
+}
+
+fn deliver(args: &CheckArgs, result: &CheckResult, path: &Path) -> Result<u8> {
+    let sources = build::sources_of(path);
     let view = CheckView { verbose: args.output.verbose };
-    args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
+    args.output.deliver(result, |style| text::check(result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(result.verdict != Verdict::Clean))
+}
+
+/// What is said of a kernel for whose code there was no time.
+fn unjudged(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: Budget, begun: Instant) -> Result<u8> {
+    let Opened { path, assay, seed, mut notes, .. } = opened;
+    let why = &late.report().what;
+    notes.push(format!("no input was run: {why} ({}); --budget gives more time", budget.words()));
+    let result = CheckResult {
+        schema: CheckResult::SCHEMA.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        kernel: assay.entry,
+        source: shown(&path),
+        device: Some(session::device(&crate::exec::simulator::device())),
+        seed,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        verdict: Verdict::Unknown,
+        holds_for: HoldsFor::ExploredSchedules,
+        holds_for_because: vec!["no input was run".to_owned()],
+        summary: checking::summary(&[], &[], &[], 0),
+        findings: Vec::new(),
+        inputs: Vec::new(),
+        barriers: Vec::new(),
+        amplification: None,
+        notes,
+    };
+    deliver(args, &result, &path)
 }
 
 fn is_kernel(path: &Path) -> bool {
@@ -213,13 +249,13 @@ fn is_kernel(path: &Path) -> bool {
     ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
 }
 
-fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> {
+fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     if !args.global.is_empty() {
         return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
             .mend("leave them out, or give the kernel's file instead of the suite"));
     }
     let suite = Suite::load(&args.target)?;
-    let options = args.kernel.kernel_options(suite.options.clone());
+    let options = KernelOptions { deadline: budget.end(), ..args.kernel.kernel_options(suite.options.clone()) };
     let loaded = compile::load(&suite.kernel, &options, true)?;
     let file = File::parse(context, &loaded)?;
     let entry = match (&args.kernel.entry, &suite.entry) {
@@ -243,18 +279,36 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs) -> Result<Opened<'c>> 
     });
     let cases = cases.collect();
     let (suspicions, unsolved, notes) = (Vec::new(), false, Vec::new());
-    Ok(Opened { cases, suspicions, unsolved, assay, loaded, seed, path: suite.kernel, options, notes })
+    let path = suite.kernel;
+    Ok(Opened { cases, suspicions, unsolved, late: None, assay, loaded, seed, path, options, notes })
 }
 
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
-    let options = args.kernel.kernel_options(Vec::new());
+    let options = KernelOptions { deadline: budget.end(), ..args.kernel.kernel_options(Vec::new()) };
     let loaded = compile::load(&args.target, &options, true)?;
     let file = File::parse(context, &loaded)?;
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let assay = file.assay(&entry, &loaded, &build::sources_of(&args.target))?;
     let seed = args.execution.seed.unwrap_or(0);
-    let model = roles::infer(&assay)?;
+    assay.fits_the_simulator()?;
     let request = Request { range: range(args, &assay)?, seed };
+    let model = match roles::infer_until(&assay, budget.end()) {
+        Err(e) if e.is_late() => {
+            return Ok(Opened {
+                cases: Vec::new(),
+                suspicions: Vec::new(),
+                unsolved: false,
+                late: Some(e),
+                assay,
+                loaded,
+                seed,
+                path: args.target.clone(),
+                options,
+                notes: Vec::new(),
+            });
+        }
+        model => model?,
+    };
     let time = budget.up_to(INPUTS);
     let solving = Cell::new(None::<Budget>);
     // Its time begins when it is first asked for.
@@ -281,6 +335,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         cases,
         suspicions,
         unsolved: cut_short,
+        late: None,
         assay,
         loaded,
         seed,
@@ -408,12 +463,25 @@ fn scheduled(
     Ok(())
 }
 
-fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
-    let found = amplification::amplify(assay)?;
-    Ok(Amplification {
+fn amplify(assay: &Assay<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
+    let found = match budget.is_over() {
+        true => None,
+        false => match amplification::amplify_until(assay, budget.end()) {
+            Err(e) if e.is_late() => None,
+            found => Some(found?),
+        },
+    };
+    let Some(found) = found else {
+        notes.push(format!(
+            "for which values of the inputs the verdict holds was not asked: {} was over",
+            budget.words()
+        ));
+        return Ok(None);
+    };
+    Ok(Some(Amplification {
         access_invariant: found.access_invariant,
         holds_for_all_values_of: found.holds_for_all_values_of,
         property_integrity_inputs: found.property_integrity_inputs,
         why_not: found.why_not,
-    })
+    }))
 }

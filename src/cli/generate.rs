@@ -21,6 +21,7 @@ use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::kernel::compile;
 use crate::kernel::interface::Interface;
+use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::mutation::Selection;
 use crate::report::text;
@@ -105,7 +106,9 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let begun = Instant::now();
     check(args)?;
     let context = Context::create();
-    let options = args.kernel.kernel_options(Vec::new());
+    let budget = Duration::from_secs_f64(args.budget);
+    let deadline = begun.checked_add(budget);
+    let options = KernelOptions { deadline, ..args.kernel.kernel_options(Vec::new()) };
     let loaded = compile::load(&args.kernel_file, &options, true)?;
     warn(&loaded, args.verbose, args.quiet);
     let file = File::parse(&context, &loaded)?;
@@ -113,9 +116,13 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let sources = build::sources_of(&args.kernel_file);
     let assay = file.assay(&entry, &loaded, &sources)?;
     can_be_launched(&assay.interface)?;
+    assay.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
     let read = Instant::now();
-    let mut model = roles::infer(&assay)?;
+    let mut model = match roles::infer_until(&assay, deadline) {
+        Err(e) if e.is_late() => return unread(args, &assay, &options, &e, begun),
+        model => model?,
+    };
     let reading = read.elapsed();
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
     folder::check(&args.folder)?;
@@ -136,8 +143,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
-    let mut lane = Lane::new(&assay, args.execution.jobs as usize)?;
-    let budget = Duration::from_secs_f64(args.budget);
+    let lane = Lane::new(&assay, args.execution.jobs as usize, deadline);
     let all = Limits {
         // What comes before the first launch may have taken all of it: the launch is made still.
         end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),
@@ -158,16 +164,23 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), reading };
     let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
-    let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
+    let (mut lane, generated) = match lane {
+        Err(e) if e.is_late() => (None, campaign::without_launches(&assay, &source, begun, &e)),
+        lane => {
+            let mut lane = lane?;
+            let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
+            (Some(lane), generated)
+        }
+    };
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
-    let (generated, scores) = match args.goal {
-        GoalFlag::Branch => {
+    let (generated, scores) = match (args.goal, &mut lane) {
+        (GoalFlag::Branch, _) | (_, None) => {
             campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
             (generated, None)
         }
-        GoalFlag::Mutants => {
+        (GoalFlag::Mutants, Some(lane)) => {
             let job = Job {
                 assay: &assay,
                 ast: loaded.ast.as_ref(),
@@ -182,13 +195,29 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
                 kernel,
             };
             let log = Log { journal: Some(&journal), known: known_of_mutants };
-            kill_mutants(args, &job, generated, &mut lane, log)?
+            kill_mutants(args, &job, generated, lane, log)?
         }
     };
     let result = GenerateResult { scores, ..result(&assay, generated, configuration, seed, source, begun) };
     store::write(&result, &output)?;
     journal.remove()?;
     deliver(&result)?;
+    Ok(0)
+}
+
+/// What is said of a kernel for whose analysis there was no time.
+fn unread(args: &GenerateArgs, assay: &Assay<'_>, options: &KernelOptions, late: &Error, begun: Instant) -> Result<u8> {
+    std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
+    folder::check(&args.folder)?;
+    let (seed, source) = (args.execution.seed.unwrap_or(0), shown(&args.kernel_file));
+    let generated = campaign::without_launches(assay, &source, begun, late);
+    let arguments = options.as_arguments();
+    campaign::write_suite(&args.folder, Kernel { path: &args.kernel_file, options: &arguments }, assay, &[])?;
+    // There is no interface file either, nor a journal to go on with.
+    let configuration = journal::configuration(assay, "", &deciding(args, seed));
+    let result = result(assay, generated, configuration, seed, source, begun);
+    store::write(&result, &args.folder.join("generate.json"))?;
+    deliver(args, &result, &build::sources_of(&args.kernel_file))?;
     Ok(0)
 }
 

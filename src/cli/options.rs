@@ -54,6 +54,7 @@ impl KernelFlags {
             cl_std: self.cl_std.clone(),
             clang_args: self.clang_arg.clone(),
             suite_options,
+            deadline: None,
         }
     }
 }

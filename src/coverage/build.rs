@@ -1,6 +1,7 @@
 //! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -20,6 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
+use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
@@ -166,14 +168,14 @@ impl<'c> Assay<'c> {
     /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
     ///
     /// # Errors
-    /// As [`Assay::instrumented`].
-    pub fn observed(&self, slots: Slots) -> Result<(Code, CoveragePlan, u32)> {
+    /// As [`Assay::instrumented`]; [`Error::late`] at the deadline.
+    pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, Target::Host)?;
         comparisons.weave(&module)?;
-        let options = HostOptions { effort: Effort::Quick, ..self.host };
+        let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
         let code = host::code(module, &self.entry, &self.interface, &options)?;
         Ok((code, plan, comparisons.count()))
     }
@@ -189,6 +191,14 @@ impl<'c> Assay<'c> {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
+    }
+
+    /// Whether the simulator could run the kernel at all, before anything is done for that.
+    ///
+    /// # Errors
+    /// `Caller` if it is too large.
+    pub fn fits_the_simulator(&self) -> Result<()> {
+        prepare::refuse_large(&self.module, &self.entry)
     }
 
     /// The kernel as code for the simulator, for more than running tests.

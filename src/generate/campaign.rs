@@ -60,10 +60,12 @@ pub struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
+    /// Whose code has to be there by `deadline`.
+    ///
     /// # Errors
-    /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory.
-    pub fn new(assay: &'a Assay<'_>, threads: usize) -> Result<Lane<'a>> {
-        let (code, plan, comparisons) = assay.observed(Slots::Groups)?;
+    /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory; [`Error::late`] at the deadline.
+    pub fn new(assay: &'a Assay<'_>, threads: usize, deadline: Option<Instant>) -> Result<Lane<'a>> {
+        let (code, plan, comparisons) = assay.observed(Slots::Groups, deadline)?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));
         };
@@ -273,6 +275,25 @@ pub fn generate(
         });
     }
     Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
+}
+
+/// What is said of a kernel of which no launch can be made, and `why`.
+pub fn without_launches(assay: &Assay<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
+    let why = &format!("no launch was made: {}", why.report().what);
+    let outcomes = search::outcomes(&assay.sites);
+    let view = View { sites: &assay.sites, outcomes: &outcomes, before: Duration::ZERO, source };
+    let time_s = begun.elapsed().as_secs_f64();
+    let open = |outcome| {
+        let goal = view.goal(outcome, None, &GOALS)?;
+        Some(Goal { reason: Some(why.to_owned()), time_s, ..goal })
+    };
+    let mut goals: Vec<Goal> = (0..outcomes.len()).filter_map(open).collect();
+    goals.sort_by(|a, b| a.location.cmp(&b.location));
+    let summary = GenerateSummary { unknown: goals.len() as u64, ..GenerateSummary::default() };
+    let mut notes = assay.sites.notes();
+    notes.push(format!("{why}, so the suite has no test; --budget gives more time"));
+    let coverage = summary::coverage(&assay.sites, &[], false);
+    Generated { tests: Vec::new(), coverage, goals, summary, notes }
 }
 
 /// Kinds of sites whose outcomes are goals.

@@ -33,7 +33,8 @@ pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -
             FaultKind::Uninitialised
             | FaultKind::NonTermination
             | FaultKind::BeyondInner
-            | FaultKind::CopyArguments => continue,
+            | FaultKind::CopyArguments
+            | FaultKind::EventLists => continue,
         };
         let path = path.or_else(|| Some(table.accesses.get(fault.site as usize)?.path));
         let place = path.and_then(|p| table.paths.get(p as usize)?.frames.first());

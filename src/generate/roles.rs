@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use llvm_sys::LLVMOpcode;
 
@@ -10,7 +11,7 @@ use super::reading::{Access, Reading, Way};
 use super::symbolic::{Atom, Id};
 use super::{claims, contents_of, demands, groups, lengths};
 use crate::coverage::build::Assay;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::interface::{ArgKind, Interface, Type};
 use crate::program::{End, Op, Program, Region, ValueId, promoted, read};
 use crate::suite::layout;
@@ -20,8 +21,19 @@ use crate::suite::layout;
 /// # Errors
 /// `Internal` if a pass fails.
 pub fn infer(assay: &Assay<'_>) -> Result<KernelModel> {
-    let module = promoted::promote(&assay.module, &assay.entry, &assay.machine)?;
+    infer_until(assay, None)
+}
+
+/// The same until `deadline`.
+///
+/// # Errors
+/// As of [`infer`]; [`Error::late`] at the deadline.
+pub fn infer_until(assay: &Assay<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
+    let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
     let program = read::read(&module, &assay.entry)?;
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(Error::late("the reading of this kernel"));
+    }
     Ok(model(program, &assay.interface))
 }
 

@@ -119,7 +119,13 @@ pub fn solve(
         solved.ended = Some(Gave::OutOfTime);
         return Ok(solved);
     }
-    let program = program(assay, outcomes)?;
+    let program = match program(assay, outcomes, search.limits.end) {
+        Err(e) if e.is_late() => {
+            solved.ended = Some(Gave::OutOfTime);
+            return Ok(solved);
+        }
+        program => program?,
+    };
     let goals: BTreeSet<u32> =
         open.iter().copied().filter(|o| goals.contains(&kind(&assay.sites, outcomes[*o as usize]))).collect();
     let proved = |fates: &[Option<Fate>], o: u32| matches!(fates[o as usize], Some(Fate::Infeasible { .. }));
@@ -166,7 +172,10 @@ pub fn solve(
 /// # Errors
 /// As of [`solve`].
 pub fn solve_with_faults(search: &mut Search<'_>, assay: &Assay<'_>, wanted: &[usize]) -> Result<()> {
-    let program = program(assay, search.subject.outcomes)?;
+    let program = match program(assay, search.subject.outcomes, search.limits.end) {
+        Err(e) if e.is_late() => return Ok(()),
+        program => program?,
+    };
     let wishes = search.subject.wishes;
     let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes)).allowing_faults();
     let mut hunt =
@@ -241,11 +250,11 @@ fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
     open.map(|(o, _)| o as u32).collect()
 }
 
-/// The kernel with a mark for every outcome, numbered like them.
-fn program(assay: &Assay<'_>, outcomes: &[(usize, usize)]) -> Result<Program> {
+/// The kernel with a mark for every outcome, numbered like them, unless that takes until `end`.
+fn program(assay: &Assay<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
     let module = assay.module.clone();
     marks::weave(&module, &assay.sites, outcomes)?;
-    let module = promoted::promote(&module, &assay.entry, &assay.machine)?;
+    let module = promoted::promote_until(&module, &assay.entry, &assay.machine, Some(end))?;
     read::read(&module, &assay.entry)
 }
 

@@ -1,16 +1,18 @@
 //! Code for the simulator: from a kernel's module, with or without probes, to an object file and the table of its sites.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use inkwell::module::Module;
 use llvm_sys::core::LLVMCountParams;
 
 use super::accesses::{self, AccessOptions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::cache;
 use crate::kernel::interface::Interface;
 use crate::kernel::ir;
 use crate::lower::code::{Code, HostCode};
+use crate::lower::guarded::{self, Limit};
 pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
@@ -23,38 +25,52 @@ pub struct HostOptions {
     /// it; else bounds are checked in the code itself, which is several times faster.
     pub races: bool,
     pub effort: Effort,
+    /// When whoever waits for the code has no more time.
+    pub deadline: Option<Instant>,
 }
 
 /// Lowers the kernel `entry` for this host, everything checked. `module` is in canonical form; probes may be woven in: the probe
 /// buffer is what stands behind the arguments of `interface`.
 ///
 /// # Errors
-/// As of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit).
+/// As of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`] at the deadline.
 pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Code> {
     // SAFETY: alive.
     let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
     let probe = given as usize > interface.args.len();
     let key = kept::key("host", &module).map(|key| {
-        let wanted = format!("{entry} {interface:?} {options:?} {probe}");
+        let HostOptions { races, effort, deadline: _ } = options;
+        let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
         key.with(wanted.as_bytes()).with(&emit::host())
     });
     if let Some((table, object)) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes)) {
         return Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })));
     }
-    let (module, table) = hooked(module, entry, &AccessOptions { races: options.races, interface, probe })?;
-    let object = emit::emit(&module, entry, options.effort)?;
-    if let Some(key) = key
-        && let Ok(table) = serde_json::to_vec(&table)
-    {
-        let mut bytes = (table.len() as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(&table);
-        bytes.extend_from_slice(&object);
+    let module = prepare::linked(module)?;
+    // Where everything is inlined, all that follows may take long: a child can be ended.
+    let limit = Limit::of(emit::LIMIT).until(options.deadline);
+    let bytes = guarded::attempt(limit, emit::WHAT, || {
+        prepare::inlined(&module, entry)?;
+        let table = accesses::weave(&module, entry, &AccessOptions { races: options.races, interface, probe })?;
+        let object = emit::object(&module, entry, options.effort)?;
+        packed(&table, &object)
+    })?;
+    let (table, object) = read(&bytes).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
+    if let Some(key) = key {
         cache::keep(&key, &bytes);
     }
     Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })))
 }
 
-/// What the cache has: the length of the table as JSON, the table, the object.
+/// What the child answers, and the cache has: the length of the table as JSON, the table, the object.
+fn packed(table: &HostTable, object: &[u8]) -> Result<Vec<u8>> {
+    let table = serde_json::to_vec(table).map_err(|e| Error::internal(format!("the table of sites is lost: {e}")))?;
+    let mut bytes = (table.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(&table);
+    bytes.extend_from_slice(object);
+    Ok(bytes)
+}
+
 fn read(bytes: &[u8]) -> Option<(HostTable, Vec<u8>)> {
     let (len, rest) = bytes.split_first_chunk::<8>()?;
     let (table, object) = rest.split_at_checked(u64::from_le_bytes(*len) as usize)?;

@@ -5,7 +5,8 @@
 //! of a loop whose classes are recorded, or if it is the union of the edges that leave or enter one of its blocks. After
 //! H. Agrawal, "Dominators, super blocks, and program coverage" (POPL 1994).
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use petgraph::unionfind::UnionFind;
 
@@ -54,12 +55,20 @@ pub enum Spot {
     Join(Edge),
 }
 
+/// What a class is made of, in order: blocks that can be reached, and edges.
+#[derive(Debug, Default)]
+struct Members {
+    blocks: Vec<BlockIndex>,
+    edges: Vec<Edge>,
+}
+
 #[derive(Debug)]
 pub struct Implication {
     /// Per block, then per edge.
     class_of: Vec<Class>,
     edges: BTreeMap<Edge, usize>,
     blocks: usize,
+    members: HashMap<Class, Members>,
     known: BTreeMap<Class, Known>,
     /// Classes of blocks in which items wait, perhaps for ever.
     waiting: Vec<Class>,
@@ -86,7 +95,15 @@ impl Implication {
         }
         let class_of = classes(function, &edges);
         let waiting = waiting.iter().map(|b| class_of[*b]).collect();
-        let mut solved = Implication { class_of, edges, blocks: cfg.len(), known: BTreeMap::new(), waiting };
+        let mut members: HashMap<Class, Members> = HashMap::new();
+        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+            members.entry(class_of[b]).or_default().blocks.push(b);
+        }
+        for (edge, number) in &edges {
+            members.entry(class_of[*number]).or_default().edges.push(*edge);
+        }
+        let blocks = cfg.len();
+        let mut solved = Implication { class_of, edges, blocks, members, known: BTreeMap::new(), waiting };
         match entry {
             Entry::Kernel => solved.known.insert(solved.of_block(0), Known::Always),
             Entry::Called => solved.known.insert(solved.of_block(0), Known::Entered),
@@ -132,20 +149,22 @@ impl Implication {
     pub fn probes(&self, function: &FunctionSites) -> Vec<(Class, Spot)> {
         let wanted: Vec<Class> =
             self.known.iter().filter(|(_, k)| **k == Known::Probe).map(|(class, _)| *class).collect();
-        wanted.into_iter().map(|class| (class, self.spot(function, class))).collect()
+        let depths = depths(function);
+        wanted.into_iter().map(|class| (class, self.spot(function, class, &depths))).collect()
     }
 
     /// The cheapest place: in the fewest loops; there, a join rather than the arm that leads to it, because arms without
     /// probes can still be turned into selects by the device's compiler, which vectorisers depend on. An arm in which items wait cannot.
-    fn spot(&self, function: &FunctionSites, class: Class) -> Spot {
+    fn spot(&self, function: &FunctionSites, class: Class, depths: &[usize]) -> Spot {
         let cfg = &function.cfg;
-        let blocks = (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class);
-        let blocks = blocks.map(|b| ((depth(function, b), 1, b), Spot::Block(b)));
-        let edges = self.edges.iter().filter(|(_, n)| self.class_of[**n] == class).map(|(e, _)| *e);
+        let members = self.members.get(&class);
+        let blocks = members.into_iter().flat_map(|m| &m.blocks).map(|b| ((depths[*b], 1, *b), Spot::Block(*b)));
         let waits = self.waiting.contains(&class);
-        let edges = edges
-            .filter(|e| !waits && cfg.incoming(cfg.target(*e)).len() > 1)
-            .map(|e| ((depth(function, cfg.target(e)), 0, e.block), Spot::Join(e)));
+        let edges = members
+            .into_iter()
+            .flat_map(|m| &m.edges)
+            .filter(|e| !waits && cfg.incoming(cfg.target(**e)).len() > 1)
+            .map(|e| ((depths[cfg.target(*e)], 0, e.block), Spot::Join(*e)));
         blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(Spot::Block(0), |(_, spot)| spot)
     }
 
@@ -160,28 +179,27 @@ impl Implication {
 
     /// Decides the needed classes, those in the most loops first, so that probes stand where they are cheapest.
     fn decide(&mut self, function: &FunctionSites, needed: Vec<Class>) {
-        let mut weights: BTreeMap<Class, u64> = BTreeMap::new();
+        let depths = depths(function);
+        let mut weights: HashMap<Class, u64> = HashMap::new();
         for b in (0..self.blocks).filter(|b| function.cfg.reachable[*b]) {
-            let w = weight(function, b);
+            let w = weight(depths[b]);
             weights.entry(self.class_of[b]).and_modify(|x| *x = w.min(*x)).or_insert(w);
         }
         for (e, n) in &self.edges {
-            let w = weight(function, e.block).min(weight(function, function.cfg.target(*e)));
+            let w = weight(depths[e.block]).min(weight(depths[function.cfg.target(*e)]));
             weights.entry(self.class_of[*n]).and_modify(|x| *x = w.min(*x)).or_insert(w);
         }
-        let mut wanted: Vec<Class> = needed;
-        wanted.sort_unstable();
-        wanted.dedup();
-        while let Some(position) = (0..wanted.len())
-            .filter(|i| !self.known.contains_key(&wanted[*i]))
-            .max_by_key(|i| (weights[&wanted[*i]], std::cmp::Reverse(wanted[*i])))
-        {
-            let class = wanted[position];
+        let mut wanted: HashSet<Class> = needed.into_iter().collect();
+        let mut next: BinaryHeap<(u64, Reverse<Class>)> =
+            wanted.iter().map(|class| (weights[class], Reverse(*class))).collect();
+        while let Some((_, Reverse(class))) = next.pop() {
+            if self.known.contains_key(&class) {
+                continue;
+            }
             let known = self.derive(function, class, &wanted, &weights);
             if let Some(Known::AnyOf(parts)) = &known {
-                wanted.extend(parts);
-                wanted.sort_unstable();
-                wanted.dedup();
+                let new = parts.iter().copied().filter(|part| wanted.insert(*part));
+                next.extend(new.map(|part| (weights[&part], Reverse(part))));
             }
             self.known.insert(class, known.unwrap_or(Known::Probe));
         }
@@ -192,22 +210,22 @@ impl Implication {
         &self,
         function: &FunctionSites,
         class: Class,
-        wanted: &[Class],
-        weights: &BTreeMap<Class, u64>,
+        wanted: &HashSet<Class>,
+        weights: &HashMap<Class, u64>,
     ) -> Option<Known> {
         let cfg = &function.cfg;
         let price = |parts: &[Class]| -> u64 {
             parts.iter().filter(|p| !wanted.contains(p) && !self.known.contains_key(p)).map(|p| weights[p]).sum()
         };
         let mut best: Option<(u64, Vec<Class>)> = None;
-        for b in (0..self.blocks).filter(|b| cfg.reachable[*b] && self.class_of[*b] == class) {
+        for &b in self.members.get(&class).into_iter().flat_map(|m| &m.blocks) {
             let out: Vec<Class> = cfg.edges_out(b).map(|e| self.of_edge(e)).collect();
             let into: Vec<Class> =
                 if b == 0 { Vec::new() } else { cfg.incoming(b).into_iter().map(|e| self.of_edge(e)).collect() };
             for mut parts in [out, into] {
                 parts.sort_unstable();
                 parts.dedup();
-                if parts.is_empty() || parts.iter().any(|p| self.depends(*p, class)) {
+                if parts.is_empty() || self.any_depends(&parts, class) {
                     continue;
                 }
                 let cost = price(&parts);
@@ -219,9 +237,21 @@ impl Implication {
         best.filter(|(cost, _)| *cost < weights[&class]).map(|(_, parts)| Known::AnyOf(parts))
     }
 
-    fn depends(&self, class: Class, on: Class) -> bool {
-        class == on
-            || matches!(self.known.get(&class), Some(Known::AnyOf(parts)) if parts.iter().any(|p| self.depends(*p, on)))
+    /// Whether what is known of one of `classes` follows from `on`, or is it.
+    fn any_depends(&self, classes: &[Class], on: Class) -> bool {
+        let mut todo = classes.to_vec();
+        let mut seen = HashSet::new();
+        while let Some(class) = todo.pop() {
+            if class == on {
+                return true;
+            }
+            if let Some(Known::AnyOf(parts)) = self.known.get(&class)
+                && seen.insert(class)
+            {
+                todo.extend(parts);
+            }
+        }
+        false
     }
 }
 
@@ -264,11 +294,16 @@ fn only_successor(cfg: &Cfg, block: BlockIndex) -> bool {
     cfg.successors(block).len() == 1
 }
 
-fn depth(function: &FunctionSites, block: BlockIndex) -> usize {
-    function.loops.iter().filter(|l| !l.back_edges.is_empty() && l.blocks.contains(&block)).count()
+/// By block: in how many loops it is.
+fn depths(function: &FunctionSites) -> Vec<usize> {
+    let mut depths = vec![0; function.cfg.len()];
+    for l in function.loops.iter().filter(|l| !l.back_edges.is_empty()) {
+        l.blocks.iter().for_each(|block| depths[*block] += 1);
+    }
+    depths
 }
 
-/// How often a block is executed, roughly.
-fn weight(function: &FunctionSites, block: BlockIndex) -> u64 {
-    10u64.saturating_pow(depth(function, block) as u32)
+/// How often a block in so many loops is executed, roughly.
+fn weight(depth: usize) -> u64 {
+    10u64.saturating_pow(depth as u32)
 }

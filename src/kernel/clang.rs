@@ -10,10 +10,10 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
-use super::guarded::{self, Failure};
+use super::guarded::{self, Failure, Limit};
 use super::tools::CLANG;
 use crate::error::{Error, Result};
 
@@ -46,18 +46,19 @@ pub(super) struct Run {
     pub asked: Vec<(PathBuf, bool)>,
 }
 
-/// Runs clang with `arguments` (those of the program, without its name).
+/// Runs clang with `arguments` (those of the program, without its name) until `deadline`.
 ///
 /// # Errors
-/// `Environment` if clang's program or library is missing or no child can be made; `Internal` if clang crashes or hangs.
-pub(super) fn run(arguments: &[OsString], with_records: bool) -> Result<Run> {
+/// `Environment` if clang's program or library is missing or no child can be made; `Internal` if clang crashes or hangs; [`Error::late`] at the
+/// deadline.
+pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<Instant>) -> Result<Run> {
     let program = CLANG.find()?;
     let all: Vec<CString> = std::iter::once(program.as_os_str())
         .chain(arguments.iter().map(OsString::as_os_str))
         .map(|argument| CString::new(argument.as_bytes()))
         .collect::<std::result::Result<_, _>>()
         .map_err(|_| Error::caller("an argument for clang has a NUL in it").mend("leave it out"))?;
-    match guarded::run(LIMIT, || in_child(&all, with_records)) {
+    match guarded::run(Limit::of(LIMIT).until(deadline), || in_child(&all, with_records)) {
         Ok(Ok(answer)) => decode(&answer).ok_or_else(|| Error::internal("clang's child answered something else")),
         Ok(Err(why)) => Err(Error::environment(format!("clang's library cannot be loaded: {why}"))
             .mend("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
@@ -65,6 +66,7 @@ pub(super) fn run(arguments: &[OsString], with_records: bool) -> Result<Run> {
         Err(Failure::TimedOut(limit)) => {
             Err(Error::internal(format!("clang was not done after {} s", limit.as_secs())).mend("try a smaller kernel"))
         }
+        Err(Failure::Late) => Err(Error::late("clang's run")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for clang: {why}"))),
     }
 }

@@ -133,7 +133,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     let overlay = line_directives::overlay(source, &options.include_path())?;
     // What is kept has the tree for whoever wants it.
     let with_records = with_ast || place.is_some();
-    let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records);
+    let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records, options.deadline);
     let first = run(Features::Reduced)?;
     let mut taken = None;
     if first.outcome == Outcome::Refused {

@@ -4,7 +4,39 @@
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result as Outcome};
+
+/// How long a piece of work may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    longest: Duration,
+    deadline: Option<Instant>,
+}
+
+impl Limit {
+    /// So long: who takes longer hangs.
+    pub fn of(longest: Duration) -> Limit {
+        Limit { longest, deadline: None }
+    }
+
+    /// And until then, when the caller has no more time.
+    #[must_use]
+    pub fn until(self, deadline: Option<Instant>) -> Limit {
+        Limit { deadline, ..self }
+    }
+
+    /// When it is over if the work begins now, and how it failed then.
+    fn end(self) -> (Instant, Failure) {
+        let end = Instant::now() + self.longest;
+        match self.deadline.filter(|deadline| *deadline < end) {
+            Some(deadline) => (deadline, Failure::Late),
+            None => (end, Failure::TimedOut(self.longest)),
+        }
+    }
+}
 
 /// How the work ended if it gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +47,8 @@ pub enum Failure {
         stderr: String,
     },
     TimedOut(Duration),
+    /// The caller's deadline came.
+    Late,
     /// No child could be made.
     System(String),
 }
@@ -22,14 +56,36 @@ pub enum Failure {
 const ANSWER: u8 = b'+';
 const REFUSAL: u8 = b'-';
 
+/// Exit code of a child that panicked; what it said is on its standard error.
+const PANICKED: i32 = 101;
+
+/// Runs `work` in a child and returns its bytes, or its error. `what` it is to make, for messages.
+///
+/// # Errors
+/// Those of `work`, whatever their kind; `Internal` if the child crashes or hangs, `Environment` if there is none; [`Error::late`] at
+/// the deadline.
+pub fn attempt(limit: Limit, what: &str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Vec<u8>> {
+    let told = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
+    match run(limit, || work().map_err(told)) {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
+        Err(Failure::Crashed { how, stderr }) => {
+            let error = Error::internal(format!("LLVM could not make {what}: it {how}"));
+            Err(if stderr.is_empty() { error } else { error.details(stderr) })
+        }
+        Err(Failure::TimedOut(limit)) => {
+            Err(Error::internal(format!("LLVM could not make {what}: not done after {} s", limit.as_secs())))
+        }
+        Err(Failure::Late) => Err(Error::late(what)),
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
+    }
+}
+
 /// Runs `work` in a child and returns its bytes, or its message.
 ///
 /// # Errors
 /// The outer error if the child gave neither.
-pub fn run(
-    limit: Duration,
-    work: impl FnOnce() -> Result<Vec<u8>, String>,
-) -> Result<Result<Vec<u8>, String>, Failure> {
+pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Result<Vec<u8>, String>, Failure> {
     let (answer_read, answer_write) = pipe()?;
     let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
     // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock that
@@ -49,9 +105,12 @@ pub fn run(
             let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             libc::setrlimit(libc::RLIMIT_CORE, &none);
         }
-        let (tag, bytes) = match work() {
-            Ok(bytes) => (ANSWER, bytes),
-            Err(message) => (REFUSAL, message.into_bytes()),
+        // A panic must not unwind into what the parent is doing.
+        let (tag, bytes) = match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(bytes)) => (ANSWER, bytes),
+            Ok(Err(message)) => (REFUSAL, message.into_bytes()),
+            // SAFETY: as below.
+            Err(_) => unsafe { libc::_exit(PANICKED) },
         };
         let mut pipe = std::fs::File::from(answer_write);
         let sent = pipe.write_all(&[tag]).and_then(|()| pipe.write_all(&bytes));
@@ -86,8 +145,8 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     }
 }
 
-fn read_all(from: OwnedFd, limit: Duration) -> Result<Vec<u8>, Failure> {
-    let end = Instant::now() + limit;
+fn read_all(from: OwnedFd, limit: Limit) -> Result<Vec<u8>, Failure> {
+    let (end, over) = limit.end();
     let mut file = std::fs::File::from(from);
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];
@@ -97,7 +156,7 @@ fn read_all(from: OwnedFd, limit: Duration) -> Result<Vec<u8>, Failure> {
         // SAFETY: one descriptor, which is open.
         let ready = unsafe { libc::poll(&mut poll, 1, left.as_millis().min(i32::MAX as u128) as i32) };
         if ready == 0 {
-            return Err(Failure::TimedOut(limit));
+            return Err(over);
         }
         match file.read(&mut chunk) {
             Ok(0) => return Ok(bytes),
@@ -127,4 +186,42 @@ fn tail(mut file: std::fs::File) -> String {
     let telling: Vec<&str> =
         text.lines().filter(|l| !l.trim_start().starts_with(['#', '0']) && !l.contains("PLEASE submit")).collect();
     telling.iter().take(12).copied().collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn errors_keep_their_kind_on_the_way_out_of_the_child() {
+        let error = Error::caller("too much").mend("less").details("of it");
+        let failed = attempt(Limit::of(LONG), "anything", || Err(error.clone()));
+        assert_eq!(failed, Err(error));
+        assert_eq!(attempt(Limit::of(LONG), "anything", || Ok(vec![7])), Ok(vec![7]));
+    }
+
+    #[test]
+    fn work_ends_at_the_deadline_and_nobody_is_to_blame() {
+        let begun = Instant::now();
+        let sleep = || {
+            std::thread::sleep(LONG);
+            Ok(Vec::new())
+        };
+        let deadline = Some(begun + Duration::from_millis(100));
+        let failed = attempt(Limit::of(LONG).until(deadline), "anything", sleep).unwrap_err();
+        assert!(failed.is_late() && begun.elapsed() < LONG / 2, "{failed}");
+        let hung = attempt(Limit::of(Duration::from_millis(100)).until(Some(begun + 2 * LONG)), "anything", sleep);
+        assert!(matches!(&hung, Err(Error::Internal(_))), "{hung:?}");
+    }
+
+    #[test]
+    fn a_panic_stays_in_the_child() {
+        let died = attempt(Limit::of(LONG), "anything", || panic!("out of reach")).unwrap_err();
+        assert!(
+            matches!(&died, Error::Internal(report) if report.details.as_deref().is_some_and(|d| d.contains("out of reach"))),
+            "{died}"
+        );
+    }
 }

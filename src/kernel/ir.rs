@@ -124,16 +124,15 @@ impl Block {
     }
 
     pub fn instructions(self) -> Vec<Inst> {
-        let mut all = Vec::new();
-        // SAFETY: alive; the list ends with null.
-        unsafe {
-            let mut next = LLVMGetFirstInstruction(self.0);
-            while !next.is_null() {
-                all.push(Inst(next));
-                next = LLVMGetNextInstruction(next);
-            }
-        }
-        all
+        self.walk().collect()
+    }
+
+    /// The same, each found when it is asked for: for whoever needs the first of them. None may be removed before the next is
+    /// found.
+    pub fn walk(self) -> impl Iterator<Item = Inst> {
+        // SAFETY: alive.
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        walk_from(first)
     }
 
     pub fn terminator(self) -> Inst {
@@ -143,8 +142,7 @@ impl Block {
 
     /// The first instruction that is no phi.
     pub fn first_insertion_point(self) -> Inst {
-        let mut next = self.instructions().into_iter();
-        next.find(|i| i.opcode() != LLVMOpcode::LLVMPHI).unwrap_or_else(|| self.terminator())
+        self.walk().find(|i| i.opcode() != LLVMOpcode::LLVMPHI).unwrap_or_else(|| self.terminator())
     }
 }
 
@@ -176,7 +174,19 @@ pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     all
 }
 
+/// An instruction, if there is one, and those behind it in its block.
+fn walk_from(first: LLVMValueRef) -> impl Iterator<Item = Inst> {
+    let some = |inst: LLVMValueRef| (!inst.is_null()).then_some(Inst(inst));
+    // SAFETY: alive; the list ends with null.
+    std::iter::successors(some(first), move |inst| some(unsafe { LLVMGetNextInstruction(inst.0) }))
+}
+
 impl Inst {
+    /// Those behind it in its block; see [`Block::walk`].
+    pub fn following(self) -> impl Iterator<Item = Inst> {
+        walk_from(self.0).skip(1)
+    }
+
     /// Takes away the flags by which a result may be poison.
     pub fn drop_poison_flags(self) {
         use LLVMOpcode::*;

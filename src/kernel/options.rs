@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What `-D`, `-I`, `--cl-std`, `--clang-arg` and the suite's `options` say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +18,8 @@ pub struct KernelOptions {
     pub clang_args: Vec<String>,
     /// The suite's `options`: they come last, so that they win over all others.
     pub suite_options: Vec<String>,
+    /// When whoever waits for the kernel has no more time.
+    pub deadline: Option<Instant>,
 }
 
 pub const DEFAULT_CL_STD: &str = "CL1.2";

@@ -10,7 +10,7 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::guarded::{self, Failure};
+use super::guarded::{self, Failure, Limit};
 use super::{async_copies, kept, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function};
@@ -87,7 +87,7 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     }
     let what = "LLVM's SPIR-V backend could not lower this kernel";
     let mend = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
-    match guarded::run(LIMIT, work) {
+    match guarded::run(Limit::of(LIMIT), work) {
         Ok(Ok(bytes)) => {
             let bytes = trim(bytes);
             if let Some(key) = key {
@@ -103,6 +103,7 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
         Err(Failure::TimedOut(limit)) => {
             Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs())).mend(mend))
         }
+        Err(Failure::Late) => Err(Error::late("SPIR-V of this kernel")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for the backend: {why}"))),
     }
 }

@@ -151,7 +151,7 @@ impl<'a, 'c> Forge<'a, 'c> {
 
     fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
         initialise(&module);
-        let options = HostOptions { races: true, effort: host::Effort::Quick };
+        let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.assay.host };
         match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
             Ok(Code::Host(code)) => Ok(Ok(code)),
             Ok(Code::SpirV(_)) => Err(Error::internal("code for the simulator was asked for")),

@@ -65,7 +65,7 @@ pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> Pair 
         let text = fault_text(fault, table);
         return match fault.kind {
             FaultKind::NonTermination => Pair::Timeout(text),
-            FaultKind::CopyArguments => Pair::Killed(text),
+            FaultKind::CopyArguments | FaultKind::EventLists => Pair::Killed(text),
             _ => Pair::RuntimeError(text),
         };
     }
@@ -169,6 +169,10 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
         FaultKind::CopyArguments => {
             let barrier = table.barriers.get(site).map(|b| b.path);
             format!("work-items of a group disagree on the arguments of an asynchronous copy{}", place(table, barrier))
+        }
+        FaultKind::EventLists => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!("work-items of a group wait for different events{}", place(table, barrier))
         }
         FaultKind::Null => format!("access through a null pointer{}", access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),

@@ -5,10 +5,11 @@
 //! and the minimal set of property-integrity inputs comes out (LEUNG 5.2). Kernels with atomics are not amplified (LEUNG 4.2).
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use super::flow::{Flow, Input, Sink};
 use crate::coverage::build::Assay;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::kernel::ir::DebugLocation;
@@ -49,16 +50,28 @@ pub fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
     amplify_by(assay, Branches::Guarding)
 }
 
+/// The same until `deadline`.
+///
+/// # Errors
+/// As [`amplify`]; [`Error::late`] at the deadline.
+pub fn amplify_until(assay: &Assay<'_>, deadline: Option<Instant>) -> Result<Amplification> {
+    amplified(assay, Branches::Guarding, deadline)
+}
+
 /// The same, by a choice of branches.
 ///
 /// # Errors
 /// As [`amplify`].
 pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification> {
-    let module = promoted::promote(&assay.module, &assay.entry, &assay.machine)?;
+    amplified(assay, branches, None)
+}
+
+fn amplified(assay: &Assay<'_>, branches: Branches, deadline: Option<Instant>) -> Result<Amplification> {
+    let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
     // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
     promoted::run(&module, "function(lcssa)", &assay.machine)?;
     let program = read::read(&module, &assay.entry)?;
-    Ok(judge(&program, &assay.interface, branches))
+    judge(&program, &assay.interface, branches, deadline)
 }
 
 /// The kernel's inputs with their labels; `true` for contents.
@@ -73,9 +86,17 @@ fn inputs(interface: &Interface) -> Vec<(Input, String, bool)> {
     interface.args.iter().filter_map(of).collect()
 }
 
-fn judge(program: &Program, interface: &Interface, branches: Branches) -> Amplification {
+fn judge(
+    program: &Program,
+    interface: &Interface,
+    branches: Branches,
+    deadline: Option<Instant>,
+) -> Result<Amplification> {
     let mut found = Amplification { access_invariant: true, ..Amplification::default() };
     for (input, label, is_data) in inputs(interface) {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Error::late("the flow of inputs"));
+        }
         let sinks = Flow::of(program, input).sinks(branches == Branches::All);
         if sinks.is_empty() {
             found.holds_for_all_values_of.push(label);
@@ -93,7 +114,7 @@ fn judge(program: &Program, interface: &Interface, branches: Branches) -> Amplif
         let at = atomics.iter().take(REASONS).map(String::as_str).collect::<Vec<_>>().join(", ");
         found.why_not.push(format!("{at}: kernels with atomics are not amplified"));
     }
-    found
+    Ok(found)
 }
 
 /// The kernel's atomic operations, each with its place.

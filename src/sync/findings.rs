@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::words;
 use crate::exec::simulator::observation::{self as seen};
-use crate::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
+use crate::exec::simulator::observation::{
+    Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
+};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{self, HostTable, SourcePlace, Space, Storage};
 use crate::result::Location;
@@ -200,7 +202,7 @@ impl Reader<'_> {
         let site = fault.site as usize;
         let kind = match fault.kind {
             FaultKind::OutOfBounds | FaultKind::BeyondInner => FindingKind::OutOfBounds,
-            FaultKind::CopyArguments => FindingKind::BarrierDivergence,
+            FaultKind::CopyArguments | FaultKind::EventLists => FindingKind::BarrierDivergence,
             FaultKind::Null => FindingKind::NullAccess,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
@@ -214,7 +216,7 @@ impl Reader<'_> {
         let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
-            FaultKind::CopyArguments => {
+            FaultKind::CopyArguments | FaultKind::EventLists => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
                 (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())
@@ -242,8 +244,11 @@ impl Reader<'_> {
             let finding = self.finding(kind, seen, object, message);
             return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
         }
-        if fault.kind == FaultKind::CopyArguments {
-            let message = words::copy_arguments(&access, fault.offset, dims);
+        if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists) {
+            let message = match fault.kind {
+                FaultKind::CopyArguments => words::copy_arguments(&access, fault.offset, dims),
+                _ => words::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),
+            };
             let finding = self.finding(kind, seen, object, message);
             return Finding { count: fault.count, accesses: vec![access], ..finding };
         }

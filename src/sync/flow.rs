@@ -43,6 +43,8 @@ pub struct Flow<'p> {
     choices: Vec<Vec<usize>>,
     /// Loops: their blocks, and those of them that leave.
     loops: Vec<(HashSet<usize>, Vec<usize>)>,
+    /// By block: the loops that hold it.
+    around: Vec<Vec<usize>>,
     values: HashSet<ValueId>,
     contents: HashSet<Region>,
     executed: Vec<bool>,
@@ -120,11 +122,17 @@ impl<'p> Flow<'p> {
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
         let dependences = program.dominance.control_dependences(&program.cfg);
         let deciders = dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
+        let loops = loops(program);
+        let mut around = vec![Vec::new(); program.blocks.len()];
+        for (number, (blocks, _)) in loops.iter().enumerate() {
+            blocks.iter().for_each(|block| around[*block].push(number));
+        }
         let mut flow = Flow {
             program,
             deciders,
             choices: choices(program),
-            loops: loops(program),
+            loops,
+            around,
             values: HashSet::new(),
             contents: HashSet::new(),
             executed: vec![false; program.blocks.len()],
@@ -176,7 +184,7 @@ impl<'p> Flow<'p> {
     /// Whether taint decides which value a phi takes: by the way its block is reached, or by when a loop is left.
     fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
         let left_by_taint = |b: &usize| {
-            let left = self.loops.iter().filter(|(blocks, _)| blocks.contains(b) && !blocks.contains(&block));
+            let left = self.around[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
             left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
         };
         self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)

@@ -76,6 +76,7 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let telling = |kind: FaultKind| match kind {
         FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
         FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree"),
+        FaultKind::EventLists => Some("a wait for events on which the work-items do not agree"),
         FaultKind::Null => Some("an access through a null pointer"),
         FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
         FaultKind::Misaligned => Some("a misaligned access"),

@@ -145,9 +145,19 @@ pub fn copy_arguments(access: &Access, argument: i64, dims: u32) -> String {
         1 => "another source",
         2 => "another number of elements",
         4 | 5 => "another stride",
+        6 => "another event",
         _ => "other elements",
     };
     let all = "all work-items of a group have to pass the same arguments";
+    format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
+}
+
+/// Work-items of a group wait for different lists of events.
+pub fn event_lists(access: &Access, other_length: bool, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let builtin = access.builtin.as_deref().unwrap_or("wait_group_events");
+    let what = if other_length { "another number of events" } else { "other events" };
+    let all = "all work-items of a group have to pass the same events";
     format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
 }
 

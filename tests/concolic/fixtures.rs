@@ -71,7 +71,7 @@ fn interpretations_agree_with_the_simulator() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
             // Texels are not interpreted.
             if !assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
-                let mut lane = Lane::new(assay, 1).unwrap();
+                let mut lane = Lane::new(assay, 1, None).unwrap();
                 apart.extend(first(assay, &marked(assay), &mut lane).1);
             }
         });
@@ -82,7 +82,7 @@ fn interpretations_agree_with_the_simulator() {
 /// What a search from the first launches leaves open; every proposal has to run and to cover something on the simulator.
 fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
     let kernel = marked(assay);
-    let mut lane = Lane::new(assay, 1).unwrap();
+    let mut lane = Lane::new(assay, 1, None).unwrap();
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
     let (parents, _) = first(assay, &kernel, &mut lane);

@@ -208,7 +208,8 @@ unsafe extern "C" fn async_copy(
     element: i64,
     to_stride: i64,
     from_stride: i64,
-) {
+    event: *const u8,
+) -> *const u8 {
     // SAFETY: the kernel's pointers are good; one item copies while the others wait.
     unsafe {
         let meeting = meeting(item);
@@ -221,9 +222,10 @@ unsafe extern "C" fn async_copy(
         }
         meeting.barrier.wait();
     }
+    event
 }
 
-unsafe extern "C" fn wait(_: *const ItemContext, _: i32, _: i64) {}
+unsafe extern "C" fn wait(_: *const ItemContext, _: i32, _: i64, _: *const u8, _: i64) {}
 
 unsafe extern "C" fn print(_: *const ItemContext, _: i32, _: *const u8, _: *const u8) {}
 

@@ -156,9 +156,9 @@ impl Trying<'_, '_> {
         let outcomes: Vec<(usize, usize)> =
             (0..).zip(&assay.sites.sites).flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
         self.expect("marks of outcomes", marks::weave(&assay.module.clone(), &assay.sites, &outcomes));
-        self.expect("comparisons", assay.observed(Slots::Groups));
+        self.expect("comparisons", assay.observed(Slots::Groups, None));
         for races in [false, true] {
-            let options = HostOptions { races, effort: HostEffort::Quick };
+            let options = HostOptions { races, effort: HostEffort::Quick, deadline: None };
             self.expect(&format!("the simulator's accesses, races {races}"), assay.for_host(&options));
         }
     }

@@ -122,8 +122,8 @@ fn items_exchange_values_in_groups_and_sub_groups() {
 fn asynchronous_copies_are_done_once_and_strided() {
     const COPY: &str = "KERNEL {
         int *out = ARG(int *, 0), *in = ARG(int *, 1), *tmp = ARG(int *, 2);
-        __kassay_async_copy(item, 0, 0, 0, tmp, in, 8, 4, 1, 2);
-        __kassay_wait(item, 1, 0);
+        void *event = __kassay_async_copy(item, 0, 0, 0, tmp, in, 8, 4, 1, 2, 0);
+        __kassay_wait(item, 1, 0, &event, 1);
         AT(int, out + item->global_id[0], 2) = AT(int, tmp + item->linear, 3);
     }";
     let mut table = table(&["out", "in", "tmp"]);

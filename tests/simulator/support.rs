@@ -25,8 +25,8 @@ void __kassay_division(struct item *, u32);
 i64 __kassay_fuel(struct item *, u32);
 void __kassay_barrier(struct item *, u32, u32, u32, u64);
 void *__kassay_exchange(struct item *, u32, u64, void *, u64, u32);
-void __kassay_async_copy(struct item *, u32, u64, u32, void *, void *, u64, u64, u64, u64);
-void __kassay_wait(struct item *, u32, u64);
+void *__kassay_async_copy(struct item *, u32, u64, u32, void *, void *, u64, u64, u64, u64, void *);
+void __kassay_wait(struct item *, u32, u64, void *, u64);
 void __kassay_print(struct item *, u32, const char *, void *);
 #define AT(type, pointer, site) (*(type *)__kassay_access(item, pointer, site))
 #define BURN(site) if (--fuel < 0) fuel = __kassay_fuel(item, site)

@@ -38,6 +38,11 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, li
             let what = "divergence: the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
         }
+        FaultKind::EventLists => {
+            let path = table.barriers.get(site).map(|s| s.path);
+            let what = "divergence: the work-items of a group wait for different events of asynchronous copies";
+            (what.to_owned(), path)
+        }
         _ => {
             let Some(access) = table.accesses.get(site) else { return String::from("an access faulted") };
             let object = fault.object.and_then(|o| table.objects.get(o as usize).map(|object| (o, object)));

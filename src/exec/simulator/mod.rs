@@ -5,6 +5,7 @@
 //! takes kassay down: every access is checked before it is made, loops burn fuel, and an item that must end is never resumed.
 
 pub mod compare;
+mod events;
 mod executor;
 pub mod families;
 mod faults;

@@ -90,6 +90,8 @@ pub enum FaultKind {
     BeyondInner,
     /// An asynchronous copy with other arguments than those of the first work-item of the group.
     CopyArguments,
+    /// A wait for other events than those of the first work-item of the group; the offset is a [`ListDifference`].
+    EventLists,
     /// Within the first 4096 bytes of the address space.
     Null,
     /// Into constant memory or a `const`-qualified argument's buffer that the launch made read-only.
@@ -102,10 +104,17 @@ pub enum FaultKind {
     NonTermination,
 }
 
+/// What two lists of events differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListDifference {
+    Length = 0,
+    Events = 1,
+}
+
 impl FaultKind {
     /// Whether a work-item goes on behind it, without what it was about to do.
     pub fn is_skipped(self) -> bool {
-        !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments)
+        !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments | FaultKind::EventLists)
     }
 }
 
@@ -113,7 +122,7 @@ impl FaultKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatorFault {
     pub kind: FaultKind,
-    /// Of the table's part that belongs to `kind`: accesses, divisions, loops or barriers (of [`FaultKind::CopyArguments`]).
+    /// Of the table's part that belongs to `kind`: accesses, divisions, loops or barriers (of [`FaultKind::CopyArguments`] and [`FaultKind::EventLists`]).
     pub site: u32,
     pub global_id: [u64; 3],
     pub group_id: [u64; 3],

@@ -1,5 +1,6 @@
 //! A work-group that is being run: its contexts, its local memory, its items and what they wait for.
 
+use super::events::Events;
 use super::fiber::Task;
 use super::lane::Lane;
 use super::launch::{Prepared, Region};
@@ -130,8 +131,8 @@ pub struct Slot {
     pub last: u32,
     pub group_arrivals: Arrivals,
     pub sub_arrivals: Vec<Arrivals>,
-    /// What the first item that arrived at an asynchronous copy has it do.
-    pub copying: [u64; 6],
+    /// Of asynchronous copies.
+    pub events: Events,
     /// Values that items exchange: two turns of the group's, then two of the sub-groups'.
     pub exchanged: Vec<u8>,
     /// Those of the current group that are still to come.
@@ -172,7 +173,7 @@ impl Slot {
             finished: 0,
             last: 0,
             group_arrivals: Arrivals::default(),
-            copying: [0; 6],
+            events: Events::default(),
             sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
             exchanged: vec![0; if prepared.exchanges { count as usize * MOST_EXCHANGED * 4 } else { 0 }],
             preemptions: Vec::new(),
@@ -242,6 +243,7 @@ impl Slot {
             self.arrange(count, order);
         }
         self.group = group;
+        self.events.begin(group);
         self.count = count;
         for item in &mut self.items[..count as usize] {
             item.state = State::Fresh;

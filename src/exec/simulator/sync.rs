@@ -99,9 +99,24 @@ pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: 
     }
 }
 
-pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64) {
-    // SAFETY: as of `barrier`.
-    unsafe { meet(item, (site, iteration), false, Effect::Copied) };
+pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events: *const u64, count: u64) {
+    // SAFETY: as of `barrier`; a list that is given lies in memory that the item may read.
+    unsafe {
+        let slot = (*item).slot;
+        let list = match count {
+            0 => Some(&[][..]),
+            _ if events.is_null() => None,
+            _ => Some(std::slice::from_raw_parts(events, count as usize)),
+        };
+        if (*slot).group_arrivals.count == 0 {
+            (*slot).events.wait(list);
+        } else if (*slot).group_arrivals.are_at((site, iteration))
+            && let Some(what) = (*slot).events.other_list(list)
+        {
+            (*(*item).lane).faults.note(item, FaultKind::EventLists, site, None, what as i64);
+        }
+        meet(item, (site, iteration), false, Effect::Copied);
+    }
 }
 
 /// Leaves this item's value where all others find it, and waits for theirs.
@@ -150,21 +165,26 @@ pub unsafe extern "C" fn async_copy(
     element: u64,
     destination_stride: u64,
     source_stride: u64,
-) {
-    // SAFETY: as of `barrier`; what is copied was checked.
+    event: u64,
+) -> u64 {
+    // SAFETY: as of `barrier`; what is copied is checked.
     unsafe {
         let slot = (*item).slot;
-        let copying = [destination as u64, source as u64, count, element, destination_stride, source_stride];
-        if (*slot).group_arrivals.are_at((site, iteration)) && (*slot).copying != copying {
-            let argument = (*slot).copying.iter().zip(&copying).position(|(a, b)| a != b).unwrap_or(0);
-            (*(*item).lane).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
-        }
+        let events = &mut (*slot).events;
+        let copying =
+            [destination as u64, source as u64, count, element, destination_stride, source_stride, events.known(event)];
         if (*slot).group_arrivals.count == 0 {
-            (*slot).copying = copying;
+            events.copy(copying);
             let strides = [destination_stride, source_stride];
             copy(item, write_site, destination, source, count, element, strides);
+        } else if (*slot).group_arrivals.are_at((site, iteration))
+            && let Some(argument) = events.other_copy(copying)
+        {
+            (*(*item).lane).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
         }
+        let event = (*slot).events.of_copy();
         meet(item, (site, iteration), false, Effect::None);
+        event
     }
 }
 

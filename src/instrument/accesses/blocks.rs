@@ -49,7 +49,7 @@ pub fn split_before(context: LLVMContextRef, at: Inst) -> Block {
         let builder = LLVMCreateBuilderInContext(context);
         let head = Block(LLVMInsertBasicBlockInContext(context, tail.0, c"".as_ptr()));
         let terminator = tail.terminator();
-        let moved: Vec<Inst> = tail.instructions().into_iter().take_while(|i| *i != at).collect();
+        let moved: Vec<Inst> = tail.walk().take_while(|i| *i != at).collect();
         LLVMInstructionRemoveFromParent(terminator.0);
         LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(tail.0), LLVMBasicBlockAsValue(head.0));
         LLVMPositionBuilderAtEnd(builder, head.0);
@@ -76,7 +76,7 @@ pub fn split_edge(context: LLVMContextRef, terminator: Inst, way: u32) -> Inst {
         let jump = Inst(LLVMBuildBr(builder, to.0));
         LLVMInstructionSetDebugLoc(jump.0, LLVMInstructionGetDebugLoc(terminator.0));
         LLVMSetSuccessor(terminator.0, way, between.0);
-        let phis: Vec<Inst> = to.instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI).collect();
+        let phis: Vec<Inst> = to.walk().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI).collect();
         for phi in phis {
             LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, phi.0);
             let new = LLVMBuildPhi(builder, LLVMTypeOf(phi.0), c"".as_ptr());

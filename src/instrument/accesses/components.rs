@@ -1,6 +1,8 @@
 //! Writes to components of vectors in memory (`v.x = 1`), which clang makes of a read and a write of the whole vector: each component is a
 //! memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so only what is written may conflict.
 
+use std::collections::{HashMap, VecDeque};
+
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
@@ -8,7 +10,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
 
 use super::orders::is_atomic;
-use super::values::{instructions, is_vector};
+use super::values::is_vector;
 use crate::kernel::ir::{Function, Inst, as_instruction, users};
 
 /// A store of what was loaded from the same place, with some components exchanged.
@@ -28,29 +30,44 @@ enum Part {
 
 /// Lets such stores write only the components that they exchange.
 pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
-    for store in instructions(kernel).into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMStore) {
-        match find(store) {
-            Some(merge) => rewrite(layout, &merge),
-            None => drop_unused_read(store),
+    for block in kernel.blocks() {
+        let mut unused = UnusedReads::default();
+        for inst in block.instructions() {
+            match inst.opcode() {
+                LLVMOpcode::LLVMLoad => unused.note(inst),
+                LLVMOpcode::LLVMStore => match find(inst) {
+                    Some(merge) => rewrite(layout, &merge),
+                    None => unused.drop_before(inst),
+                },
+                _ => {}
+            }
         }
     }
 }
 
-/// Drops the read of the whole vector that stands, unused, before a write of all of its components (`v.xyzw = w`).
-fn drop_unused_read(store: Inst) {
-    let before = store.block().instructions().into_iter().take_while(|i| *i != store);
-    // SAFETY: alive; each question is asked of the opcodes that have an answer; nothing uses what is erased.
-    unsafe {
-        let unused = before.into_iter().find(|i| {
-            i.opcode() == LLVMOpcode::LLVMLoad
-                && LLVMGetVolatile(i.0) == 0
-                && LLVMGetOperand(i.0, 0) == LLVMGetOperand(store.0, 1)
-                && is_vector(LLVMTypeOf(i.0))
-                && LLVMGetFirstUse(i.0).is_null()
-                && LLVMInstructionGetDebugLoc(i.0) == LLVMInstructionGetDebugLoc(store.0)
-        });
-        if let Some(load) = unused {
-            LLVMInstructionEraseFromParent(load.0);
+/// Reads of whole vectors in a block that nothing uses, by pointer and place in the source.
+#[derive(Default)]
+struct UnusedReads(HashMap<(LLVMValueRef, LLVMMetadataRef), VecDeque<Inst>>);
+
+impl UnusedReads {
+    fn note(&mut self, load: Inst) {
+        // SAFETY: alive and a load.
+        unsafe {
+            if LLVMGetFirstUse(load.0).is_null() && LLVMGetVolatile(load.0) == 0 && is_vector(LLVMTypeOf(load.0)) {
+                let key = (LLVMGetOperand(load.0, 0), LLVMInstructionGetDebugLoc(load.0));
+                self.0.entry(key).or_default().push_back(load);
+            }
+        }
+    }
+
+    /// Drops the read of the whole vector that stands, unused, before a write of all of its components (`v.xyzw = w`).
+    fn drop_before(&mut self, store: Inst) {
+        // SAFETY: alive and a store; nothing uses the read, which is noted once.
+        unsafe {
+            let key = (LLVMGetOperand(store.0, 1), LLVMInstructionGetDebugLoc(store.0));
+            if let Some(load) = self.0.get_mut(&key).and_then(VecDeque::pop_front) {
+                LLVMInstructionEraseFromParent(load.0);
+            }
         }
     }
 }
@@ -82,13 +99,12 @@ fn find(store: Inst) -> Option<Merge> {
             && !is_atomic(load.0)
             && LLVMGetOperand(load.0, 0) == LLVMGetOperand(store.0, 1)
             && LLVMTypeOf(load.0) == LLVMTypeOf(LLVMGetOperand(store.0, 0));
-        let between = store.block().instructions().into_iter().skip_while(|i| *i != load).take_while(|i| *i != store);
+        let mut between = load.following().take_while(|i| *i != store);
         let is_quiet = |i: Inst| {
             use LLVMOpcode::*;
             !matches!(i.opcode(), LLVMStore | LLVMCall | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMFence)
         };
-        let quiet = between.into_iter().all(is_quiet);
-        (is_same && quiet).then_some(Merge { store, gone, parts })
+        (is_same && between.all(is_quiet)).then_some(Merge { store, gone, parts })
     }
 }
 

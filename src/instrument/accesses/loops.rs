@@ -38,23 +38,22 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, meetings: &[Meeting]) -> Pl
     let meetings: Vec<&Meeting> = meetings.iter().filter(|m| m.counts()).collect();
     let mut plan = Plan::default();
     let mut counter_of = vec![None; loops.all.len()];
+    let predecessors = loops.predecessors();
+    let at: Vec<usize> = meetings.iter().map(|m| loops.index(m.inst.block())).collect();
     for (number, l) in loops.all.iter().enumerate() {
-        if meetings.iter().any(|m| l.blocks.iter().any(|b| loops.blocks[*b] == m.inst.block())) {
+        if at.iter().any(|b| l.blocks.contains(b)) {
             counter_of[number] = Some(plan.counters);
             plan.counters += 1;
         }
-        let header = loops.blocks[l.header];
-        for (b, block) in loops.blocks.iter().enumerate() {
-            let terminator = block.terminator();
-            for (way, _) in (0..).zip(terminator.successors()).filter(|(_, to)| *to == header) {
-                match (l.latches.contains(&b), l.blocks.contains(&b), counter_of[number]) {
-                    (true, _, counter) => {
-                        let site = sites.back_edge(terminator);
-                        plan.edges.push(BackEdge { terminator, way, site, counter });
-                    }
-                    (false, false, Some(counter)) => plan.entered.push((terminator, counter)),
-                    _ => {}
+        for &(b, way) in &predecessors[l.header] {
+            let terminator = loops.blocks[b].terminator();
+            match (l.latches.contains(&b), l.blocks.contains(&b), counter_of[number]) {
+                (true, _, counter) => {
+                    let site = sites.back_edge(terminator);
+                    plan.edges.push(BackEdge { terminator, way, site, counter });
                 }
+                (false, false, Some(counter)) => plan.entered.push((terminator, counter)),
+                _ => {}
             }
         }
     }
@@ -66,9 +65,8 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, meetings: &[Meeting]) -> Pl
         let site = sites.back_edge(terminator);
         plan.edges.push(BackEdge { terminator, way: *way, site, counter: irregular });
     }
-    for meeting in &meetings {
-        let block = meeting.inst.block();
-        let inside = loops.all.iter().enumerate().filter(|(_, l)| l.blocks.iter().any(|b| loops.blocks[*b] == block));
+    for (meeting, block) in meetings.iter().zip(&at) {
+        let inside = loops.all.iter().enumerate().filter(|(_, l)| l.blocks.contains(block));
         let counters = irregular.into_iter().chain(inside.filter_map(|(number, _)| counter_of[number]));
         plan.around.push((meeting.inst, counters.collect()));
     }

@@ -81,7 +81,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     let emitter = Emitter::new(module, kernel, options.races);
     locals::replace(&emitter, &mut objects)?;
     let counters = loops::weave(&emitter, &loops, exit);
-    sync::weave(&emitter, &meetings, &counters, exit);
+    sync::weave(&emitter, &objects, &meetings, &counters, exit);
     division::weave(&emitter, &divisions);
     prints::weave(&emitter, &prints);
     transfers::weave(&emitter, &objects, &transfers);

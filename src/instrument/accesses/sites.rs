@@ -31,6 +31,9 @@ pub struct Sites<'a> {
     entry: String,
     table: HostTable,
     paths: HashMap<CallPath, u32>,
+    loops_by_path: HashMap<u32, u32>,
+    /// The next number of a barrier in the source.
+    next_source: u32,
     /// Numbers of barriers in the source.
     sources: HashMap<(SourcePlace, String), u32>,
     builtin: u32,
@@ -49,6 +52,8 @@ impl<'a> Sites<'a> {
             entry: entry.to_owned(),
             table,
             paths: HashMap::new(),
+            loops_by_path: HashMap::new(),
+            next_source: 0,
             sources: HashMap::new(),
             trusted: ir::metadata_kind(module, mark::TRUSTED),
             builtin: ir::metadata_kind(module, mark::BUILTIN),
@@ -160,12 +165,13 @@ impl<'a> Sites<'a> {
         let sub_group = sub_group || builtin.starts_with("sub_group_");
         let place = self.table.paths[path as usize].frames[0].clone();
         let number = self.table.barriers.len() as u32;
-        let next = self.table.barriers.iter().map(|b| b.source + 1).max().unwrap_or(0);
+        let next = self.next_source;
         let source = match place.line {
             // Nothing tells whether it is the same as another one.
             0 => next,
             _ => *self.sources.entry((place, builtin.clone())).or_insert(next),
         };
+        self.next_source = self.next_source.max(source + 1);
         self.table.barriers.push(BarrierSite { path, builtin, sub_group, source });
         number
     }
@@ -185,12 +191,12 @@ impl<'a> Sites<'a> {
     /// A back edge that leaves from this terminator; those of one loop share a number.
     pub fn back_edge(&mut self, terminator: Inst) -> u32 {
         let path = self.path(frames::loop_frames(terminator, self.loops));
-        let known = self.table.loops.iter().position(|l| l.path == path);
-        let number = known.unwrap_or(self.table.loops.len());
-        if known.is_none() {
+        let next = self.table.loops.len() as u32;
+        let number = *self.loops_by_path.entry(path).or_insert(next);
+        if number == next {
             self.table.loops.push(PlainSite { path });
         }
-        number as u32
+        number
     }
 
     pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {

@@ -1,13 +1,16 @@
 //! Barriers, exchanges, copies, fences, images and comparisons: placeholders become hooks.
 
 use inkwell::module::Module;
+use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
+use super::check::{Length, Want, checked};
 use super::emit::Emitter;
 use super::iteration::Counters;
 use super::leave::Exit;
+use super::objects::{Objects, Origin};
 use super::orders;
 use super::sites::{Shape, Sites};
 use super::values::{self, instructions};
@@ -17,13 +20,12 @@ use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
 use crate::lower::host::table::{Mode, Scope};
 
 /// What a placeholder stands for, with the numbers of its sites.
-#[derive(Clone, Copy)]
 enum Kind {
     Barrier(u32),
     Exchange(u32),
     /// Of the barrier and of the write.
     AsyncCopy(u32, u32),
-    Wait(u32),
+    Wait(u32, List),
     Fence(u32),
     /// LLVM's own instruction.
     FenceInstruction(u32),
@@ -32,6 +34,18 @@ enum Kind {
     ImageQuery,
     Comparison,
 }
+
+/// The list of events that a group waits for.
+enum List {
+    Empty,
+    /// It lies within one variable of the work-item.
+    Certain,
+    /// Read by that site of accesses.
+    Checked(u32, Origin),
+}
+
+/// Bytes of an event, and what it is aligned to: a pointer.
+const EVENT: u32 = 8;
 
 /// A placeholder.
 pub struct Meeting {
@@ -42,7 +56,7 @@ pub struct Meeting {
 impl Meeting {
     /// Whether it has to do with how often the loops around it went round.
     pub fn counts(&self) -> bool {
-        matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(_))
+        matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
     }
 }
 
@@ -82,7 +96,19 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
             sites.hooked(inst, operands[1], shape(Mode::Read));
             Kind::AsyncCopy(site, write)
         }
-        placeholder::WAIT => Kind::Wait(sites.barrier(inst, "wait_group_events", false)),
+        placeholder::WAIT => {
+            let site = sites.barrier(inst, "wait_group_events", false);
+            let shape = Shape { mode: Mode::Read, bytes: u64::from(EVENT), align: EVENT, ordering: None };
+            let list = match values::constant(operands[1]) {
+                Some(0) => List::Empty,
+                count => {
+                    let bytes = count.map(|n| n.saturating_mul(u64::from(EVENT)));
+                    let read = sites.access(inst, operands[0], shape, bytes);
+                    read.map_or(List::Certain, |(site, origin)| List::Checked(site, origin))
+                }
+            };
+            Kind::Wait(site, list)
+        }
         placeholder::FENCE => Kind::Fence(sites.fence(inst)),
         placeholder::IMAGE_READ => Kind::ImageRead(sites.texel(inst, operands[0], Mode::Read)),
         placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
@@ -92,7 +118,7 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     })
 }
 
-pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
+pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
     for meeting in meetings {
         let inst = meeting.inst;
         e.before(inst);
@@ -111,14 +137,14 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exi
                 Some(e.hook(hook::EXCHANGE, e.pointer, &arguments))
             }
             Kind::AsyncCopy(site, write) => {
-                let copy = [plain(0), plain(1), long(2), long(3), long(4), long(5)];
+                let copy = [plain(0), plain(1), long(2), long(3), long(4), long(5), plain(6)];
                 let mut arguments = vec![number(site), iteration(), number(write)];
                 arguments.extend(copy);
-                e.hook(hook::ASYNC_COPY, e.void(), &arguments);
-                None
+                Some(e.hook(hook::ASYNC_COPY, e.pointer, &arguments))
             }
-            Kind::Wait(site) => {
-                e.hook(hook::WAIT, e.void(), &[number(site), iteration()]);
+            Kind::Wait(site, ref list) => {
+                let (events, count) = waited(e, objects, inst, list);
+                e.hook(hook::WAIT, e.void(), &[number(site), iteration(), events, count]);
                 None
             }
             Kind::Fence(site) => {
@@ -158,6 +184,28 @@ pub fn weave(e: &Emitter<'_, '_>, meetings: &[Meeting], counters: &Counters, exi
             }
             LLVMInstructionEraseFromParent(inst.0);
         }
+    }
+}
+
+/// The list that a group waits for, null if it cannot be read, and its length.
+fn waited(e: &Emitter<'_, '_>, objects: &Objects, wait: Inst, list: &List) -> (LLVMValueRef, LLVMValueRef) {
+    let operands = wait.operands();
+    let (events, count) = (operands[0], operands[1]);
+    // SAFETY: alive; the count is an `i64`, the others are pointers.
+    unsafe {
+        let null = LLVMConstNull(e.pointer);
+        let (site, origin) = match list {
+            List::Empty => return (null, e.wide(0)),
+            List::Certain => return (e.plain(events), count),
+            List::Checked(site, origin) => (*site, origin),
+        };
+        let bytes = LLVMBuildMul(e.builder, count, e.wide(u64::from(EVENT)), c"".as_ptr());
+        let length = Length::Dynamic(bytes);
+        let want = Want { site, origin, length, align: EVENT, writes: false, expected: None };
+        let allowed = checked(e, objects, wait, events, &want);
+        e.before(wait);
+        let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
+        (LLVMBuildSelect(e.builder, same, e.plain(events), null, c"".as_ptr()), count)
     }
 }
 

@@ -452,7 +452,8 @@ impl Weaver {
             // In front of its debug records too, which no phi may have.
             LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(join.0));
             let phi = LLVMBuildPhi(self.builder, self.int, c"".as_ptr());
-            for from in Function(LLVMGetBasicBlockParent(join.0)).blocks() {
+            let ends = ir::users(LLVMBasicBlockAsValue(join.0)).into_iter().rev();
+            for from in ends.filter_map(ir::as_instruction).map(ir::Inst::block) {
                 for _ in from.terminator().successors().iter().filter(|s| **s == join) {
                     let (mut value, mut block) = (number(from), from.0);
                     LLVMAddIncoming(phi, &mut value, &mut block, 1);

@@ -16,6 +16,7 @@ pub struct Loop {
 
 pub struct Loops {
     pub blocks: Vec<Block>,
+    index: HashMap<Block, usize>,
     /// Those within others after these.
     pub all: Vec<Loop>,
     /// Edges (source, position among its successors) that close cycles which are no natural loops.
@@ -45,7 +46,7 @@ impl Loops {
         let walk = walk(&dominators, blocks.len());
         let innermost = vec![None; blocks.len()];
         let mut loops =
-            Loops { blocks, all: Vec::new(), irregular: Vec::new(), successors, dominators, walk, innermost };
+            Loops { blocks, index, all: Vec::new(), irregular: Vec::new(), successors, dominators, walk, innermost };
         loops.find();
         loops
     }
@@ -102,6 +103,20 @@ impl Loops {
             }
         }
         found
+    }
+
+    /// By block: who leads there, in order, and by which of its ways.
+    pub fn predecessors(&self) -> Vec<Vec<(usize, u32)>> {
+        let mut all = vec![Vec::new(); self.blocks.len()];
+        for (from, to) in self.successors.iter().enumerate() {
+            (0..).zip(to).for_each(|(way, to)| all[*to].push((from, way)));
+        }
+        all
+    }
+
+    /// The position of a block of the kernel.
+    pub fn index(&self, block: Block) -> usize {
+        self.index[&block]
     }
 
     pub fn is_reachable(&self, block: usize) -> bool {

@@ -28,9 +28,9 @@ use self::emit::Emitter;
 use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout};
 use crate::error::{Error, Result};
-use crate::kernel::{canonical, inlined};
 use crate::kernel::ir::{self, DebugLocation, Function};
 use crate::kernel::parameters;
+use crate::kernel::{canonical, inlined};
 use crate::lower::spirv;
 
 /// The function that finds the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`, declared here and

@@ -91,11 +91,13 @@ pub mod hook {
     pub const EXCHANGE: &str = "__kassay_exchange";
     /// `void (item, i32 site, i32 flags, i32 order, i32 scope)`: a fence; numbers as in OpenCL C (`memory_order`, `memory_scope`).
     pub const FENCE: &str = "__kassay_fence";
-    /// `void (item, i32 site, i64 iteration, i32 write_site, ptr destination, ptr source, i64 count, i64 element, i64 destination_stride,
-    /// i64 source_stride)`: `async_work_group_copy` and its strided forms; strides in elements. `site`: of barriers; accesses
-    /// are those of site `write_site` (destination) and the next one (source).
+    /// `ptr (item, i32 site, i64 iteration, i32 write_site, ptr destination, ptr source, i64 count, i64 element, i64 destination_stride,
+    /// i64 source_stride, ptr event)`: `async_work_group_copy` and its strided forms; strides in elements. `site`: of barriers; accesses
+    /// are those of site `write_site` (destination) and the next one (source). Returns the copy's event: `event`, or a new one if
+    /// that is null. Events are numbers in the guise of pointers.
     pub const ASYNC_COPY: &str = "__kassay_async_copy";
-    /// `void (item, i32 site, i64 iteration)`: `wait_group_events`.
+    /// `void (item, i32 site, i64 iteration, ptr events, i64 count)`: `wait_group_events`; `events` is null where the list cannot be
+    /// read.
     pub const WAIT: &str = "__kassay_wait";
     /// `void (item, i32 site, ptr format, ptr packed)`: `printf`; `format` is used if the site has none; returns 0 as the call's value.
     pub const PRINT: &str = "__kassay_print";
@@ -141,9 +143,9 @@ pub mod placeholder {
     pub const EXCHANGE: &str = "__kassay_at_exchange";
     /// `void (i32 flags, i32 order, i32 scope)`.
     pub const FENCE: &str = "__kassay_at_fence";
-    /// `void (ptr destination, ptr source, i64 count, i64 element, i64 destination_stride, i64 source_stride)`.
+    /// `ptr (ptr destination, ptr source, i64 count, i64 element, i64 destination_stride, i64 source_stride, ptr event)`.
     pub const ASYNC_COPY: &str = "__kassay_at_async_copy";
-    /// `void ()`.
+    /// `void (ptr events, i64 count)`.
     pub const WAIT: &str = "__kassay_at_wait";
     /// `void (ptr image, ptr sampler, ptr coordinates, i32 kind, ptr result)`.
     pub const IMAGE_READ: &str = "__kassay_at_image_read";

@@ -10,7 +10,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use super::{abi, plain, support, wrapper};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
-use crate::lower::guarded::{self, Failure};
+use crate::lower::guarded::{self, Limit};
 
 /// How much is done for fast code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -23,7 +23,11 @@ pub enum Effort {
 }
 
 /// How long LLVM may take for one module.
-const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// Instructions of a woven kernel that are worth more than [`Effort::Quick`]. What `-O2` takes grows faster than the code: of several
+/// times as many instructions it takes minutes, and launches are over long before.
+const MOST: usize = 40_000;
 
 impl Effort {
     fn passes(self) -> &'static str {
@@ -88,22 +92,23 @@ pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs, or if the object would call anything else.
 pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
-    let machine = machine(effort)?;
-    let work = || code(module, entry, effort, &machine).map_err(|e| e.to_string());
-    let what = "LLVM could not make code of this kernel for the simulator";
-    match guarded::run(LIMIT, work) {
-        Ok(Ok(object)) => {
-            check(&object)?;
-            Ok(object)
-        }
-        Ok(Err(message)) => Err(Error::internal(what).details(message)),
-        Err(Failure::Crashed { how, stderr }) => {
-            let error = Error::internal(format!("{what}: it {how}"));
-            Err(if stderr.is_empty() { error } else { error.details(stderr) })
-        }
-        Err(Failure::TimedOut(limit)) => Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs()))),
-        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
-    }
+    guarded::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
+}
+
+/// What is made, for messages.
+pub const WHAT: &str = "code of this kernel for the simulator";
+
+/// What [`emit`] does, to be called in a child: it changes the module, and options of the whole process.
+///
+/// # Errors
+/// `Internal` if LLVM refuses, or if the object would call anything else.
+pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
+    let size: usize =
+        ir::function(module, entry).map_or(0, |kernel| kernel.blocks().into_iter().map(|b| b.walk().count()).sum());
+    let effort = if size > MOST { Effort::Quick } else { effort };
+    let object = code(module, entry, effort, &machine(effort)?)?;
+    check(&object)?;
+    Ok(object)
 }
 
 /// Leaves out of code generation what takes time with the square of a kernel's branches: every check has a block of its own, which LLVM

@@ -27,19 +27,26 @@ const DIVISIONS: [LLVMOpcode; 4] =
 /// Instructions that a kernel may have once everything is inlined; code for more takes minutes.
 const MOST: u64 = 1_000_000;
 
+/// # Errors
+/// `Caller` if the kernel becomes too large.
+pub fn refuse_large(module: &Module<'_>, entry: &str) -> Result<()> {
+    // A function that calls itself is refused later.
+    let size = inlined::size(module, entry).unwrap_or(0);
+    if size <= MOST {
+        return Ok(());
+    }
+    Err(Error::caller(format!(
+        "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MOST} at most"
+    ))
+    .mend("use an OpenCL device for this kernel, or a smaller variant of it"))
+}
+
 /// Leaves of all functions with a body the kernel alone, if none calls itself.
 ///
 /// # Errors
 /// `Caller` if the kernel becomes too large; `Internal` if the pass fails.
 pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
-    // A function that calls itself is refused later.
-    let size = inlined::size(module, entry).unwrap_or(0);
-    if size > MOST {
-        return Err(Error::caller(format!(
-            "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MOST} at most"
-        ))
-        .mend("use an OpenCL device for this kernel, or a smaller variant of it"));
-    }
+    refuse_large(module, entry)?;
     let kept = ir::metadata_kind(module, KEPT_LOAD);
     let helpers: Vec<Function> =
         ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry).collect();

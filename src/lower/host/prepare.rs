@@ -5,6 +5,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 
+pub use super::inline::refuse_large;
 use super::{abi, builtins, emit, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
@@ -41,6 +42,17 @@ const GLOBAL: u32 = 1;
 /// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, holds assembly, uses a writable variable of the program, or is too large; `Environment` without libclc;
 /// `Internal` if a builtin is not known here, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
+    let module = linked(module)?;
+    inlined(&module, entry)?;
+    Ok(module)
+}
+
+/// What [`prepare`] does first: a module for this host, with the bodies of the builtins that it calls. It takes little time, whatever the
+/// kernel, and remembers builtins.
+///
+/// # Errors
+/// As of [`prepare`].
+pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
     let module = handles::rewrite(module)?;
     let machine = emit::machine(emit::Effort::Full)?;
@@ -51,10 +63,18 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
     refuse_pointers(&module)?;
     refuse_program_variables(&module)?;
     builtins::link(&module, &machine, |name| LEFT.contains(&name))?;
-    inline::everything(&module, entry, &machine)?;
-    check(&module, entry)?;
-    canonical::verify(&module, "inlining for this host")?;
     Ok(module)
+}
+
+/// What [`prepare`] does then, to a module that is [`linked`].
+///
+/// # Errors
+/// As of [`prepare`].
+pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
+    let machine = emit::machine(emit::Effort::Full)?;
+    inline::everything(module, entry, &machine)?;
+    check(module, entry)?;
+    canonical::verify(module, "inlining for this host")
 }
 
 /// Calls of what is no function by name.

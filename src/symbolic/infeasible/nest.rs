@@ -22,6 +22,8 @@ pub struct Nest {
     /// Blocks outside of all loops, and headers of the outermost.
     pub order: Vec<usize>,
     pub predecessors: Vec<Vec<usize>>,
+    /// By block: the innermost loop that holds it.
+    innermost: Vec<Option<usize>>,
 }
 
 /// Successors, each once.
@@ -54,6 +56,7 @@ impl Nest {
             }
         }
         let mut circles: Vec<Circle> = Vec::new();
+        let mut innermost: Vec<Option<usize>> = vec![None; program.blocks.len()];
         // Outer headers come first in the order.
         for header in order.iter().filter(|b| latches.contains_key(b)) {
             let latches = latches[header].clone();
@@ -64,20 +67,19 @@ impl Nest {
                     todo.extend(&predecessors[block]);
                 }
             }
-            let parent = (0..circles.len()).rev().find(|i| circles[*i].blocks.contains(header));
+            let parent = innermost[*header];
+            blocks.iter().for_each(|block| innermost[*block] = Some(circles.len()));
             circles.push(Circle { header: *header, blocks, parent, latches, order: Vec::new() });
         }
         let by_header: HashMap<usize, usize> = circles.iter().enumerate().map(|(i, c)| (c.header, i)).collect();
-        let innermost = |b: usize| (0..circles.len()).rev().find(|i| circles[*i].blocks.contains(&b));
         let mut inside: Vec<Vec<usize>> = vec![Vec::new(); circles.len()];
         let mut outside = Vec::new();
         for block in &order {
-            let of = innermost(*block);
             let mut into = |place: Option<usize>| match place {
                 Some(i) => inside[i].push(*block),
                 None => outside.push(*block),
             };
-            into(of);
+            into(innermost[*block]);
             // A header stands for its loop in the one around it.
             if let Some(i) = by_header.get(block) {
                 into(circles[*i].parent);
@@ -86,7 +88,13 @@ impl Nest {
         for (circle, order) in circles.iter_mut().zip(inside) {
             circle.order = order;
         }
-        Some(Nest { circles, by_header, order: outside, predecessors })
+        Some(Nest { circles, by_header, order: outside, predecessors, innermost })
+    }
+
+    /// The loops that hold a block but not another one, the innermost first.
+    pub fn left_between(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
+        let around = std::iter::successors(self.innermost[inside], |i| self.circles[*i].parent);
+        around.take_while(move |i| !self.circles[*i].blocks.contains(&outside))
     }
 }
 

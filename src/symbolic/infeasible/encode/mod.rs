@@ -173,17 +173,15 @@ fn used_outside(program: &Program, nest: &Nest) -> HashMap<usize, Vec<ValueId>> 
     }
     for (block, value) in uses {
         let Definition::Inst { block: home, .. } = program.values[value as usize] else { continue };
-        for (i, circle) in nest.circles.iter().enumerate() {
-            if circle.blocks.contains(&home) && !circle.blocks.contains(&block) {
-                found.entry(i).or_default().insert(value);
-            }
+        for i in nest.left_between(home, block) {
+            found.entry(i).or_default().insert(value);
         }
     }
     // What a `phi` behind the loop takes is used at the end of a block in the loop.
-    for (i, circle) in nest.circles.iter().enumerate() {
-        let behind = program.instructions().filter(|(b, x)| matches!(x.op, Op::Phi(_)) && !circle.blocks.contains(b));
-        for operand in behind.flat_map(|(_, phi)| &phi.operands) {
-            if program.block_of(*operand).is_some_and(|home| circle.blocks.contains(&home)) {
+    for (block, phi) in program.instructions().filter(|(_, x)| matches!(x.op, Op::Phi(_))) {
+        for operand in &phi.operands {
+            let Some(home) = program.block_of(*operand) else { continue };
+            for i in nest.left_between(home, block) {
                 found.entry(i).or_default().insert(*operand);
             }
         }

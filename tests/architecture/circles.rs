@@ -1,0 +1,328 @@
+//! Files import each other in one direction.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::rooms::ROOTS;
+use crate::sources::{module_path, sources};
+use crate::tokens::{Token, tokens};
+
+/// Circles of files that stand: each the set of its files, without `src/` and `.rs`. No other may come, and none may grow.
+const CIRCLES: &[&[&str]] = &[
+    &["exec/opencl/executor", "exec/opencl/order", "exec/opencl/sweep"],
+    &["exec/opencl/worker/launch", "exec/opencl/worker/memory"],
+    &["exec/opencl/worker/mod", "exec/opencl/worker/sweep", "exec/opencl/worker/warm"],
+    &[
+        "exec/simulator/compare",
+        "exec/simulator/faults",
+        "exec/simulator/fiber",
+        "exec/simulator/hooks",
+        "exec/simulator/lane",
+        "exec/simulator/launch",
+        "exec/simulator/observation",
+        "exec/simulator/pictures",
+        "exec/simulator/print",
+        "exec/simulator/program",
+        "exec/simulator/schedule",
+        "exec/simulator/shadow/footprint",
+        "exec/simulator/shadow/mod",
+        "exec/simulator/shadow/record",
+        "exec/simulator/shadow/recorder",
+        "exec/simulator/shadow/report",
+        "exec/simulator/slot",
+        "exec/simulator/sync",
+        "exec/simulator/watch",
+    ],
+    &["generate/collisions", "generate/launches"],
+    &[
+        "generate/faulted",
+        "generate/fuzz",
+        "generate/mending",
+        "generate/minimise",
+        "generate/search",
+        "generate/solving",
+    ],
+    &[
+        "instrument/accesses/check",
+        "instrument/accesses/components",
+        "instrument/accesses/division",
+        "instrument/accesses/find",
+        "instrument/accesses/inner",
+        "instrument/accesses/loops",
+        "instrument/accesses/mod",
+        "instrument/accesses/orders",
+        "instrument/accesses/prints",
+        "instrument/accesses/sites",
+        "instrument/accesses/sync",
+        "instrument/accesses/transfers",
+    ],
+    &[
+        "instrument/guard/access",
+        "instrument/guard/bounds",
+        "instrument/guard/division",
+        "instrument/guard/images",
+        "instrument/guard/mod",
+        "instrument/guard/pointers",
+    ],
+    &["lower/host/builtins", "lower/host/emit", "lower/host/inline", "lower/host/prepare"],
+    &["mutation/book", "mutation/campaign", "mutation/classes", "mutation/configuration"],
+    &["mutation/equivalence/mod", "mutation/equivalence/parts"],
+    &[
+        "mutation/operations/bare",
+        "mutation/operations/constants",
+        "mutation/operations/instances",
+        "mutation/operations/matching",
+        "mutation/operations/mod",
+        "mutation/operations/negation",
+        "mutation/subject",
+    ],
+    &["mutation/operators/condition", "mutation/operators/logical", "mutation/operators/loop_boundary"],
+    &["mutation/operators/launch", "mutation/operators/mod", "mutation/selection"],
+    &[
+        "program/mathematics/conversions",
+        "program/mathematics/floats",
+        "program/mathematics/integers",
+        "program/mathematics/mod",
+    ],
+    &["report/lcov", "report/mod", "report/stryker"],
+    &["solve/concrete", "solve/expression", "solve/fold", "solve/query", "solve/translate"],
+    &["suite/document", "suite/json"],
+    &["suite/faults", "suite/resolve"],
+    &["suite/launch", "suite/schedule"],
+    &["symbolic/concolic/calls", "symbolic/concolic/inputs", "symbolic/concolic/machine"],
+    &["symbolic/concolic/mod", "symbolic/concolic/search"],
+    &["symbolic/infeasible/invariants", "symbolic/infeasible/mod", "symbolic/infeasible/reasons"],
+    &["sync/checking", "sync/redundancy"],
+];
+
+#[test]
+fn files_import_each_other_in_one_direction() {
+    let sources = sources();
+    let found = circles(&sources);
+    let known: Vec<BTreeSet<String>> = CIRCLES.iter().map(|c| c.iter().map(|f| (*f).to_owned()).collect()).collect();
+    let new: Vec<String> = (found.iter())
+        .filter(|circle| !known.iter().any(|k| circle.is_subset(k)))
+        .map(|circle| format!("  {}", circle.iter().cloned().collect::<Vec<_>>().join(", ")))
+        .collect();
+    assert!(new.is_empty(), "files that import each other in a circle:\n{}", new.join("\n"));
+    let gone: Vec<String> = (known.iter())
+        .filter(|k| !found.iter().any(|circle| circle == *k))
+        .map(|k| format!("  {}", k.iter().cloned().collect::<Vec<_>>().join(", ")))
+        .collect();
+    assert!(gone.is_empty(), "circles that are smaller or gone; correct CIRCLES:\n{}", gone.join("\n"));
+}
+
+/// The circles of files, of several files each. A name that a file takes from a `mod.rs` which has it by `pub use` counts as taken from
+/// where it is defined; a `pub use` itself, and what tests in a file use, do not count.
+fn circles(sources: &[(PathBuf, String)]) -> Vec<BTreeSet<String>> {
+    type Module = Vec<String>;
+    let modules: BTreeMap<Module, usize> = sources.iter().enumerate().map(|(i, (p, _))| (module_path(p), i)).collect();
+    // The paths that each file names, from the crate's root, and whether they are in a `pub use`.
+    let mut paths: Vec<Vec<(Module, bool)>> = Vec::new();
+    for (path, text) in sources {
+        let mut own = module_path(path);
+        if ROOTS.contains(&own[0].as_str()) {
+            own.clear();
+        }
+        let tokens = without_tests(&tokens(text));
+        let children: BTreeSet<&str> = modules
+            .keys()
+            .filter(|m| m.len() == own.len() + 1 && m.starts_with(&own))
+            .map(|m| m[own.len()].as_str())
+            .collect();
+        paths.push(named_paths(&tokens, &own, &children));
+    }
+    let longest = |path: &[String]| (1..=path.len()).rev().find(|n| modules.contains_key(&path[..*n]));
+    // What modules hand on: (module, name) to the module that has it.
+    let mut handed: BTreeMap<(Module, String), Module> = BTreeMap::new();
+    for ((file, _), named) in sources.iter().zip(&paths) {
+        for (path, _) in named.iter().filter(|(_, is_public)| *is_public) {
+            if let (Some(n), Some(last)) = (longest(path), path.last()) {
+                handed.insert((module_path(file), last.clone()), path[..n].to_vec());
+            }
+        }
+    }
+    let edges: Vec<BTreeSet<usize>> = (sources.iter().enumerate())
+        .map(|(here, _)| {
+            let mut out = BTreeSet::new();
+            for (path, _) in paths[here].iter().filter(|(_, is_public)| !*is_public) {
+                let Some(n) = longest(path) else { continue };
+                let mut module = path[..n].to_vec();
+                let item = path.get(n).cloned();
+                while let Some(next) = item.as_ref().and_then(|i| handed.get(&(module.clone(), i.clone()))) {
+                    if *next == module {
+                        break;
+                    }
+                    module = next.clone();
+                }
+                if let Some(there) = modules.get(&module).filter(|there| **there != here) {
+                    out.insert(*there);
+                }
+            }
+            out
+        })
+        .collect();
+    let name = |i: usize| {
+        let file = sources[i].0.with_extension("").display().to_string();
+        file.trim_start_matches("src/").to_owned()
+    };
+    components(&edges).into_iter().filter(|c| c.len() > 1).map(|c| c.into_iter().map(name).collect()).collect()
+}
+
+/// Strongly connected components.
+fn components(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    let reach = |from: usize| {
+        let mut seen = BTreeSet::new();
+        let mut todo: Vec<usize> = edges[from].iter().copied().collect();
+        while let Some(node) = todo.pop() {
+            if seen.insert(node) {
+                todo.extend(&edges[node]);
+            }
+        }
+        seen
+    };
+    let all: Vec<BTreeSet<usize>> = (0..edges.len()).map(reach).collect();
+    let mut placed = vec![false; edges.len()];
+    let mut found = Vec::new();
+    for i in 0..edges.len() {
+        if !placed[i] {
+            let component: Vec<usize> =
+                (i..edges.len()).filter(|j| *j == i || all[i].contains(j) && all[*j].contains(&i)).collect();
+            component.iter().for_each(|j| placed[*j] = true);
+            found.push(component);
+        }
+    }
+    found
+}
+
+/// The tokens without `#[cfg(test)] mod … { … }`.
+fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
+    let mut kept = Vec::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        let is_test =
+            ["#", "[", "cfg", "(", "test", ")", "]", "mod"].iter().enumerate().all(|(k, t)| text(i + k) == *t);
+        if is_test && text(i + 9) == "{" {
+            let mut depth = 0;
+            i += 9;
+            loop {
+                depth += match text(i) {
+                    "{" => 1,
+                    "}" => -1,
+                    _ => 0,
+                };
+                i += 1;
+                if depth == 0 || i >= tokens.len() {
+                    break;
+                }
+            }
+            continue;
+        }
+        kept.push(tokens[i]);
+        i += 1;
+    }
+    kept
+}
+
+/// All paths that begin with `crate`, `super`, `self` or a child, from the crate's root, groups spread out.
+fn named_paths(tokens: &[Token<'_>], own: &[String], children: &BTreeSet<&str>) -> Vec<(Vec<String>, bool)> {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
+    let mut found = Vec::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        let is_use = text(i) == "use";
+        let at = if is_use { i + 1 } else { i };
+        let is_path = is_use || (text(at + 1) == "::" && (at == 0 || !matches!(text(at - 1), "::" | ".")));
+        if !is_path {
+            i += 1;
+            continue;
+        }
+        let (base, next) = match text(at) {
+            "crate" => (Some(Vec::new()), at + 1),
+            "self" => (Some(own.to_vec()), at + 1),
+            "super" => {
+                let mut up = 1;
+                while text(at + 2 * up - 1) == "::" && text(at + 2 * up) == "super" {
+                    up += 1;
+                }
+                (own.len().checked_sub(up).map(|n| own[..n].to_vec()), at + 2 * up - 1)
+            }
+            child if children.contains(child) => (Some([own, &[child.to_owned()]].concat()), at + 1),
+            _ => (None, at + 1),
+        };
+        let public = is_use
+            && (i > 0
+                && (text(i - 1) == "pub"
+                    || (text(i - 1) == ")" && tokens[..i].iter().rev().take(8).any(|t| t.1 == "pub"))));
+        i = next;
+        if let Some(base) = base {
+            i = spread(tokens, next, base, public, &mut found);
+        }
+    }
+    found
+}
+
+/// The rest of a path whose first names are `base`, from `i`: every name that it leads to. Returns where it ends.
+fn spread(
+    tokens: &[Token<'_>],
+    mut i: usize,
+    mut base: Vec<String>,
+    public: bool,
+    found: &mut Vec<(Vec<String>, bool)>,
+) -> usize {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
+    while text(i) == "::" {
+        match text(i + 1) {
+            "{" => {
+                i += 2;
+                while i < tokens.len() && text(i) != "}" {
+                    match text(i) {
+                        "," => i += 1,
+                        "self" => {
+                            found.push((base.clone(), public));
+                            i += 1;
+                            while !matches!(text(i), "," | "}") {
+                                i += 1;
+                            }
+                        }
+                        first => i = spread(tokens, i + 1, [&base[..], &[first.to_owned()]].concat(), public, found),
+                    }
+                }
+                return i + 1;
+            }
+            "<" => break,
+            name => {
+                base.push(name.to_owned());
+                i += 2;
+            }
+        }
+    }
+    found.push((base, public));
+    if text(i) == "as" { i + 2 } else { i }
+}
+
+#[test]
+fn circles_are_seen_through_what_modules_hand_on() {
+    let files = |all: &[(&str, &str)]| -> Vec<(PathBuf, String)> {
+        all.iter().map(|(p, t)| (PathBuf::from(p), (*t).to_owned())).collect()
+    };
+    let found = |all: &[(&str, &str)]| -> Vec<Vec<String>> {
+        circles(&files(all)).into_iter().map(|c| c.into_iter().collect()).collect()
+    };
+    let parent = ("src/a/mod.rs", "mod b; mod c; pub use b::B; pub use self::c::{C, D as E};");
+    assert_eq!(found(&[parent, ("src/a/b.rs", "use super::C;"), ("src/a/c.rs", "")]), [[""; 0]; 0]);
+    assert_eq!(
+        found(&[parent, ("src/a/b.rs", "use super::C;"), ("src/a/c.rs", "fn f() { super::b::g() }")]),
+        [["a/b", "a/c"]]
+    );
+    assert_eq!(
+        found(&[
+            parent,
+            ("src/a/b.rs", "use super::c;"),
+            ("src/a/c.rs", "#[cfg(test)] mod tests { use crate::a::b; }")
+        ]),
+        [[""; 0]; 0]
+    );
+    assert_eq!(found(&[("src/a/mod.rs", "fn f() { c::g() }"), ("src/a/c.rs", "use super::f;")]), [["a/c", "a/mod"]]);
+}

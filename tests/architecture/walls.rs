@@ -1,0 +1,158 @@
+//! What rooms must never name.
+
+use crate::sources::{module_path, sources};
+use crate::tokens::{Token, tokens};
+
+/// What rooms (or files) must never name, as words of their code. `except`: files that do, until they are mended; the list may only shrink.
+struct Wall {
+    rooms: &'static [&'static str],
+    never: &'static [&'static str],
+    because: &'static str,
+    except: &'static [&'static str],
+}
+
+const WALLS: &[Wall] = &[
+    Wall {
+        rooms: &["suite", "exec", "result", "report", "cli", "generate", "sync", "symbolic", "coverage"],
+        never: &["llvm_sys"],
+        because: "LLVM's C interface has no types that keep a value within its module's life; only the layer over it may name it",
+        except: &[
+            "src/coverage/build.rs",
+            "src/generate/claims.rs",
+            "src/generate/dry_run/mod.rs",
+            "src/generate/facts.rs",
+            "src/generate/groups.rs",
+            "src/generate/ranges.rs",
+            "src/generate/roles.rs",
+            "src/generate/symbolic.rs",
+            "src/sync/holding.rs",
+            "src/symbolic/concolic/access.rs",
+            "src/symbolic/concolic/instruction.rs",
+            "src/symbolic/concolic/states.rs",
+            "src/symbolic/infeasible/memory.rs",
+            "src/symbolic/infeasible/reasons.rs",
+            "src/symbolic/open.rs",
+            "src/symbolic/transfer/mod.rs",
+        ],
+    },
+    Wall {
+        rooms: &["program"],
+        never: &["llvm_sys"],
+        because: "a program is plain data, so that analyses and interpreters of it need no LLVM; only its reader does",
+        except: &["src/program/read.rs", "src/program/mod.rs", "src/program/arithmetic.rs"],
+    },
+    Wall {
+        rooms: &["suite", "result", "report", "generate", "symbolic", "cli", "coverage", "sync"],
+        never: &["unsafe"],
+        because: "what these rooms do is plain data; memory is the business of LLVM's layer, of the simulator and of the drivers",
+        except: &["src/coverage/build.rs", "src/sync/holding.rs"],
+    },
+    Wall {
+        rooms: &["suite", "result", "report", "exec"],
+        never: &["inkwell"],
+        because: "suites, results and reports outlive any module; executors take code, not IR",
+        except: &[],
+    },
+    Wall {
+        rooms: &["generate"],
+        never: &["instrument"],
+        because: "how a run is instrumented is coverage's and mutation's business: generation asks them for what a launch showed",
+        except: &[
+            "src/generate/campaign.rs",
+            "src/generate/mutants/arena.rs",
+            "src/generate/mutants/hunt.rs",
+            "src/generate/mutants/proposer.rs",
+            "src/generate/solving.rs",
+        ],
+    },
+    Wall {
+        rooms: &["sync"],
+        never: &["instrument", "inkwell", "spirv", "weave", "run_passes"],
+        because: "verdicts are functions of observations: weaving and lowering belong to who makes the launches",
+        except: &["src/sync/holding.rs", "src/sync/scheduling.rs", "src/sync/splits.rs"],
+    },
+    Wall {
+        rooms: &["coverage", "mutation", "generate", "sync"],
+        never: &["opencl"],
+        because: "a device is an executor to them, whatever kind it is",
+        except: &[],
+    },
+    Wall {
+        rooms: &["cli", "generate", "sync", "mutation", "coverage"],
+        never: &["Target::Host", "Target::SpirV"],
+        because: "what an executor can do it says as capabilities; who asks which one it is breaks with the next kind of device",
+        except: &[
+            "src/cli/cover.rs",
+            "src/cli/lower.rs",
+            "src/cli/run.rs",
+            "src/cli/schedule.rs",
+            "src/cli/session.rs",
+            "src/coverage/build.rs",
+            "src/coverage/mapped.rs",
+            "src/generate/mutants/arena.rs",
+            "src/mutation/campaign.rs",
+            "src/mutation/forge.rs",
+            "src/mutation/watched.rs",
+        ],
+    },
+    Wall {
+        rooms: &[
+            "kernel",
+            "suite",
+            "solve",
+            "exec",
+            "result",
+            "generate",
+            "symbolic",
+            "mutation",
+            "sync",
+            "coverage",
+            "instrument",
+            "cfg",
+        ],
+        never: &["DefaultHasher"],
+        because: "its algorithm may change with any Rust release, and results must be equal across toolchains",
+        // The cache: its keys are of one binary.
+        except: &[
+            "src/generate/dry_run/builtins.rs",
+            "src/kernel/cache.rs",
+            "src/solve/concrete.rs",
+            "src/symbolic/concolic/mod.rs",
+            "src/symbolic/concolic/search.rs",
+        ],
+    },
+];
+
+#[test]
+fn rooms_keep_to_their_walls() {
+    let sources = sources();
+    let mut complaints = Vec::new();
+    for wall in WALLS {
+        let mut unused: Vec<&str> = wall.except.to_vec();
+        for (path, text) in &sources {
+            let file = path.display().to_string();
+            if !wall.rooms.contains(&module_path(path)[0].as_str()) {
+                continue;
+            }
+            let Some((line, word)) = names(&tokens(text), wall.never) else { continue };
+            match wall.except.contains(&file.as_str()) {
+                true => unused.retain(|f| *f != file),
+                false => complaints.push(format!("  {file}:{line}: names `{word}`, but {}", wall.because)),
+            }
+        }
+        complaints.extend(unused.iter().map(|f| format!("  {f}: keeps to the wall now; take it from the exceptions")));
+    }
+    assert!(complaints.is_empty(), "walls of ARCHITECTURE.md:\n{}", complaints.join("\n"));
+}
+
+/// The first of `words` that stands in code, with its line. A word may be a path of two names (`A::B`).
+fn names<'w>(tokens: &[Token<'_>], words: &[&'w str]) -> Option<(usize, &'w str)> {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
+    (0..tokens.len()).find_map(|i| {
+        let here = |word: &&&str| match word.split_once("::") {
+            None => text(i) == **word,
+            Some((first, second)) => text(i) == first && text(i + 1) == "::" && text(i + 2) == second,
+        };
+        words.iter().find(here).map(|word| (tokens[i].0, *word))
+    })
+}

@@ -1,6 +1,6 @@
 //! kassay assays GPU kernels and their tests at the level of LLVM IR.
 //!
-//! The rooms, and who may import whom, are described in `ARCHITECTURE.md`; `tests/architecture.rs` keeps the walls.
+//! The rooms, and who may import whom, are described in `ARCHITECTURE.md`; `tests/architecture` keeps the walls.
 
 pub mod cfg;
 pub mod cli;

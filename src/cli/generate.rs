@@ -19,6 +19,7 @@ use crate::generate::model::KernelModel;
 use crate::generate::mutants::campaign::{self as mutants, Around, Job};
 use crate::generate::roles;
 use crate::generate::search::Limits;
+use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 use crate::kernel::interface::Interface;
 use crate::kernel::options::KernelOptions;
@@ -118,6 +119,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     can_be_launched(&assay.interface)?;
     assay.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
+    // A child makes the code for launches meanwhile.
+    let observing = assay.begin_observed(Slots::Groups, deadline);
     let read = Instant::now();
     let mut model = match roles::infer_until(&assay, deadline) {
         Err(e) if e.is_late() => return unread(args, &assay, &options, &e, begun),
@@ -143,7 +146,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
-    let lane = Lane::new(&assay, args.execution.jobs as usize, deadline);
+    let lane = observing.and_then(|observing| Lane::of(&assay, args.execution.jobs as usize, observing));
     let all = Limits {
         // What comes before the first launch may have taken all of it: the launch is made still.
         end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),

@@ -14,7 +14,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions};
+use crate::instrument::host::{self, Effort, HostOptions, Making};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -132,6 +132,24 @@ impl<'c> File<'c> {
     }
 }
 
+/// Code for the simulator that is about to be made, with coverage probes and calls that tell what is compared.
+#[derive(Debug)]
+pub struct Observing {
+    making: Making,
+    plan: CoveragePlan,
+    comparisons: u32,
+}
+
+impl Observing {
+    /// Waits for it: the code, what the probes are, how many comparisons there are.
+    ///
+    /// # Errors
+    /// `Internal` if it cannot be lowered; [`Error::late`] at the deadline.
+    pub fn end(self) -> Result<(Code, CoveragePlan, u32)> {
+        Ok((self.making.end()?, self.plan, self.comparisons))
+    }
+}
+
 impl<'c> Assay<'c> {
     /// A (woven) clone of the kernel as code for a device or the simulator.
     fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
@@ -170,14 +188,22 @@ impl<'c> Assay<'c> {
     /// # Errors
     /// As [`Assay::instrumented`]; [`Error::late`] at the deadline.
     pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
+        self.begin_observed(slots, deadline)?.end()
+    }
+
+    /// The same, while the caller does something else.
+    ///
+    /// # Errors
+    /// As [`Assay::instrumented`].
+    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<Observing> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, Target::Host)?;
         comparisons.weave(&module)?;
         let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
-        let code = host::code(module, &self.entry, &self.interface, &options)?;
-        Ok((code, plan, comparisons.count()))
+        let making = host::begin(module, &self.entry, &self.interface, &options)?;
+        Ok(Observing { making, plan, comparisons: comparisons.count() })
     }
 
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.

@@ -21,7 +21,7 @@ use super::search::{
 };
 use super::solving::{self, Gave, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::{self, Assay};
+use crate::coverage::build::{self, Assay, Observing};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
@@ -65,7 +65,15 @@ impl<'a> Lane<'a> {
     /// # Errors
     /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory; [`Error::late`] at the deadline.
     pub fn new(assay: &'a Assay<'_>, threads: usize, deadline: Option<Instant>) -> Result<Lane<'a>> {
-        let (code, plan, comparisons) = assay.observed(Slots::Groups, deadline)?;
+        Lane::of(assay, threads, assay.begin_observed(Slots::Groups, deadline)?)
+    }
+
+    /// Of code that is about to be made.
+    ///
+    /// # Errors
+    /// As [`Lane::new`].
+    pub fn of(assay: &'a Assay<'_>, threads: usize, observing: Observing) -> Result<Lane<'a>> {
+        let (code, plan, comparisons) = observing.end()?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));
         };

@@ -8,11 +8,11 @@ use llvm_sys::core::LLVMCountParams;
 
 use super::accesses::{self, AccessOptions};
 use crate::error::{Error, Result};
-use crate::kernel::cache;
+use crate::kernel::cache::{self, Key};
 use crate::kernel::interface::Interface;
 use crate::kernel::ir;
 use crate::lower::code::{Code, HostCode};
-use crate::lower::guarded::{self, Limit};
+use crate::lower::guarded::{self, Attempt, Limit};
 pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
@@ -35,6 +35,14 @@ pub struct HostOptions {
 /// # Errors
 /// As of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`] at the deadline.
 pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Code> {
+    begin(module, entry, interface, options)?.end()
+}
+
+/// The same, while the caller does something else.
+///
+/// # Errors
+/// As of [`linked`](prepare::linked).
+pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Making> {
     // SAFETY: alive.
     let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
     let probe = given as usize > interface.args.len();
@@ -43,23 +51,55 @@ pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &Ho
         let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
         key.with(wanted.as_bytes()).with(&emit::host())
     });
-    if let Some((table, object)) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes)) {
-        return Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })));
+    let entry_name = entry.to_owned();
+    if let Some(bytes) = key.as_ref().and_then(cache::find).filter(|bytes| read(bytes).is_some()) {
+        return Ok(Making { entry: entry_name, state: State::Known(bytes) });
     }
     let module = prepare::linked(module)?;
     // Where everything is inlined, all that follows may take long: a child can be ended.
     let limit = Limit::of(emit::LIMIT).until(options.deadline);
-    let bytes = guarded::attempt(limit, emit::WHAT, || {
+    let attempt = guarded::begin_attempt(limit, emit::WHAT, || {
         prepare::inlined(&module, entry)?;
         let table = accesses::weave(&module, entry, &AccessOptions { races: options.races, interface, probe })?;
         let object = emit::object(&module, entry, options.effort)?;
         packed(&table, &object)
     })?;
-    let (table, object) = read(&bytes).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
-    if let Some(key) = key {
-        cache::keep(&key, &bytes);
+    Ok(Making { entry: entry_name, state: State::Begun(attempt, key) })
+}
+
+/// Code that is about to be made.
+#[derive(Debug)]
+pub struct Making {
+    entry: String,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Of the cache.
+    Known(Vec<u8>),
+    Begun(Attempt, Option<Key>),
+}
+
+impl Making {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// As of [`code`].
+    pub fn end(self) -> Result<Code> {
+        let bytes = match self.state {
+            State::Known(bytes) => bytes,
+            State::Begun(attempt, key) => {
+                let bytes = attempt.end()?;
+                if let Some(key) = key.filter(|_| read(&bytes).is_some()) {
+                    cache::keep(&key, &bytes);
+                }
+                bytes
+            }
+        };
+        let (table, object) = read(&bytes).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
+        Ok(Code::Host(Arc::new(HostCode { object, entry: self.entry, table })))
     }
-    Ok(Code::Host(Arc::new(HostCode { object, entry: entry.to_owned(), table })))
 }
 
 /// What the child answers, and the cache has: the length of the table as JSON, the table, the object.

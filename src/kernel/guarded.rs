@@ -64,20 +64,54 @@ const PANICKED: i32 = 101;
 /// # Errors
 /// Those of `work`, whatever their kind; `Internal` if the child crashes or hangs, `Environment` if there is none; [`Error::late`] at
 /// the deadline.
-pub fn attempt(limit: Limit, what: &str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Vec<u8>> {
+pub fn attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Vec<u8>> {
+    begin_attempt(limit, what, work)?.end()
+}
+
+/// The same, while the caller does something else.
+///
+/// # Errors
+/// `Environment` if there is no child.
+pub fn begin_attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Attempt> {
     let told = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
-    match run(limit, || work().map_err(told)) {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
-        Err(Failure::Crashed { how, stderr }) => {
+    match begin(limit, || work().map_err(told)) {
+        Ok(work) => Ok(Attempt { work, what }),
+        Err(failure) => Err(failed(failure, what)),
+    }
+}
+
+/// What a child is about to make.
+#[derive(Debug)]
+pub struct Attempt {
+    work: Work,
+    what: &'static str,
+}
+
+impl Attempt {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// As of [`attempt`].
+    pub fn end(self) -> Outcome<Vec<u8>> {
+        match self.work.end() {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
+            Err(failure) => Err(failed(failure, self.what)),
+        }
+    }
+}
+
+fn failed(failure: Failure, what: &str) -> Error {
+    match failure {
+        Failure::Crashed { how, stderr } => {
             let error = Error::internal(format!("LLVM could not make {what}: it {how}"));
-            Err(if stderr.is_empty() { error } else { error.details(stderr) })
+            if stderr.is_empty() { error } else { error.details(stderr) }
         }
-        Err(Failure::TimedOut(limit)) => {
-            Err(Error::internal(format!("LLVM could not make {what}: not done after {} s", limit.as_secs())))
+        Failure::TimedOut(limit) => {
+            Error::internal(format!("LLVM could not make {what}: not done after {} s", limit.as_secs()))
         }
-        Err(Failure::Late) => Err(Error::late(what)),
-        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
+        Failure::Late => Error::late(what),
+        Failure::System(why) => Error::environment(format!("no process for LLVM: {why}")),
     }
 }
 
@@ -86,6 +120,22 @@ pub fn attempt(limit: Limit, what: &str, work: impl FnOnce() -> Outcome<Vec<u8>>
 /// # Errors
 /// The outer error if the child gave neither.
 pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Result<Vec<u8>, String>, Failure> {
+    begin(limit, work)?.end()
+}
+
+/// A child at work. It is killed if nobody waits for it.
+#[derive(Debug)]
+struct Work {
+    child: libc::pid_t,
+    answer: Option<OwnedFd>,
+    stderr: Option<std::fs::File>,
+    /// When it is over, and how it failed then.
+    end: (Instant, Failure),
+    is_running: bool,
+}
+
+/// Has `work` done in a child.
+fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Work, Failure> {
     let (answer_read, answer_write) = pipe()?;
     let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
     // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock that
@@ -97,7 +147,7 @@ pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Resu
     if child == 0 {
         // The child must not outlive whom it answers: with the reading end in its own hands it would wait for ever.
         drop(answer_read);
-        // SAFETY: takes a number; the thread that forked waits for the child, so it ends before only if killed.
+        // SAFETY: takes a number; the thread that forked ends after the child, so it ends before only if killed.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // SAFETY: in the child; the descriptors are open. LLVM's crash reports go to the file, no core is dumped.
         unsafe {
@@ -118,19 +168,40 @@ pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Resu
         unsafe { libc::_exit(i32::from(sent.is_err())) };
     }
     drop(answer_write);
-    let outcome = read_all(answer_read, limit);
-    if outcome.is_err() {
-        // SAFETY: our own child, not waited for yet.
-        unsafe { libc::kill(child, libc::SIGKILL) };
+    Ok(Work { child, answer: Some(answer_read), stderr: Some(stderr), end: limit.end(), is_running: true })
+}
+
+impl Work {
+    /// Waits for what the child has to say.
+    fn end(mut self) -> Result<Result<Vec<u8>, String>, Failure> {
+        let lost = || Failure::System("the child was waited for twice".to_owned());
+        let (answer, stderr) = (self.answer.take().ok_or_else(lost)?, self.stderr.take().ok_or_else(lost)?);
+        // If it fails, the child is killed.
+        let bytes = read_all(answer, &self.end)?;
+        let status = self.wait();
+        match bytes.split_first() {
+            Some((&ANSWER, rest)) if status == 0 => Ok(Ok(rest.to_vec())),
+            Some((&REFUSAL, rest)) if status == 0 => Ok(Err(String::from_utf8_lossy(rest).into_owned())),
+            _ => Err(Failure::Crashed { how: describe(status), stderr: tail(stderr) }),
+        }
     }
-    let mut status = 0;
-    // SAFETY: our own child; it ends by itself or was killed.
-    unsafe { libc::waitpid(child, &mut status, 0) };
-    let bytes = outcome?;
-    match bytes.split_first() {
-        Some((&ANSWER, rest)) if status == 0 => Ok(Ok(rest.to_vec())),
-        Some((&REFUSAL, rest)) if status == 0 => Ok(Err(String::from_utf8_lossy(rest).into_owned())),
-        _ => Err(Failure::Crashed { how: describe(status), stderr: tail(stderr) }),
+
+    fn wait(&mut self) -> i32 {
+        let mut status = 0;
+        // SAFETY: our own child, not waited for yet; it ends by itself or was killed.
+        unsafe { libc::waitpid(self.child, &mut status, 0) };
+        self.is_running = false;
+        status
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if self.is_running {
+            // SAFETY: our own child, not waited for yet.
+            unsafe { libc::kill(self.child, libc::SIGKILL) };
+            self.wait();
+        }
     }
 }
 
@@ -145,8 +216,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     }
 }
 
-fn read_all(from: OwnedFd, limit: Limit) -> Result<Vec<u8>, Failure> {
-    let (end, over) = limit.end();
+fn read_all(from: OwnedFd, (end, over): &(Instant, Failure)) -> Result<Vec<u8>, Failure> {
     let mut file = std::fs::File::from(from);
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];
@@ -156,7 +226,7 @@ fn read_all(from: OwnedFd, limit: Limit) -> Result<Vec<u8>, Failure> {
         // SAFETY: one descriptor, which is open.
         let ready = unsafe { libc::poll(&mut poll, 1, left.as_millis().min(i32::MAX as u128) as i32) };
         if ready == 0 {
-            return Err(over);
+            return Err(over.clone());
         }
         match file.read(&mut chunk) {
             Ok(0) => return Ok(bytes),

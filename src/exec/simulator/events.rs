@@ -3,7 +3,12 @@
 //! An event is a number that is the same for all items of the group. Code keeps it in the guise of a pointer, in memory that may hold anything
 //! else: what is no event of this group counts as none (0).
 
-use super::observation::ListDifference;
+/// What two lists of events differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListDifference {
+    Length = 0,
+    Events = 1,
+}
 
 /// The arguments of a copy, the event last.
 pub type Copy = [u64; 7];

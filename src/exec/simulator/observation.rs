@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use super::compare::Compared;
+pub use super::events::ListDifference;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
 use crate::suite::schedule::Schedule;
@@ -102,13 +103,6 @@ pub enum FaultKind {
     Division,
     /// Fuel or time ran out.
     NonTermination,
-}
-
-/// What two lists of events differ in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListDifference {
-    Length = 0,
-    Events = 1,
 }
 
 impl FaultKind {

@@ -165,9 +165,10 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
             .mend("name it with -o, as in the run that was ended"));
     }
     let most_before = match std::env::var(BEFORE) {
-        Ok(text) => text
-            .parse()
-            .map_err(|_| Error::caller(format!("`{text}` in the variable {BEFORE} is no number of instructions")))?,
+        Ok(text) => text.parse().map_err(|_| {
+            Error::caller(format!("`{text}` in the variable {BEFORE} is no number of instructions"))
+                .mend(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
+        })?,
         Err(_) => campaign::MOST_BEFORE,
     };
     let context = Context::create();

@@ -51,9 +51,8 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
         let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
         key.with(wanted.as_bytes()).with(&emit::host())
     });
-    let entry_name = entry.to_owned();
-    if let Some(bytes) = key.as_ref().and_then(cache::find).filter(|bytes| read(bytes).is_some()) {
-        return Ok(Making { entry: entry_name, state: State::Known(bytes) });
+    if let Some(code) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes, entry)) {
+        return Ok(Making::Known(code));
     }
     let module = prepare::linked(module)?;
     // Where everything is inlined, all that follows may take long: a child can be ended.
@@ -64,21 +63,19 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
         let object = emit::object(&module, entry, options.effort)?;
         packed(&table, &object)
     })?;
-    Ok(Making { entry: entry_name, state: State::Begun(attempt, key) })
+    Ok(Making::Begun { attempt: Box::new(attempt), key, entry: entry.to_owned() })
 }
 
 /// Code that is about to be made.
 #[derive(Debug)]
-pub struct Making {
-    entry: String,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    /// Of the cache.
-    Known(Vec<u8>),
-    Begun(Attempt, Option<Key>),
+pub enum Making {
+    /// It was in the cache.
+    Known(HostCode),
+    Begun {
+        attempt: Box<Attempt>,
+        key: Option<Key>,
+        entry: String,
+    },
 }
 
 impl Making {
@@ -87,18 +84,19 @@ impl Making {
     /// # Errors
     /// As of [`code`].
     pub fn end(self) -> Result<Code> {
-        let bytes = match self.state {
-            State::Known(bytes) => bytes,
-            State::Begun(attempt, key) => {
+        let code = match self {
+            Making::Known(code) => code,
+            Making::Begun { attempt, key, entry } => {
                 let bytes = attempt.end()?;
-                if let Some(key) = key.filter(|_| read(&bytes).is_some()) {
+                let code =
+                    read(&bytes, &entry).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
+                if let Some(key) = key {
                     cache::keep(&key, &bytes);
                 }
-                bytes
+                code
             }
         };
-        let (table, object) = read(&bytes).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
-        Ok(Code::Host(Arc::new(HostCode { object, entry: self.entry, table })))
+        Ok(Code::Host(Arc::new(code)))
     }
 }
 
@@ -111,10 +109,10 @@ fn packed(table: &HostTable, object: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read(bytes: &[u8]) -> Option<(HostTable, Vec<u8>)> {
+fn read(bytes: &[u8], entry: &str) -> Option<HostCode> {
     let (len, rest) = bytes.split_first_chunk::<8>()?;
     let (table, object) = rest.split_at_checked(u64::from_le_bytes(*len) as usize)?;
-    Some((serde_json::from_slice(table).ok()?, object.to_vec()))
+    Some(HostCode { object: object.to_vec(), entry: entry.to_owned(), table: serde_json::from_slice(table).ok()? })
 }
 
 /// The same before it is compiled: everything inlined, with hooks.

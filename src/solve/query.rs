@@ -11,6 +11,10 @@ use z3::{Config, Context, Params, SatResult, Solver};
 use super::expression::{Node, Term, Terms};
 use super::translate::{Asts, Names, reachable};
 
+/// Terms that conditions may rest on to be asked about; those of a search rest on some hundreds. Z3 simplifies what is asserted at once, no
+/// limit holds for that, and it takes longer than in proportion: 2,000 terms of a hash function half a second, 36,000 over ten minutes.
+const MOST_TERMS: usize = 2_000;
+
 /// How far a query may go.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -81,6 +85,9 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return Answer::Unknown("no time was left".to_owned());
     }
+    if let Some(reason) = too_large(terms, conditions) {
+        return Answer::Unknown(reason);
+    }
     // On one level, for then Z3 takes the tactics it has for a whole problem.
     let mut session = Session::new(terms);
     for condition in rest {
@@ -93,6 +100,9 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
 /// tell. `None` if they can, or if that was not found out.
 pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
+        return None;
+    }
+    if too_large(terms, conditions).is_some() {
         return None;
     }
     let mut session = Session::new(terms);
@@ -110,6 +120,12 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
         kept = kept.min(core.len());
     }
     Some(core)
+}
+
+/// Why conditions are not asked about, if they rest on too many terms.
+fn too_large(terms: &Terms, conditions: &[Term]) -> Option<String> {
+    let count = reachable(terms, conditions, Names::Functions).len();
+    (count > MOST_TERMS).then(|| format!("{count} terms, more than {MOST_TERMS}"))
 }
 
 /// A closure's captures or result that stay on their thread.
@@ -201,6 +217,11 @@ impl<'t> Session<'t> {
     pub fn ask(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
         if conditions.iter().any(|c| self.terms.as_constant(*c) == Some(0)) {
             return Answer::Unsat;
+        }
+        let asserted = self.levels.iter().flat_map(|level| &level.roots);
+        let all: Vec<Term> = asserted.chain(conditions).copied().collect();
+        if let Some(reason) = too_large(self.terms, &all) {
+            return Answer::Unknown(reason);
         }
         self.push();
         for condition in conditions {
@@ -389,6 +410,31 @@ mod tests {
         assert!(matches!(solve(&terms, &conditions, &little), Answer::Unknown(_)));
         let past = Limits { rlimit: 0, end: Some(begin) };
         assert!(matches!(solve(&terms, &conditions, &past), Answer::Unknown(_)));
+    }
+
+    #[test]
+    fn what_rests_on_too_many_terms_is_not_asked() {
+        let mut terms = Terms::default();
+        let wide = Sort::Bits(32);
+        let rounds = |terms: &mut Terms, count: u64| {
+            let mut state = terms.symbol("x", wide);
+            for round in 0..count {
+                let (left, right) = (terms.constant(7 + round % 5, wide), terms.constant(25 - round % 5, wide));
+                let high = terms.apply(Operation::Shl, vec![state, left], wide);
+                let low = terms.apply(Operation::LShr, vec![state, right], wide);
+                let turned = terms.apply(Operation::Or, vec![high, low], wide);
+                state = terms.apply(Operation::Add, vec![state, turned], wide);
+            }
+            compare(terms, Operation::Eq, state, 0)
+        };
+        let (few, many) = (rounds(&mut terms, 3), rounds(&mut terms, 20_000));
+        let large = Answer::Unknown("80014 terms, more than 2000".to_owned());
+        assert_eq!(solve(&terms, &[few, many], &LIMITS), large);
+        assert_eq!(contradiction(&terms, &[few, many], &LIMITS), None);
+        let mut session = Session::new(&terms);
+        session.assert(few);
+        assert_eq!(session.ask(&[many], &LIMITS), large);
+        assert!(matches!(session.ask(&[], &LIMITS), Answer::Sat(_)));
     }
 
     #[test]

@@ -1,24 +1,28 @@
 //! What a campaign's mutants and verdicts follow from: whether two runs are the same.
 
+use std::fmt::{self, Write as _};
+
 use super::campaign::{self, Matter, Request};
 use super::engine::Strategy;
+use crate::result::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 
 /// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, the ids
 /// of the mutants (so that a comment that moves lines counts), what the tests give and expect, the options.
 pub fn configuration(matter: &Matter<'_, '_>, request: &Request) -> String {
-    let body = matter.assay.code_text();
-    let options = options_of(request);
-    let tests: Vec<String> =
-        matter.tests.iter().map(|t| format!("{} {:?} {:?}", t.name, t.launch, t.expectations)).collect();
-    let ids: Vec<String> = campaign::mutants(matter, request).into_iter().map(|m| m.id).collect();
-    let options = format!("{options:?} {}", request.seed);
-    let parts = [env!("CARGO_PKG_VERSION").to_owned(), body, ids.join("\n"), options, tests.join("\n")];
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in parts.join("\0").bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    format!("{hash:016x}")
+    let mut hash = Fnv1a::default();
+    // Buffers of tests may be large: their text is never kept.
+    let parts = |hash: &mut Fnv1a| {
+        write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), matter.assay.code_text())?;
+        for mutant in campaign::mutants(matter, request) {
+            writeln!(hash, "{}", mutant.id)?;
+        }
+        writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;
+        matter.tests.iter().try_for_each(|t| writeln!(hash, "{} {:?} {:?}", t.name, t.launch, t.expectations))
+    };
+    // A hash takes whatever is written.
+    let _: fmt::Result = parts(&mut hash);
+    format!("{:016x}", hash.value())
 }
 
 /// The options as results name them.

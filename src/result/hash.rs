@@ -1,8 +1,40 @@
 //! A hash that is the same on every machine and in every version: shards and results depend on it.
 
+use std::fmt;
+
+/// FNV-1a, 64 bits, of what is written to it: texts of any length without a copy of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Fnv1a {
+        Fnv1a(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    pub fn add(&mut self, bytes: &[u8]) {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.0 = bytes.iter().fold(self.0, step);
+    }
+
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Write for Fnv1a {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.add(text.as_bytes());
+        Ok(())
+    }
+}
+
 /// FNV-1a, 64 bits.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    let mut hash = Fnv1a::default();
+    hash.add(bytes);
+    hash.value()
 }
 
 /// The hash of a file's bytes as results show it: 16 hexadecimal digits of [`fnv1a`].
@@ -12,6 +44,8 @@ pub fn of_text(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// Values that FNV's authors publish.
@@ -20,5 +54,10 @@ mod tests {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(of_text(b"foobar"), "85944171f73967e8");
+        let mut hash = Fnv1a::default();
+        let b = 'b';
+        write!(hash, "foo{b}").unwrap();
+        hash.add(b"ar");
+        assert_eq!(hash.value(), fnv1a(b"foobar"));
     }
 }

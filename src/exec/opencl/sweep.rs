@@ -21,6 +21,8 @@ const MOST_VARIATIONS: usize = 1 << 16;
 
 /// The copies of all slots together take at most so much of the device's memory.
 const SHARE_OF_MEMORY: u64 = 4;
+/// Nor more bytes than this: a CPU's memory is everyone's, and more slots of large buffers are no faster.
+const MOST_COPIED: u64 = 256 << 20;
 
 /// Runs a sweep; see [`Executor::sweep`].
 pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
@@ -136,7 +138,9 @@ fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     let largest = batch.strides.iter().copied().max().unwrap_or(0);
     let total = batch.strides.iter().fold(0_u64, |sum, stride| sum.saturating_add(*stride));
     let cap = |memory: u64, stride: u64| if memory == 0 || stride == 0 { u64::MAX } else { (memory / stride).max(1) };
-    let most = cap(device.max_allocation, largest).min(cap(device.global_memory / SHARE_OF_MEMORY, total));
+    let most = cap(device.max_allocation, largest)
+        .min(cap(device.global_memory / SHARE_OF_MEMORY, total))
+        .min(cap(MOST_COPIED, total));
     usize::try_from(u64::from(batch.slots).min(most)).unwrap_or(1).max(1)
 }
 

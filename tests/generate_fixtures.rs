@@ -114,7 +114,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
     let path = |p: &Path| p.to_str().map(str::to_owned).ok_or("no UTF-8");
     let begun = Instant::now();
     // What may stay unknown is not worth the time.
-    let budget = if name.starts_with("hard_") { BUDGET / 3 } else { BUDGET };
+    let budget = if name.starts_with("hard_") { BUDGET / 6 } else { BUDGET };
     let result = kassay(&[
         "generate",
         &path(kernel)?,

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cfg::taint::Taint;
 use crate::coverage::build::Assay;
 use crate::error::Result;
 use crate::exec::{Executor, Target};
@@ -31,6 +30,7 @@ use super::meeting;
 use super::mutant::Mutant;
 use super::operators::{OPERATORS, Subject, launch};
 use super::orders;
+use super::prunable;
 use super::runner;
 use super::selection::Selection;
 use super::trial::Trial;
@@ -154,7 +154,7 @@ pub fn run(
     let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
     let mut engine =
         Engine::new(Forge::new(matter.assay, target).for_tests(matter.tests)?, lanes, matter.tests, &mutants, options);
-    engine.prunable = prunable(matter.assay, &mutants);
+    engine.prunable = prunable::prunable(matter.assay, &mutants);
     let mine: Vec<usize> = (0..mutants.len()).filter(|m| book.is_ours(*m)).collect();
     let pairs = match request.order {
         2 => book.pairs(&mutants, drawn.as_deref(), request.seed),
@@ -271,19 +271,6 @@ fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
 /// The mutants of a run, in the order of its result.
 pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
     population(matter, request).mutants
-}
-
-/// By mutant: whether all that it changes computes the same in every run of the original.
-fn prunable(assay: &Assay<'_>, mutants: &[Mutant]) -> Vec<bool> {
-    let taint = Taint::of(&assay.module, &assay.sites);
-    let terminator = |f: usize, b: usize| assay.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
-    let stable = |m: &Mutant| {
-        let places = m.edit.places(&terminator);
-        !m.is_structural
-            && matches!(m.edit, Edit::Value { .. })
-            && places.iter().all(|p| !taint.is_tainted(p.function, p.block, p.instruction))
-    };
-    mutants.iter().map(stable).collect()
 }
 
 fn first_order(

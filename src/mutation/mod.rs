@@ -18,6 +18,7 @@ pub mod operations;
 pub mod operators;
 pub mod orders;
 pub mod passable;
+pub mod prunable;
 pub mod reference;
 pub mod runner;
 pub mod selection;

@@ -85,7 +85,7 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return Answer::Unknown("no time was left".to_owned());
     }
-    if let Some(reason) = too_large(terms, conditions) {
+    if let Some(reason) = too_large(reachable(terms, conditions, Names::Functions).len()) {
         return Answer::Unknown(reason);
     }
     // On one level, for then Z3 takes the tactics it has for a whole problem.
@@ -102,7 +102,7 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return None;
     }
-    if too_large(terms, conditions).is_some() {
+    if too_large(reachable(terms, conditions, Names::Functions).len()).is_some() {
         return None;
     }
     let mut session = Session::new(terms);
@@ -123,8 +123,7 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
 }
 
 /// Why conditions are not asked about, if they rest on too many terms.
-fn too_large(terms: &Terms, conditions: &[Term]) -> Option<String> {
-    let count = reachable(terms, conditions, Names::Functions).len();
+fn too_large(count: usize) -> Option<String> {
     (count > MOST_TERMS).then(|| format!("{count} terms, more than {MOST_TERMS}"))
 }
 
@@ -166,14 +165,14 @@ pub struct Session<'t> {
     asts: Asts<'t>,
     solver: Solver,
     context: Context,
-    /// By level: the terms whose definitions are asserted, and the roots.
     levels: Vec<Level>,
 }
 
 #[derive(Default)]
 struct Level {
-    defined: BTreeSet<Term>,
     roots: Vec<Term>,
+    /// What they rest on and those of the levels below do not.
+    terms: BTreeSet<Term>,
 }
 
 impl<'t> Session<'t> {
@@ -218,9 +217,9 @@ impl<'t> Session<'t> {
         if conditions.iter().any(|c| self.terms.as_constant(*c) == Some(0)) {
             return Answer::Unsat;
         }
-        let asserted = self.levels.iter().flat_map(|level| &level.roots);
-        let all: Vec<Term> = asserted.chain(conditions).copied().collect();
-        if let Some(reason) = too_large(self.terms, &all) {
+        let is_new = |term: &Term| !self.levels.iter().any(|level| level.terms.contains(term));
+        let new = reachable(self.terms, conditions, Names::Functions).iter().filter(|term| is_new(term)).count();
+        if let Some(reason) = too_large(self.levels.iter().map(|level| level.terms.len()).sum::<usize>() + new) {
             return Answer::Unknown(reason);
         }
         self.push();
@@ -286,13 +285,14 @@ impl<'t> Session<'t> {
         let needed = reachable(self.terms, &[condition], Names::Functions);
         self.asts.add(&needed);
         for term in needed {
-            if let Some(definition) = self.asts.definition(term)
-                && !self.levels.iter().any(|level| level.defined.contains(&term))
-            {
+            if self.levels.iter().any(|level| level.terms.contains(&term)) {
+                continue;
+            }
+            if let Some(definition) = self.asts.definition(term) {
                 self.solver.assert(definition);
-                if let Some(level) = self.levels.last_mut() {
-                    level.defined.insert(term);
-                }
+            }
+            if let Some(level) = self.levels.last_mut() {
+                level.terms.insert(term);
             }
         }
         self.asts.is_true(condition)

@@ -134,6 +134,21 @@ fn what_nobody_has_written_is_the_same_everywhere() -> Done {
     Ok(())
 }
 
+/// A mutant that reads local memory which nobody has written runs, whatever that holds by chance where infection is looked for.
+#[test]
+fn what_local_memory_holds_at_first_is_the_same_everywhere() -> Done {
+    let bench = Bench::new()?;
+    let operators = ["--operators", "ASR"];
+    let plain = bench.mutate(&suite("prefix_filter"), &operators)?;
+    let added: Vec<&Value> = mutants(&plain).iter().filter(|m| text(m, "id").ends_with("24:21:+=")).collect();
+    assert!(matches!(added[..], [m] if m["status"] == "killed"), "{added:?}");
+    for args in [&["--no-prune"][..], &["--device", "sim"]] {
+        let other = bench.mutate(&suite("prefix_filter"), &[&operators[..], args].concat())?;
+        assert_eq!(statuses(&plain), statuses(&other), "{args:?}");
+    }
+    Ok(())
+}
+
 /// More mutants than one module holds run in several: each has the fate that it has among few.
 #[test]
 fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {

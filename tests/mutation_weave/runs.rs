@@ -14,7 +14,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 
 use super::edits;
-use super::support::{Kernel, options, run_mutant, start};
+use super::support::{Kernel, brief, options, run_mutant, start};
 
 /// Not what keeps indices within their buffers or work-items in step.
 fn harmless(inst: Inst) -> bool {
@@ -57,6 +57,8 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, launch) = (start(), launch());
+    // What never ends by itself ends its worker: the schemata stay with another.
+    let mut other = start();
     let all = edits::all(&kernel, &harmless);
     let plain = executor.load(&kernel.code(&kernel.module.clone())).unwrap();
     let expected = executor.run(plain, &launch, &options(None)).unwrap().unwrap().outputs;
@@ -79,12 +81,12 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
     for (number, edit) in numbered.iter().step_by(3) {
         let module = kernel.module.clone();
         alone::apply(&module, &kernel.sites, edit).unwrap();
-        let alone = executor.load(&kernel.quick_code(&module)).unwrap();
-        let Ok(alone_seen) = executor.run(alone, &launch, &options(None)).unwrap() else {
+        let alone = other.load(&kernel.quick_code(&module)).unwrap();
+        let Ok(alone_seen) = other.run(alone, &launch, &brief()).unwrap() else {
             faults += 1;
             continue;
         };
-        executor.unload(alone);
+        other.unload(alone);
         for form in 0..2 {
             let program = programs[(*number as usize - 1) / 150 * 2 + form];
             let seen = run_mutant(&mut executor, program, &launch, kernel.layout(), (*number, 0));
@@ -101,7 +103,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
 fn pairs_are_both_in_force() {
     let context = Context::create();
     let kernel = values(&context);
-    let (mut executor, launch) = (start(), launch());
+    let (mut executor, mut other, launch) = (start(), start(), launch());
     let all = edits::all(&kernel, &|inst| {
         harmless(inst) && !matches!(inst.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch | LLVMOpcode::LLVMICmp)
     });
@@ -114,9 +116,9 @@ fn pairs_are_both_in_force() {
     for (a, b) in (0..some.len()).zip((0..some.len()).skip(5)).step_by(2) {
         let module = kernel.module.clone();
         alone::apply_all(&module, &kernel.sites, &[some[a], some[b]]).unwrap();
-        let both = executor.load(&kernel.code(&module)).unwrap();
-        let Ok(expected) = executor.run(both, &launch, &options(None)).unwrap() else { continue };
-        executor.unload(both);
+        let both = other.load(&kernel.code(&module)).unwrap();
+        let Ok(expected) = other.run(both, &launch, &brief()).unwrap() else { continue };
+        other.unload(both);
         for (first, second) in [(a, b), (b, a)] {
             let numbers = (first as u32 + 1, second as u32 + 1);
             let seen = run_mutant(&mut executor, program, &launch, kernel.layout(), numbers).unwrap();

@@ -80,6 +80,11 @@ pub fn options(probe_words: Option<u64>) -> RunOptions {
     RunOptions { timeout: Duration::from_secs(3), repeats: 1, probe_words, outputs: true }
 }
 
+/// For mutants without guards, some of which never end; the others take milliseconds.
+pub fn brief() -> RunOptions {
+    RunOptions { timeout: Duration::from_secs(1), ..options(None) }
+}
+
 /// Runs a woven program with a mutant (or two) in force; `None` if it faults.
 pub fn run_mutant(
     executor: &mut OpenClExecutor,

@@ -199,6 +199,22 @@ pub enum Edit {
     Launch(LaunchChange),
 }
 
+impl Expr {
+    /// Whether it reads memory that the original does not read there ([`Expr::Current`]).
+    pub fn reads_current(&self) -> bool {
+        match self {
+            Expr::Current => true,
+            Expr::Original | Expr::Operand(_) | Expr::Integer(_) | Expr::Float(_) => false,
+            Expr::Unary(_, e) | Expr::Convert(_, e) | Expr::Lane(e, _) => e.reads_current(),
+            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::Offset(a, b) | Expr::WithLane(a, _, b) => {
+                a.reads_current() || b.reads_current()
+            }
+            Expr::Select(condition, a, b) => [condition, a, b].iter().any(|e| e.reads_current()),
+            Expr::Call { args, .. } => args.iter().any(Expr::reads_current),
+        }
+    }
+}
+
 impl Edit {
     /// The instructions whose execution means that the mutant was reached: a block's terminator for an edge. Empty for
     /// launches and local variables, which every run reaches.

@@ -12,7 +12,7 @@ use super::encode::{Encoded, Phi, Way};
 use super::reasons::Background;
 use super::rough::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
-use crate::solve::query::{Answer, Limits, solve};
+use crate::solve::query::{Answer, Limits, Session, solve};
 
 /// A guess that stayed.
 pub struct Invariant {
@@ -146,6 +146,7 @@ fn check(
         conditions.push(any);
         // The guesses are about integers; what floats decide may go either way.
         let conditions: Vec<Term> = conditions.into_iter().map(|c| rough.of(&mut encoded.terms, c)).collect();
+        let mut is_decided = false;
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {
@@ -159,27 +160,28 @@ fn check(
                 // One by one, those that are not proved go.
                 let rest = conditions.len() - names.len() - 1;
                 let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
-                let alone = |broken: Term| {
-                    let mut conditions = conditions[..rest].to_vec();
-                    conditions.push(broken);
-                    solve(&encoded.terms, &conditions, &little) != Answer::Unsat
-                };
+                // What all have in common is taken apart once.
+                let mut session = Session::new(&encoded.terms);
+                conditions[..rest].iter().for_each(|c| session.assert(*c));
+                let mut alone = |broken: Term| session.ask(&[broken], &little) != Answer::Unsat;
                 let failed: BTreeSet<usize> =
                     names.iter().filter(|(_, _, broken)| alone(*broken)).map(|(i, _, _)| *i).collect();
-                if failed.is_empty() {
-                    return;
-                }
+                // Nothing is assumed of the loop itself at its entries, so that the others stay whatever goes.
+                is_decided = failed.is_empty() || !is_back;
                 failed
             }
         };
         // A model without a broken guess would be the solver's mistake; nothing is proved then.
-        let all = dropped.is_empty();
+        let all = dropped.is_empty() && !is_decided;
         let mut position = 0;
         guesses.retain(|g| {
             let stays = !(dropped.contains(&position) || all && g.number == number);
             position += 1;
             stays
         });
+        if is_decided {
+            return;
+        }
     }
 }
 

@@ -1,0 +1,42 @@
+//! Which mutants need not run on tests that do not infect them.
+
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMTypeOf};
+
+use super::mutant::Mutant;
+use crate::cfg::taint::Taint;
+use crate::coverage::build::Assay;
+use crate::instrument::mutants::{Edit, Place};
+use crate::kernel::ir::{self, Function, Inst};
+
+/// The address space of private memory.
+const PRIVATE: u32 = 0;
+
+/// By mutant: whether one run of the original, with probes, tells if the mutant would compute anything else in any run: all that it
+/// changes, and all that it reads for that, is the same in every one.
+pub fn prunable(assay: &Assay<'_>, mutants: &[Mutant]) -> Vec<bool> {
+    let taint = Taint::of(&assay.module, &assay.sites);
+    let terminator = |f: usize, b: usize| assay.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
+    let functions: Vec<Option<Function>> =
+        assay.sites.functions.iter().map(|f| ir::function(&assay.module, &f.cfg.function)).collect();
+    let is_private = |at: &Place| {
+        let block = functions[at.function].and_then(|f| f.blocks().get(at.block).copied());
+        block.and_then(|b| b.instructions().get(at.instruction).copied()).is_some_and(stores_privately)
+    };
+    let stable = |m: &Mutant| {
+        let places = m.edit.places(&terminator);
+        !m.is_structural
+            && matches!(&m.edit, Edit::Value { by, .. } if !by.reads_current() || places.iter().all(is_private))
+            && places.iter().all(|p| !taint.is_tainted(p.function, p.block, p.instruction))
+    };
+    mutants.iter().map(stable).collect()
+}
+
+/// Whether it is a store to the work-item's own memory. What other memory holds before may be what nobody has written, such as local
+/// memory at first: another value in each run.
+fn stores_privately(inst: Inst) -> bool {
+    let operands = inst.operands();
+    // SAFETY: operands of an instruction that is alive; the second one of a store is a pointer.
+    inst.opcode() == LLVMOpcode::LLVMStore
+        && operands.get(1).is_some_and(|address| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(*address)) } == PRIVATE)
+}

@@ -87,7 +87,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset: selection.preset(),
-            operations: Default::default(),
+            read: Default::default(),
         };
         let mutants = enumerate(&subject, &selection);
         kernels.push(describe(&assay, &mutants, &selection, &shown(&args.kernel)));

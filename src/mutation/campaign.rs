@@ -243,7 +243,7 @@ fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
         ast: matter.ast,
         sources: matter.sources,
         preset: request.selection.preset(),
-        operations: Default::default(),
+        read: Default::default(),
     };
     let Enumeration { mut mutants, mut duplicate_of, .. } = enumerate(&subject, &request.selection);
     let dimensions = matter.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::mutant::{Excluded, Mutant};
 use super::operations::Operations;
+use super::operations::tokens::Files;
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
@@ -33,8 +34,15 @@ pub struct Subject<'a> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub preset: Preset,
-    /// Its operations, once an operator has asked for them; empty at first.
-    pub operations: Rc<OnceCell<Operations<'a>>>,
+    /// Empty at first.
+    pub read: Rc<Read<'a>>,
+}
+
+/// What the first operator that asks has read of a kernel.
+#[derive(Default)]
+pub struct Read<'a> {
+    pub operations: OnceCell<Operations<'a>>,
+    pub tokens: Files,
 }
 
 /// An operator.

@@ -102,9 +102,6 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return None;
     }
-    if too_large(reachable(terms, conditions, Names::Functions).len()).is_some() {
-        return None;
-    }
     let mut session = Session::new(terms);
     let mut core = session.core(conditions, limits)?;
     let mut kept = 0;
@@ -173,6 +170,8 @@ struct Level {
     roots: Vec<Term>,
     /// What they rest on and those of the levels below do not.
     terms: BTreeSet<Term>,
+    /// Whether a root is not asserted, because there are too many terms then. Nothing is answered until the level is popped.
+    left_out: bool,
 }
 
 impl<'t> Session<'t> {
@@ -189,13 +188,28 @@ impl<'t> Session<'t> {
 
     /// A term of one bit that holds until the level it was asserted on is popped.
     pub fn assert(&mut self, condition: Term) {
-        let context = self.context.clone();
-        within(&context, || {
-            let bit = self.translated(condition);
-            self.solver.assert(bit);
-        });
+        let is_too_large = self.too_large(&[condition]).is_some();
+        if !is_too_large {
+            let context = self.context.clone();
+            within(&context, || {
+                let bit = self.translated(condition);
+                self.solver.assert(bit);
+            });
+        }
         if let Some(level) = self.levels.last_mut() {
             level.roots.push(condition);
+            level.left_out |= is_too_large;
+        }
+    }
+
+    /// Why conditions are not asked about with what is asserted.
+    fn too_large(&self, conditions: &[Term]) -> Option<String> {
+        let is_new = |term: &Term| !self.levels.iter().any(|level| level.terms.contains(term));
+        let new = reachable(self.terms, conditions, Names::Functions).iter().filter(|term| is_new(term)).count();
+        let known: usize = self.levels.iter().map(|level| level.terms.len()).sum();
+        match self.levels.iter().any(|level| level.left_out) {
+            true => Some(format!("more than {MOST_TERMS} terms")),
+            false => too_large(known + new),
         }
     }
 
@@ -217,9 +231,7 @@ impl<'t> Session<'t> {
         if conditions.iter().any(|c| self.terms.as_constant(*c) == Some(0)) {
             return Answer::Unsat;
         }
-        let is_new = |term: &Term| !self.levels.iter().any(|level| level.terms.contains(term));
-        let new = reachable(self.terms, conditions, Names::Functions).iter().filter(|term| is_new(term)).count();
-        if let Some(reason) = too_large(self.levels.iter().map(|level| level.terms.len()).sum::<usize>() + new) {
+        if let Some(reason) = self.too_large(conditions) {
             return Answer::Unknown(reason);
         }
         self.push();
@@ -244,6 +256,9 @@ impl<'t> Session<'t> {
 
     /// Which of the conditions contradict each other and what is asserted; `None` if none do or that was not found out.
     pub fn core(&mut self, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
+        if self.too_large(conditions).is_some() {
+            return None;
+        }
         self.push();
         let context = self.context.clone();
         let core = within(&context, || {
@@ -434,6 +449,12 @@ mod tests {
         let mut session = Session::new(&terms);
         session.assert(few);
         assert_eq!(session.ask(&[many], &LIMITS), large);
+        assert!(matches!(session.ask(&[], &LIMITS), Answer::Sat(_)));
+        session.push();
+        session.assert(many);
+        assert!(matches!(session.ask(&[few], &LIMITS), Answer::Unknown(_)));
+        assert_eq!(session.core(&[few], &LIMITS), None);
+        session.pop();
         assert!(matches!(session.ask(&[], &LIMITS), Answer::Sat(_)));
     }
 

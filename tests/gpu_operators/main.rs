@@ -30,7 +30,7 @@ fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Ve
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
-        operations: Default::default(),
+        read: Default::default(),
     };
     let all = enumerate(&subject, &selection);
     (all.mutants, all.excluded)

@@ -75,7 +75,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
-        operations: Default::default(),
+        read: Default::default(),
     };
     let mutants = enumerate(&subject, &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();

@@ -98,7 +98,7 @@ impl Kernel {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset,
-            operations: Default::default(),
+            read: Default::default(),
         };
         for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
             (operator.enumerate)(&subject, &mut found);

@@ -49,7 +49,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
             ast,
             sources: &sources,
             preset,
-            operations: Default::default(),
+            read: Default::default(),
         };
         work(&subject);
     }

@@ -42,7 +42,7 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: Default::default(),
-        operations: Default::default(),
+        read: Default::default(),
     };
     let mutants = enumerate(&subject, &Selection::default()).mutants;
     let mut trying = Trying { name: file.display().to_string(), assay: &assay, errors: Vec::new() };

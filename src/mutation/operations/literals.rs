@@ -56,7 +56,7 @@ fn set(literal: &mut Node, value: &str) {
 /// The literals of all functions of the kernel; none without the syntax tree.
 pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let Some(ast) = subject.ast else { return Vec::new() };
-    let tokens = Tokens::new(subject.sources);
+    let tokens = Tokens::new(subject.sources, &subject.read.tokens);
     let mut all = Vec::new();
     for (f, code) in super::code::read(subject.module, subject.sites).iter().enumerate() {
         let Some(function) = ast.function(&code.name) else { continue };

@@ -145,7 +145,7 @@ pub struct Operations<'a> {
 /// Finds the operations of all functions of the kernel.
 pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     let codes = code::read(subject.module, subject.sites);
-    let tokens = tokens::Tokens::new(subject.sources);
+    let tokens = tokens::Tokens::new(subject.sources, &subject.read.tokens);
     let mut found = Operations::default();
     let mut by_opcode = false;
     for (f, code) in codes.iter().enumerate() {

@@ -35,15 +35,18 @@ impl Token {
     }
 }
 
+/// By name, those that were read.
+pub type Files = RefCell<HashMap<String, Rc<Vec<Token>>>>;
+
 /// The tokens of the files asked for, read once.
 pub struct Tokens<'a> {
     sources: &'a Sources,
-    files: RefCell<HashMap<String, Rc<Vec<Token>>>>,
+    files: &'a Files,
 }
 
 impl<'a> Tokens<'a> {
-    pub fn new(sources: &'a Sources) -> Tokens<'a> {
-        Tokens { sources, files: RefCell::default() }
+    pub fn new(sources: &'a Sources, files: &'a Files) -> Tokens<'a> {
+        Tokens { sources, files }
     }
 
     /// All of a file, in order; none if it is not at hand.

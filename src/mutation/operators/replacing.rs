@@ -15,7 +15,7 @@ pub fn wanted<'a>(
     wants: &dyn Fn(OperationKind) -> bool,
     found: &mut Found,
 ) -> Operations<'a> {
-    let all = subject.operations.get_or_init(|| operations::find(subject));
+    let all = subject.read.operations.get_or_init(|| operations::find(subject));
     let mut operations = Operations {
         list: all.list.iter().filter(|o| wants(o.kind)).cloned().collect(),
         left: all.left.iter().filter(|left| wants(left.kind)).cloned().collect(),

@@ -12,7 +12,7 @@ use super::encode::{Encoded, Phi, Way};
 use super::reasons::Background;
 use super::rough::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
-use crate::solve::query::{Answer, Limits, Session, solve};
+use crate::solve::query::{Answer, Limits, solve};
 
 /// A guess that stayed.
 pub struct Invariant {
@@ -160,10 +160,12 @@ fn check(
                 // One by one, those that are not proved go.
                 let rest = conditions.len() - names.len() - 1;
                 let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
-                // What all have in common is taken apart once.
-                let mut session = Session::new(&encoded.terms);
-                conditions[..rest].iter().for_each(|c| session.assert(*c));
-                let mut alone = |broken: Term| session.ask(&[broken], &little) != Answer::Unsat;
+                // Each from the beginning: with a level for each, Z3 takes what they have in common apart without a limit.
+                let alone = |broken: Term| {
+                    let mut conditions = conditions[..rest].to_vec();
+                    conditions.push(broken);
+                    solve(&encoded.terms, &conditions, &little) != Answer::Unsat
+                };
                 let failed: BTreeSet<usize> =
                     names.iter().filter(|(_, _, broken)| alone(*broken)).map(|(i, _, _)| *i).collect();
                 // Nothing is assumed of the loop itself at its entries, so that the others stay whatever goes.

@@ -11,7 +11,7 @@ use z3::{Config, Context, Params, SatResult, Solver};
 use super::expression::{Node, Term, Terms};
 use super::translate::{Asts, Names, reachable};
 
-/// Terms that conditions may rest on to be asked about; those of a search rest on some hundreds. Z3 simplifies what is asserted at once, no
+/// Terms that conditions may rest on for [`Session::ask`]; those of a search rest on some hundreds. Z3 simplifies what is asserted at once, no
 /// limit holds for that, and it takes longer than in proportion: 2,000 terms of a hash function half a second, 36,000 over ten minutes.
 const MOST_TERMS: usize = 2_000;
 
@@ -85,9 +85,6 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return Answer::Unknown("no time was left".to_owned());
     }
-    if let Some(reason) = too_large(reachable(terms, conditions, Names::Functions).len()) {
-        return Answer::Unknown(reason);
-    }
     // On one level, for then Z3 takes the tactics it has for a whole problem.
     let mut session = Session::new(terms);
     for condition in rest {
@@ -117,6 +114,11 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
         kept = kept.min(core.len());
     }
     Some(core)
+}
+
+/// Whether conditions rest on too many terms for a search to ask about them.
+pub fn is_too_large(terms: &Terms, conditions: &[Term]) -> bool {
+    too_large(reachable(terms, conditions, Names::Functions).len()).is_some()
 }
 
 /// Why conditions are not asked about, if they rest on too many terms.
@@ -170,8 +172,6 @@ struct Level {
     roots: Vec<Term>,
     /// What they rest on and those of the levels below do not.
     terms: BTreeSet<Term>,
-    /// Whether a root is not asserted, because there are too many terms then. Nothing is answered until the level is popped.
-    left_out: bool,
 }
 
 impl<'t> Session<'t> {
@@ -188,17 +188,13 @@ impl<'t> Session<'t> {
 
     /// A term of one bit that holds until the level it was asserted on is popped.
     pub fn assert(&mut self, condition: Term) {
-        let is_too_large = self.too_large(&[condition]).is_some();
-        if !is_too_large {
-            let context = self.context.clone();
-            within(&context, || {
-                let bit = self.translated(condition);
-                self.solver.assert(bit);
-            });
-        }
+        let context = self.context.clone();
+        within(&context, || {
+            let bit = self.translated(condition);
+            self.solver.assert(bit);
+        });
         if let Some(level) = self.levels.last_mut() {
             level.roots.push(condition);
-            level.left_out |= is_too_large;
         }
     }
 
@@ -207,10 +203,7 @@ impl<'t> Session<'t> {
         let is_new = |term: &Term| !self.levels.iter().any(|level| level.terms.contains(term));
         let new = reachable(self.terms, conditions, Names::Functions).iter().filter(|term| is_new(term)).count();
         let known: usize = self.levels.iter().map(|level| level.terms.len()).sum();
-        match self.levels.iter().any(|level| level.left_out) {
-            true => Some(format!("more than {MOST_TERMS} terms")),
-            false => too_large(known + new),
-        }
+        too_large(known + new)
     }
 
     pub fn push(&mut self) {
@@ -256,9 +249,6 @@ impl<'t> Session<'t> {
 
     /// Which of the conditions contradict each other and what is asserted; `None` if none do or that was not found out.
     pub fn core(&mut self, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
-        if self.too_large(conditions).is_some() {
-            return None;
-        }
         self.push();
         let context = self.context.clone();
         let core = within(&context, || {
@@ -444,17 +434,10 @@ mod tests {
         };
         let (few, many) = (rounds(&mut terms, 3), rounds(&mut terms, 20_000));
         let large = Answer::Unknown("80014 terms, more than 2000".to_owned());
-        assert_eq!(solve(&terms, &[few, many], &LIMITS), large);
-        assert_eq!(contradiction(&terms, &[few, many], &LIMITS), None);
+        assert!(is_too_large(&terms, &[few, many]) && !is_too_large(&terms, &[few]));
         let mut session = Session::new(&terms);
         session.assert(few);
         assert_eq!(session.ask(&[many], &LIMITS), large);
-        assert!(matches!(session.ask(&[], &LIMITS), Answer::Sat(_)));
-        session.push();
-        session.assert(many);
-        assert!(matches!(session.ask(&[few], &LIMITS), Answer::Unknown(_)));
-        assert_eq!(session.core(&[few], &LIMITS), None);
-        session.pop();
         assert!(matches!(session.ask(&[], &LIMITS), Answer::Sat(_)));
     }
 

@@ -443,7 +443,8 @@ impl Engine<'_> {
         let rlimit = (limits.rlimit >> (EFFORT * (MOST_EFFORT - effort))).max(1);
         let within = query::Limits { rlimit, end: limits.end };
         let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
-        if matches!(answer, Answer::Unknown(_)) && effort == MOST_EFFORT {
+        let is_asked_again = effort == MOST_EFFORT && !query::is_too_large(&self.terms, conditions);
+        if matches!(answer, Answer::Unknown(_)) && is_asked_again {
             // Z3 has more means for a problem that it is given as a whole.
             answer = query::solve(&self.terms, conditions, &within);
         }

@@ -146,7 +146,6 @@ fn check(
         conditions.push(any);
         // The guesses are about integers; what floats decide may go either way.
         let conditions: Vec<Term> = conditions.into_iter().map(|c| rough.of(&mut encoded.terms, c)).collect();
-        let mut is_decided = false;
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {
@@ -160,7 +159,6 @@ fn check(
                 // One by one, those that are not proved go.
                 let rest = conditions.len() - names.len() - 1;
                 let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
-                // Each from the beginning: with a level for each, Z3 takes what they have in common apart without a limit.
                 let alone = |broken: Term| {
                     let mut conditions = conditions[..rest].to_vec();
                     conditions.push(broken);
@@ -168,22 +166,20 @@ fn check(
                 };
                 let failed: BTreeSet<usize> =
                     names.iter().filter(|(_, _, broken)| alone(*broken)).map(|(i, _, _)| *i).collect();
-                // Nothing is assumed of the loop itself at its entries, so that the others stay whatever goes.
-                is_decided = failed.is_empty() || !is_back;
+                if failed.is_empty() {
+                    return;
+                }
                 failed
             }
         };
         // A model without a broken guess would be the solver's mistake; nothing is proved then.
-        let all = dropped.is_empty() && !is_decided;
+        let all = dropped.is_empty();
         let mut position = 0;
         guesses.retain(|g| {
             let stays = !(dropped.contains(&position) || all && g.number == number);
             position += 1;
             stays
         });
-        if is_decided {
-            return;
-        }
     }
 }
 

@@ -432,8 +432,8 @@ mod tests {
             }
             compare(terms, Operation::Eq, state, 0)
         };
-        let (few, many) = (rounds(&mut terms, 3), rounds(&mut terms, 20_000));
-        let large = Answer::Unknown("80014 terms, more than 2000".to_owned());
+        let (few, many) = (rounds(&mut terms, 3), rounds(&mut terms, 700));
+        let large = Answer::Unknown("2814 terms, more than 2000".to_owned());
         assert!(is_too_large(&terms, &[few, many]) && !is_too_large(&terms, &[few]));
         let mut session = Session::new(&terms);
         session.assert(few);

@@ -15,7 +15,7 @@ use kassay::generate::roles;
 use kassay::instrument::marks;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::program::{promoted, read};
+use kassay::program::{promoted, reader};
 use kassay::solve::query;
 use kassay::symbolic::concolic::{Engine, Ranges};
 use kassay::symbolic::infeasible;
@@ -86,7 +86,7 @@ fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> 
     lap("marks", &mut begun);
     let module = promoted::promote(&module, &assay.entry, &assay.machine)?;
     lap("promote", &mut begun);
-    let program = read::read(&module, &assay.entry)?;
+    let program = reader::read(&module, &assay.entry)?;
     lap("read", &mut begun);
     let engine = Engine::new(&program, &model.interface, &[], Ranges::default());
     lap("graph of states", &mut begun);

@@ -22,7 +22,7 @@ use kassay::kernel::compile;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
-use kassay::suite::layout;
+use kassay::suite::scalar_layout;
 use kassay::suite::resolve::{Suite, Test};
 
 use output_support::{distance, expected, suites};
@@ -140,7 +140,7 @@ fn instrumented_kernels_compute_what_the_originals_do() -> Done {
 }
 
 fn is_float(ty: &Type) -> bool {
-    layout::leaves(ty).iter().any(|l| l.scalar.is_float())
+    scalar_layout::leaves(ty).iter().any(|l| l.scalar.is_float())
 }
 
 #[test]

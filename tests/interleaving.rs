@@ -4,7 +4,7 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
-use kassay::cfg::interleaving::{self, Origin, Sink};
+use kassay::cfg::schedule_dependence::{self, Origin, Sink};
 use kassay::coverage::build::{self, File};
 use kassay::kernel::compile;
 use kassay::kernel::ir::{self, DebugLocation};
@@ -33,7 +33,7 @@ fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
     }
     // Only accesses are places of races.
     accesses.retain(|place| place.line == 0 || is_access(&module, place));
-    let found = interleaving::flows(&module, &entry, &accesses);
+    let found = schedule_dependence::flows(&module, &entry, &accesses);
     let line = |l: &Option<DebugLocation>| l.as_ref().map_or(0, |l| l.line);
     found.iter().map(|f| (f.sink, line(&f.location), matches!(f.origin, Origin::Race(_)))).collect()
 }
@@ -191,8 +191,8 @@ fn new_atomics_are_atomics() {
 #[test]
 fn flows_are_told_in_a_sentence() {
     let place = |line| Some(DebugLocation { file: "k.cl".to_owned(), line, column: 1 });
-    let flow = interleaving::Flow { sink: Sink::Branch, location: place(9), origin: Origin::Atomic(place(7)) };
+    let flow = schedule_dependence::Flow { sink: Sink::Branch, location: place(9), origin: Origin::Atomic(place(7)) };
     assert_eq!(flow.to_string(), "a value of an atomic in line 7 decides a branch in line 9");
-    let flow = interleaving::Flow { sink: Sink::Address, location: None, origin: Origin::Race(None) };
+    let flow = schedule_dependence::Flow { sink: Sink::Address, location: None, origin: Origin::Race(None) };
     assert_eq!(flow.to_string(), "a value of a racing access decides an address");
 }

@@ -9,7 +9,7 @@ use kassay::coverage::build::{self, File};
 use kassay::instrument::marks;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::program::{Op, Program, promoted, read};
+use kassay::program::{Op, Program, promoted, reader};
 use kassay::suite::resolve::Suite;
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -33,7 +33,7 @@ fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
         let module = assay.module.clone();
         marks::weave(&module, &assay.sites, &wanted)?;
         let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
-        all.push((read::read(&promoted, &assay.entry)?, wanted.len()));
+        all.push((reader::read(&promoted, &assay.entry)?, wanted.len()));
     }
     Ok(all)
 }

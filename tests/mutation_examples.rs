@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue};
 use kassay::coverage::build::{self, File};
-use kassay::instrument::mutants::{Edit, alone, privatise};
+use kassay::instrument::mutants::{Edit, single, privatise};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile};
 use kassay::mutation::operators::{OPERATORS, Subject};
@@ -151,7 +151,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
                 Edit::Privatise { variable } => {
                     privatise::privatise(&module, &kernel, variable, 0).unwrap().unwrap();
                 }
-                edit => alone::apply(&module, &assay.sites, edit).unwrap(),
+                edit => single::apply(&module, &assay.sites, edit).unwrap(),
             }
             canonical::verify(&module, name.id()).unwrap();
             compare(assay.module(), &module, mutant);

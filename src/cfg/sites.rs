@@ -10,7 +10,7 @@ use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, InstKind};
 use super::lines;
 use super::loops::{self, Loop};
-use super::ranges;
+use super::case_ranges;
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
@@ -135,7 +135,7 @@ impl Sites {
         let mut functions: Vec<FunctionSites> = bodies.iter().map(|f| read_function(*f, from_spirv)).collect();
         for function in &mut functions {
             if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
-                ranges::join(&mut function.decisions, &constructs::of(ast, written));
+                case_ranges::join(&mut function.decisions, &constructs::of(ast, written));
             }
         }
 

@@ -10,7 +10,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::LLVMValueRef;
 
 use super::graph::BlockIndex;
-use super::pointers::{self, Pointers, Root, Roots};
+use super::points_to::{self, Pointers, Root, Roots};
 use super::sites::Sites;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
@@ -110,14 +110,14 @@ impl Search {
                     written.extend(self.pointers.roots(operands[0]));
                 }
                 LLVMOpcode::LLVMCall => {
-                    let callee = pointers::called(*inst);
+                    let callee = points_to::called(*inst);
                     if callee.is_some_and(Function::has_body) {
                         continue;
                     }
                     let name = callee.map(Function::name).unwrap_or_default();
                     self.writes_images |= name.contains("write_image") || name.contains("ImageWrite");
                     if !only_reads(&name) {
-                        let pointers = operands.iter().filter(|o| pointers::is_pointer(**o));
+                        let pointers = operands.iter().filter(|o| points_to::is_pointer(**o));
                         written.extend(pointers.flat_map(|o| self.pointers.roots(*o)));
                     }
                 }
@@ -204,10 +204,10 @@ impl Search {
     fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = pointers::called(inst);
+        let callee = points_to::called(inst);
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
-            for (param, argument) in pointers::params(function).into_iter().zip(operands) {
+            for (param, argument) in points_to::params(function).into_iter().zip(operands) {
                 if self.values.contains(argument) {
                     self.values.insert(param);
                 }
@@ -215,18 +215,18 @@ impl Search {
             if self.executed[f][b] {
                 self.executed[position].iter_mut().for_each(|e| *e = true);
             }
-            return pointers::returns(function).iter().any(|v| self.values.contains(v))
+            return points_to::returns(function).iter().any(|v| self.values.contains(v))
                 || self.function_returns_by_taint(position);
         }
         let name = callee.map(Function::name).unwrap_or_default();
         let through: Vec<Roots> =
-            operands.iter().filter(|o| pointers::is_pointer(**o)).map(|o| self.pointers.roots(*o)).collect();
+            operands.iter().filter(|o| points_to::is_pointer(**o)).map(|o| self.pointers.roots(*o)).collect();
         let reads = through.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
         let is_image_read = name.contains("read_image") && self.writes_images;
         let tainted = taken || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
         if (tainted || self.executed[f][b]) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
-            for pointer in operands.iter().filter(|o| pointers::is_pointer(**o)) {
+            for pointer in operands.iter().filter(|o| points_to::is_pointer(**o)) {
                 self.taint_variables(*pointer);
             }
         }

@@ -27,12 +27,12 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
-use crate::sync::confirming::{self, Suspicion};
+use crate::sync::solved_inputs::{self, Suspicion};
 use crate::sync::families::Plan;
 use crate::sync::findings::Reader;
 use crate::sync::reproduction;
-use crate::sync::splits::Splits;
-use crate::sync::{amplification, holding, inputs};
+use crate::sync::divergence_cause::Splits;
+use crate::sync::{amplification, schedule_independence, inputs};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
@@ -160,7 +160,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         splits.as_ref().ok()?.branch(&code.table, divergence)
     };
     let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
-    let atomics_read = holding::atomics_read(&opened.assay, &code.table);
+    let atomics_read = schedule_independence::atomics_read(&opened.assay, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
     let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
     if let Some(Err(e)) = splits.into_inner() {
@@ -177,7 +177,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         reproduction::write(folder, kernel, &mut checked.found, &opened.cases)?;
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
-    let flows = holding::flows(&opened.assay, &findings)?;
+    let flows = schedule_independence::flows(&opened.assay, &findings)?;
     let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
     if !checked.sampled.is_empty() {
         holds_for = HoldsFor::ExploredSchedules;
@@ -383,7 +383,7 @@ fn range(args: &CheckArgs, assay: &Assay<'_>) -> Result<Option<NdRange>> {
 /// Adds the launches that were solved for, if work-items do meet in them.
 fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, budget: Budget) -> Result<()> {
     let suspicions = std::mem::take(&mut opened.suspicions);
-    let confirmed = confirming::confirmed(watched, table, suspicions, budget.share(CONFIRMING))?;
+    let confirmed = solved_inputs::confirmed(watched, table, suspicions, budget.share(CONFIRMING))?;
     confirmed.cases.into_iter().for_each(|case| add(&mut opened.cases, case));
     opened.unsolved |= confirmed.left > 0;
     if opened.unsolved {

@@ -11,7 +11,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, 
 use super::session::{self, Keeps, Session};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
-use crate::coverage::{build, mapped, summary};
+use crate::coverage::{build, group_order, summary};
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
@@ -120,8 +120,8 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     }
     let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
     if is_mapped && lanes.first().is_some_and(|l| l.executor.target() == Target::SpirV) {
-        let plain = mapped::build(&assay)?;
-        let (instrumented, _) = mapped::instrumented(&assay, slots)?;
+        let plain = group_order::build(&assay)?;
+        let (instrumented, _) = group_order::instrumented(&assay, slots)?;
         for lane in &mut lanes {
             lane.mapped = Some(MappedPrograms {
                 plain: lane.executor.load(&plain.code)?,

@@ -12,7 +12,7 @@ use crate::coverage::build::{self, Assay, File};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, Lanes, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Kernel, Lane, Log, Options};
-use crate::generate::folder;
+use crate::generate::output_dir;
 use crate::generate::interface_file::{self, Wishes};
 use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
@@ -128,7 +128,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     };
     let reading = read.elapsed();
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
-    folder::check(&args.folder)?;
+    output_dir::check(&args.folder)?;
     let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
     let output = args.folder.join("generate.json");
@@ -211,7 +211,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
 /// What is said of a kernel for whose analysis there was no time.
 fn unread(args: &GenerateArgs, assay: &Assay<'_>, options: &KernelOptions, late: &Error, begun: Instant) -> Result<u8> {
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
-    folder::check(&args.folder)?;
+    output_dir::check(&args.folder)?;
     let (seed, source) = (args.execution.seed.unwrap_or(0), shown(&args.kernel_file));
     let generated = campaign::without_launches(assay, &source, begun, late);
     let arguments = options.as_arguments();

@@ -8,7 +8,7 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, Keeps, Session};
-use crate::coverage::mapped;
+use crate::coverage::group_order;
 use crate::coverage::measure;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
@@ -54,7 +54,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     warn(&loaded, args.output.verbose, args.output.quiet);
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
-    let code = is_wanted.then(|| mapped::build(&assay)).transpose()?;
+    let code = is_wanted.then(|| group_order::build(&assay)).transpose()?;
     let mut lanes = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
@@ -65,7 +65,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, t| {
         let executor = &mut *lane.executor;
         let result = match lane.mapped.filter(|_| is_mapped(t)) {
-            Some((program, layout)) => mapped::run(executor, program, layout, &t.launch, &options)?,
+            Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &options)?,
             None => executor.run(lane.plain, &t.launch, &options)?,
         };
         let observation = match &result {

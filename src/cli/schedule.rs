@@ -10,7 +10,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Prepared};
 use crate::coverage::build::{Assay, Level};
-use crate::coverage::mapped;
+use crate::coverage::group_order;
 use crate::error::{Error, Result};
 use crate::exec::{DeviceInfo, Lanes, Simulator, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
@@ -139,7 +139,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
 /// What runs the tests: devices with a kernel whose ids go through a map, or simulators.
 fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Result<(Vec<Lane>, DeviceInfo)> {
     // Code is made while there is one thread, and while workers start.
-    let mapped = if starting.target() == Target::SpirV { Some(mapped::build(assay)?) } else { None };
+    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(assay)?) } else { None };
     let executors: Vec<Box<dyn Executor>> = match execution.device {
         DeviceRequest::Simulator => Vec::new(),
         _ => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::mapped;
+use super::group_order;
 use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
@@ -65,7 +65,7 @@ pub fn test(
     let groups = range.groups();
     let mapped = programs.mapped.as_ref().filter(|_| !test.launch.schedule.map.is_empty());
     let head = match mapped {
-        Some(_) => mapped::coverage_probe(&programs.plan.layout, &test.launch)?,
+        Some(_) => group_order::coverage_probe(&programs.plan.layout, &test.launch)?,
         None => Vec::new(),
     };
     let words =
@@ -85,7 +85,7 @@ pub fn test(
     let run =
         |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
     let original = match mapped {
-        Some(code) => mapped::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
+        Some(code) => group_order::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
         None => executor.run(programs.plain, &test.launch, &run(None))?,
     };
     let (plain, checked) = match seen(original) {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::fill::mix;
 use super::geometry::Geometry;
 use super::model::{KernelModel, Role, ScalarModel};
-use super::ranges::Ranges;
-use super::reading::Reading;
+use super::intervals::Ranges;
+use super::access_summary::Reading;
 use crate::kernel::interface::{ArgKind, Scalar};
-use crate::suite::layout;
+use crate::suite::scalar_layout;
 
 /// A scalar's value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub fn scalars(
         let before = found.clone();
         for scalar in &model.scalars {
             if let Some((soft, hard)) = natural(scalar, reading, geometry, &found) {
-                let (_, most) = layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
+                let (_, most) = scalar_layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
                 let further = if scalar.demands.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
                 let value = match style {
                     Style::Even => (soft + further).max(hard),
@@ -181,7 +181,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
     if scalar.scalar.is_float() {
         return Number::Float(pick(&FLOATS, variant + ordinal));
     }
-    let (least, greatest) = layout::range(scalar.scalar).unwrap_or((0, 255));
+    let (least, greatest) = scalar_layout::range(scalar.scalar).unwrap_or((0, 255));
     let known: Vec<i128> =
         scalar.dictionary.iter().copied().filter(|n| *n >= least && *n <= greatest && n.abs() <= 1 << 20).collect();
     let number = match scalar.role {
@@ -207,7 +207,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
 pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     let ArgKind::Value(ty) = &model.interface.args[position as usize].kind else { return Vec::new() };
     let mut out = Vec::new();
-    for leaf in layout::leaves(ty) {
+    for leaf in scalar_layout::leaves(ty) {
         out.resize(leaf.offset as usize, 0);
         put(leaf.scalar, scalars.get(&(position, leaf.offset)).copied().unwrap_or(Number::Integer(0)), &mut out);
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::faulted;
-use super::fitting::{Cost, Workshop};
-use super::folder;
+use super::faulting_launches;
+use super::launch_builder::{Cost, Workshop};
+use super::output_dir;
 use super::fuzz::{self, Share};
-use super::growth;
+use super::buffer_growth;
 use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
 use super::launches::Request;
@@ -100,12 +100,12 @@ impl Runs for Lane<'_> {
         self.thrift.note(&simulation);
         let is_allowed = simulation.faults.iter().all(|f| allows && f.kind.is_skipped());
         if !simulation.completed || !is_allowed || !simulation.divergences.is_empty() {
-            let reached = growth::reached(&self.code.table, &simulation.faults);
+            let reached = buffer_growth::reached(&self.code.table, &simulation.faults);
             return Ok(if reached.is_empty() { Ran::Useless } else { Ran::Beyond(reached) });
         }
         let probe = Probe { words: &simulation.observation.probe, range };
         let tally = tally::tally(self.sites, &self.plan, probe);
-        let faulted = faulted::named(&self.code.table, self.interface, &simulation.faults);
+        let faulted = faulting_launches::named(&self.code.table, self.interface, &simulation.faults);
         Ok(Ran::Shown(Shown { tally, compared: simulation.compared, faulted }))
     }
 }
@@ -251,7 +251,7 @@ pub fn generate(
         }
         false => Solved::default(),
     };
-    faulted::cover(&mut search, assay, &request, options.solve, &solved.fates)?;
+    faulting_launches::cover(&mut search, assay, &request, options.solve, &solved.fates)?;
     minimise::minimise(&mut search)?;
     let found = search.found();
     let mut goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options }, &assay.interface);
@@ -438,7 +438,7 @@ fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>, inter
             return Some(goal);
         }
         if let Some(test) = found.tests.iter().find(|t| first.is_some() && t.covers[outcome]) {
-            let faults: Vec<String> = test.faulted.iter().map(|f| faulted::said(f, interface)).collect();
+            let faults: Vec<String> = test.faulted.iter().map(|f| faulting_launches::said(f, interface)).collect();
             let reason = Some(format!("only launches that fault came there: {}", faults.join("; ")));
             return Some(Goal { status: GoalStatus::CoveredWithFault, reason, ..goal });
         }
@@ -498,7 +498,7 @@ pub struct Kernel<'a> {
 /// Writes `folder/suite.toml` and its data, in place of what an earlier `kassay generate` wrote there.
 ///
 /// # Errors
-/// As of [`folder::write`].
+/// As of [`output_dir::write`].
 pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
@@ -522,7 +522,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
             })
             .collect(),
     };
-    folder::write(folder, &suite, &assay.interface)
+    output_dir::write(folder, &suite, &assay.interface)
 }
 
 #[cfg(test)]

@@ -8,18 +8,18 @@
 use std::collections::BTreeSet;
 
 use super::assign::{self, Number, Scalars};
-use super::fitting::Workshop;
+use super::launch_builder::Workshop;
 use super::geometry::Geometry;
 use super::launches::{self, GeneratedLaunch, Planned};
 use super::model::{KernelModel, Role, ScalarModel};
-use super::reading::{Access, Reading, Way};
-use super::symbolic::{Atom, Id, Poly};
+use super::access_summary::{Access, Reading, Way};
+use super::polynomial::{Atom, Id, Poly};
 use crate::error::Result;
 use crate::kernel::interface::ArgKind;
 use crate::program::Region;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, Session};
-use crate::suite::layout;
+use crate::suite::scalar_layout;
 
 /// Pairs of accesses that are asked about, and launches that come of them, at most.
 const PAIRS: usize = 64;
@@ -166,7 +166,7 @@ impl<'w, 'm> Candidates<'w, 'm> {
                 && !s.divides
                 && s.demands.is_empty()
                 && s.caps.is_empty()
-                && layout::range(s.scalar).is_some()
+                && scalar_layout::range(s.scalar).is_some()
         };
         let scalars = model.scalars.iter().filter(may_be).map(|s| (s.arg, s.offset));
         let free: BTreeSet<Key> = scalars.filter(|key| !is_length(reading, *key)).collect();
@@ -379,7 +379,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
     /// The least and the greatest value of a free scalar.
     fn range(&self, key: Key) -> [i64; 2] {
         let scalar = scalar(self.candidates.workshop.model, key);
-        let (least, greatest) = scalar.and_then(|s| layout::range(s.scalar)).unwrap_or((0, MOST));
+        let (least, greatest) = scalar.and_then(|s| scalar_layout::range(s.scalar)).unwrap_or((0, MOST));
         let is_index = scalar.is_some_and(|s| s.role == Role::Index);
         let least = least.max(if is_index { 0 } else { -MOST });
         let within = |n: i128| i64::try_from(n.clamp(-MOST, MOST)).unwrap_or(0);

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::Fill;
-use super::fitting::{Cost, Plan, Sides, Workshop};
+use super::launch_builder::{Cost, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
 use super::launches::{GeneratedLaunch, Request};
 use super::model::{KernelModel, Role};
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::exec::simulator::observation::Footprint;
 use crate::kernel::interface::Scalar;
 use crate::suite::launch::Launch;
-use crate::suite::layout;
+use crate::suite::scalar_layout;
 
 /// SIMULEE's parameters are the defaults.
 #[derive(Debug, Clone)]
@@ -290,5 +290,5 @@ impl Evolution<'_, '_> {
 }
 
 fn range_of(scalar: Scalar) -> (i128, i128) {
-    layout::range(scalar).unwrap_or((-MOST, MOST))
+    scalar_layout::range(scalar).unwrap_or((-MOST, MOST))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::interface::{Scalar, Type};
-use crate::suite::layout::{self, Leaf};
+use crate::suite::scalar_layout::{self, Leaf};
 
 /// A way of filling a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ pub fn mix(seed: u64, n: u64) -> u64 {
 
 /// Appends a number, brought into the type's range.
 pub fn push(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
-    match layout::range(scalar) {
-        Some((least, greatest)) => layout::push_integer(scalar, n.clamp(least, greatest), out),
+    match scalar_layout::range(scalar) {
+        Some((least, greatest)) => scalar_layout::push_integer(scalar, n.clamp(least, greatest), out),
         None => {
             #[expect(clippy::cast_precision_loss, reason = "the nearest float is what is wanted")]
             push_float(scalar, n as f64, out);
@@ -58,7 +58,7 @@ pub fn push(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
 
 /// Appends a float; what is too large becomes 1.
 pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
-    if !layout::push_float(scalar, x, out) && !layout::push_float(scalar, 1.0, out) {
+    if !scalar_layout::push_float(scalar, x, out) && !scalar_layout::push_float(scalar, 1.0, out) {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         push(scalar, x as i128, out);
     }
@@ -74,7 +74,7 @@ impl Filling {
             return all;
         }
         let size = self.ty.size().max(1);
-        let leaves = layout::leaves(&self.ty);
+        let leaves = scalar_layout::leaves(&self.ty);
         let (first, last) = (from / size, to.div_ceil(size));
         let mut all = Vec::with_capacity(((last - first) * size) as usize);
         for i in first..last {
@@ -115,7 +115,7 @@ impl Filling {
                 if i == 0 { 0 } else { wide * i128::from(step) - i128::from(word % (step + 1)) }
             }
             Fill::Random => {
-                let (least, greatest) = layout::range(scalar).unwrap_or((0, 0));
+                let (least, greatest) = scalar_layout::range(scalar).unwrap_or((0, 0));
                 let pick = word >> 32;
                 match word % 16 {
                     0 => [0, 1, least, greatest, least.max(-1), greatest / 2][(pick % 6) as usize],

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::fill::mix;
-use super::genes::Genes;
+use super::genotype::Genes;
 use super::launches::{self, Request};
-use super::mending;
-use super::mutate::Mutator;
+use super::fault_avoidance;
+use super::input_mutations::Mutator;
 use super::search::{Ended, Limits, Search};
 use crate::error::Result;
 use crate::result::generate::By;
@@ -88,7 +88,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         let part = if search.kept().is_empty() { MENDING_ALL } else { MENDING_SOME };
         let left = search.limits.end.saturating_duration_since(Instant::now());
         let is_all = search.kept().is_empty();
-        let mended = mending::mend(search, &useless, Instant::now() + left / part)?;
+        let mended = fault_avoidance::mend(search, &useless, Instant::now() + left / part)?;
         if is_all && !mended.is_empty() {
             parents = mended;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::genes::Genes;
+use super::genotype::Genes;
 use super::search::{Kept, Tried};
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
 
-use super::genes::Genes;
+use super::genotype::Genes;
 use super::geometry;
 use super::search::{Kept, Search};
 use crate::error::Result;

@@ -1,5 +1,5 @@
 //! Launches for a kernel that has no suite: what its arguments are for (`roles`, into a `model`), launches whose sizes and contents
-//! fit together (`launches`, tried out by `dry_run`; `growth` mends what that guessed), and launches in which work-items meet: solved for
+//! fit together (`launches`, tried out by `dry_run`; `buffer_growth` mends what that guessed), and launches in which work-items meet: solved for
 //! (`collisions`) and searched for (`evolve`).
 //!
 //! All of it reads a `program`: the kernel promoted (`promoted`) and taken from LLVM (`read`), as plain data.
@@ -8,39 +8,39 @@
 
 mod assign;
 pub mod campaign;
-mod claims;
+mod atomic_counters;
 pub mod collisions;
-mod contents_of;
-mod demands;
+mod content_roles;
+mod scalar_bounds;
 mod dry_run;
 pub mod evolve;
-mod facts;
-mod faulted;
+mod path_conditions;
+mod faulting_launches;
 mod fill;
-mod fitting;
-pub mod folder;
+mod launch_builder;
+pub mod output_dir;
 pub mod fuzz;
-mod genes;
+mod genotype;
 mod geometry;
-mod groups;
-pub mod growth;
+mod group_sizes;
+pub mod buffer_growth;
 pub mod interface_file;
 pub mod journal;
 pub mod launches;
-mod lengths;
-mod mending;
+mod buffer_lengths;
+mod fault_avoidance;
 mod minimise;
 pub mod model;
 pub mod mutants;
-mod mutate;
-mod near;
-mod press;
-mod ranges;
-mod reading;
-mod refit;
+mod input_mutations;
+mod branch_distance;
+mod decode;
+mod intervals;
+mod access_summary;
+mod resize_buffers;
 pub mod roles;
 pub mod search;
-mod sizes;
+mod launch_mutations;
 pub mod solving;
-mod steer;
-mod symbolic;
+mod input_to_state;
+mod polynomial;

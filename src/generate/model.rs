@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::symbolic::Poly;
+use super::polynomial::Poly;
 use crate::kernel::interface::{Interface, Scalar};
 use crate::program::{Program, Region};
 

@@ -7,14 +7,14 @@ use std::time::Instant;
 use llvm_sys::LLVMOpcode;
 
 use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
-use super::reading::{Access, Reading, Way};
-use super::symbolic::{Atom, Id};
-use super::{claims, contents_of, demands, groups, lengths};
+use super::access_summary::{Access, Reading, Way};
+use super::polynomial::{Atom, Id};
+use super::{atomic_counters, content_roles, scalar_bounds, group_sizes, buffer_lengths};
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{ArgKind, Interface, Type};
-use crate::program::{End, Op, Program, Region, ValueId, promoted, read};
-use crate::suite::layout;
+use crate::program::{End, Op, Program, Region, ValueId, promoted, reader};
+use crate::suite::scalar_layout;
 
 /// Reads what the kernel's arguments are for off its canonical form.
 ///
@@ -30,7 +30,7 @@ pub fn infer(assay: &Assay<'_>) -> Result<KernelModel> {
 /// As of [`infer`]; [`Error::late`] at the deadline.
 pub fn infer_until(assay: &Assay<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
     let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
-    let program = read::read(&module, &assay.entry)?;
+    let program = reader::read(&module, &assay.entry)?;
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(Error::late("the reading of this kernel"));
     }
@@ -66,8 +66,8 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
     let shifts = shifts(&reading);
     for scalar in &mut scalars {
         let use_of = Use::of(&reading, &shifts, scalar.arg, scalar.offset);
-        scalar.demands = demands::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
-        scalar.caps = demands::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.demands = scalar_bounds::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.caps = scalar_bounds::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = use_of.dictionary.iter().copied().collect();
         scalar.divides = use_of.divides && !scalar.scalar.is_float();
         scalar.role = use_of.role(!scalar.demands.is_empty());
@@ -87,10 +87,10 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&reading, arg.position);
-                    model.contents = contents_of::find(&reading, arg.position);
-                    model.is_counter = claims::is_counter(&reading, arg.position);
+                    model.contents = content_roles::find(&reading, arg.position);
+                    model.is_counter = atomic_counters::is_counter(&reading, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
-                    let found = lengths::of(&reading, arg.position, size);
+                    let found = buffer_lengths::of(&reading, arg.position, size);
                     let texts: Vec<String> =
                         found.lengths.iter().map(|l| l.text(&|atom| atom_name(atom, interface, &scalars))).collect();
                     model.length = (!texts.is_empty()).then(|| texts.join(" or "));
@@ -110,7 +110,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         })
         .collect();
     let dims = dims(&program, interface.required_local);
-    let groups = groups::find(&reading, interface, dims);
+    let groups = group_sizes::find(&reading, interface, dims);
     let preconditions = preconditions(interface, &args, &scalars, &groups);
     drop(reading);
     KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
@@ -129,7 +129,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     let mut all = Vec::new();
     for arg in &interface.args {
         let ArgKind::Value(ty) = &arg.kind else { continue };
-        for leaf in layout::leaves(ty) {
+        for leaf in scalar_layout::leaves(ty) {
             let label = arg.said();
             let name = match (leaf.path.is_empty(), leaf.path.starts_with('[')) {
                 (true, _) => label,
@@ -229,10 +229,10 @@ impl Use {
             {
                 found.decides = true;
                 let shape = program.shape(*value);
-                found.dictionary.extend(cases.iter().map(|(bits, _)| i128::from(read::case_value(*bits, shape))));
+                found.dictionary.extend(cases.iter().map(|(bits, _)| i128::from(reader::case_value(*bits, shape))));
             }
         }
-        let counted = |fact: &super::facts::Fact| {
+        let counted = |fact: &super::path_conditions::Fact| {
             fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if program.is_counter(v)))
         };
         found.bounds_loop = reading.facts.all().any(|(_, fact)| counted(fact));
@@ -286,7 +286,7 @@ fn needed(program: &Program) -> HashSet<ValueId> {
         _ => None,
     });
     let has_effect = |op: &Op| match op {
-        Op::Call(_, base) => super::symbolic::id_of(base).is_none(),
+        Op::Call(_, base) => super::polynomial::id_of(base).is_none(),
         _ => matches!(op, Op::Load | Op::Store | Op::AtomicRmw(_) | Op::CompareExchange | Op::Other),
     };
     let effects = program.instructions().filter(|(_, i)| has_effect(&i.op)).map(|(_, i)| i.result);
@@ -308,7 +308,7 @@ fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let needed = needed(program);
     for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
         if let Op::Call(_, base) = &instruction.op
-            && super::symbolic::id_of(base).is_some()
+            && super::polynomial::id_of(base).is_some()
             && let Some(d) = instruction.operands.first().and_then(|o| program.constant(*o))
         {
             dims = dims.max(u32::try_from(d.clamp(0, 2)).unwrap_or(0) + 1);

@@ -5,13 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::faulted;
-use super::fitting::{Outcome, Workshop};
-use super::genes::Genes;
+use super::faulting_launches;
+use super::launch_builder::{Outcome, Workshop};
+use super::genotype::Genes;
 use super::interface_file::Wishes;
 use super::launches::unique;
-use super::near::{Gain, Nearness};
-use super::press::Press;
+use super::branch_distance::{Gain, Nearness};
+use super::decode::Press;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
@@ -366,7 +366,7 @@ impl<'a> Search<'a> {
     fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
-        faulted::give_margins(&self.subject.workshop.model.interface, faulted, &mut launch);
+        faulting_launches::give_margins(&self.subject.workshop.model.interface, faulted, &mut launch);
         launch
     }
 

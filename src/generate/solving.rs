@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::assign::Number;
 use super::interface_file::{ArgWish, Wishes};
 use super::minimise;
-use super::refit;
+use super::resize_buffers;
 use super::search::{Ended, Kept, Search};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::Assay;
@@ -16,11 +16,11 @@ use crate::exec::simulator;
 use crate::instrument::marks;
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
-use crate::program::{Op, Program, promoted, read};
+use crate::program::{Op, Program, promoted, reader};
 use crate::result::generate::By;
 use crate::solve::query;
 use crate::suite::launch::Launch;
-use crate::suite::layout;
+use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
 use crate::symbolic::infeasible::{self, Fate, Most};
 
@@ -216,8 +216,8 @@ fn explain(
 /// What the user allows of arguments.
 pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
     let number = |n: Number| match n {
-        Number::Integer(n) => layout::Number::Integer(n),
-        Number::Float(x) => layout::Number::Float(x),
+        Number::Integer(n) => scalar_layout::Number::Integer(n),
+        Number::Float(x) => scalar_layout::Number::Float(x),
     };
     let bound = |(position, wish): (usize, &ArgWish)| Bound {
         position,
@@ -255,7 +255,7 @@ fn program(assay: &Assay<'_>, outcomes: &[(usize, usize)], end: Instant) -> Resu
     let module = assay.module.clone();
     marks::weave(&module, &assay.sites, outcomes)?;
     let module = promoted::promote_until(&module, &assay.entry, &assay.machine, Some(end))?;
-    read::read(&module, &assay.entry)
+    reader::read(&module, &assay.entry)
 }
 
 /// The search for inputs.
@@ -334,7 +334,7 @@ impl Hunt<'_> {
         if first.as_ref().is_some_and(|kept| kept.faulted.is_empty()) {
             return Ok(first);
         }
-        let Some((launch, notes)) = refit::refitted(self.program, self.interface, &launch, search.limits.end) else {
+        let Some((launch, notes)) = resize_buffers::refitted(self.program, self.interface, &launch, search.limits.end) else {
             return Ok(first);
         };
         if search.over().is_some() {

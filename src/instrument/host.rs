@@ -16,7 +16,7 @@ use crate::lower::guarded::{self, Attempt, Limit};
 pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
-use crate::lower::kept;
+use crate::lower::cached;
 
 /// What code for the simulator is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
     // SAFETY: alive.
     let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
     let probe = given as usize > interface.args.len();
-    let key = kept::key("host", &module).map(|key| {
+    let key = cached::key("host", &module).map(|key| {
         let HostOptions { races, effort, deadline: _ } = options;
         let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
         key.with(wanted.as_bytes()).with(&emit::host())

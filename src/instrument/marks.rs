@@ -12,7 +12,7 @@ use llvm_sys::prelude::*;
 
 use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
-use super::mutants::tools::{self, Tools};
+use super::mutants::ir_tools::{self, Tools};
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::Edge;
 use crate::cfg::loops::Loop;
@@ -117,7 +117,7 @@ impl Work {
             }
             Fact::Event(Event::PhiOperand { block, phi, truth }) => {
                 let user = self.instruction(phi.0, phi.1)?;
-                let value = tools::incoming(user.0, self.blocks[block]).ok_or_else(|| gone("an operand"))?;
+                let value = ir_tools::incoming(user.0, self.blocks[block]).ok_or_else(|| gone("an operand"))?;
                 let terminator = self.blocks[block].terminator();
                 let towards = terminator.branch_condition().and_then(|_| {
                     terminator.successors().iter().position(|successor| *successor == self.blocks[phi.0])

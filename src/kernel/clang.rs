@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
-use super::guarded::{self, Failure, Limit};
-use super::tools::CLANG;
+use super::forked::{self, Failure, Limit};
+use super::external_tools::CLANG;
 use crate::error::{Error, Result};
 
 /// `clang/*.cpp`, see `build.rs`.
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
         .map(|argument| CString::new(argument.as_bytes()))
         .collect::<std::result::Result<_, _>>()
         .map_err(|_| Error::caller("an argument for clang has a NUL in it").mend("leave it out"))?;
-    match guarded::run(Limit::of(LIMIT).until(deadline), || in_child(&all, with_records)) {
+    match forked::run(Limit::of(LIMIT).until(deadline), || in_child(&all, with_records)) {
         Ok(Ok(answer)) => decode(&answer).ok_or_else(|| Error::internal("clang's child answered something else")),
         Ok(Err(why)) => Err(Error::environment(format!("clang's library cannot be loaded: {why}"))
             .mend("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
@@ -110,7 +110,7 @@ fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Ve
     Ok(answer)
 }
 
-/// What went to the child's standard error, which is a file (see `guarded`).
+/// What went to the child's standard error, which is a file (see `forked`).
 fn written() -> Vec<u8> {
     // SAFETY: the descriptor is open in the child, and is left open.
     let stderr = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });

@@ -10,12 +10,12 @@ use std::process::Stdio;
 
 use super::ast::Ast;
 use super::clang::{self, Outcome, Run};
-use super::compiled::Place as Kept;
+use super::compile_cache::Place as Kept;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
-use super::records;
+use super::ast_records;
 use super::spirv_words;
-use super::tools::LLVM_SPIRV;
+use super::external_tools::LLVM_SPIRV;
 use crate::error::{Error, Place, Report, Result};
 
 /// What the kernel file was, by its extension.
@@ -170,7 +170,7 @@ fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
         format: Format::OpenClC,
         source: source.to_owned(),
         warnings: run.diagnostics,
-        ast: if with_ast { records::read(&run.records) } else { None },
+        ast: if with_ast { ast_records::read(&run.records) } else { None },
         asked: run.asked,
     }
 }

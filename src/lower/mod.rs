@@ -4,8 +4,8 @@
 
 mod async_copies;
 pub mod code;
-pub use crate::kernel::guarded;
+pub use crate::kernel::forked;
 pub mod host;
-pub mod kept;
+pub mod cached;
 pub mod spirv;
 mod undefined;

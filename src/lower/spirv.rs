@@ -11,7 +11,7 @@ use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
 use llvm_sys::prelude::LLVMValueRef;
 
 use super::guarded::{self, Failure, Limit};
-use super::{async_copies, kept, undefined};
+use super::{async_copies, cached, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function};
 use crate::kernel::{cache, canonical, inlined};
@@ -81,7 +81,7 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
             .map(|buffer| buffer.as_slice().to_vec())
             .map_err(|e| e.to_string())
     };
-    let key = kept::key("spirv", module);
+    let key = cached::key("spirv", module);
     if let Some(known) = key.as_ref().and_then(cache::find) {
         return Ok(known);
     }

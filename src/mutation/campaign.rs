@@ -18,24 +18,24 @@ use crate::result::shard::Shard;
 use crate::result::{Device, hash, mutate_summary};
 use crate::suite::resolve::Test;
 
-use super::book::{Book, Pair};
-pub use super::classes::Class;
-use super::classes::Search;
+use super::ledger::{Book, Pair};
+pub use super::equivalence_classes::Class;
+use super::equivalence_classes::Search;
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, Expense, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
 use super::equivalence;
-use super::forge::Forge;
-use super::meeting;
+use super::module_builder::Forge;
+use super::item_interaction;
 use super::mutant::Mutant;
 use super::operators::{OPERATORS, Subject, launch};
-use super::orders;
+use super::higher_order;
 use super::prunable;
 use super::runner;
 use super::selection::Selection;
-use super::trial::Trial;
+use super::baseline::Trial;
 use super::verdict::Fate;
-use super::watched::{self, Wanted, Watch};
+use super::synchronisation::{self, Wanted, Watch};
 
 /// What a campaign is asked to do.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ pub fn run(
     let mut equivalence = searched.elapsed();
 
     let device = lanes.first().map(|lane| device(lane.as_ref()));
-    let meets = meeting::meets(matter.assay);
+    let meets = item_interaction::meets(matter.assay);
     let repeats = request.repeats.unwrap_or(if meets { REPEATS.0 } else { REPEATS.1 });
     let options = Options {
         strategy: request.strategy,
@@ -251,11 +251,11 @@ fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
     duplicate_of.resize(mutants.len(), None);
     let Some(count) = request.sample else { return Population { mutants, drawn: None } };
     let (kept, drawn) = match request.order {
-        1 => (orders::sample(mutants.len(), count, request.seed), None),
+        1 => (higher_order::sample(mutants.len(), count, request.seed), None),
         _ => {
             // What is the same edit makes the same pairs.
             let first: Vec<usize> = (0..mutants.len()).filter(|m| duplicate_of[*m].is_none()).collect();
-            let pairs = orders::pairs(&first, Some(count), request.seed);
+            let pairs = higher_order::pairs(&first, Some(count), request.seed);
             let mut parts: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
             parts.sort_unstable();
             parts.dedup();
@@ -317,7 +317,7 @@ fn first_order(
 fn is_watched(mutant: &Mutant, status: Status, meets: bool) -> bool {
     let is_lucky = matches!(status, Status::Undecided | Status::RuntimeError | Status::Timeout);
     let was_run = is_lucky || matches!(status, Status::Killed | Status::Survived);
-    was_run && watched::synchronises(mutant) || is_lucky && meets && mutant.edit.is_woven()
+    was_run && synchronisation::synchronises(mutant) || is_lucky && meets && mutant.edit.is_woven()
 }
 
 /// Has the simulator judge what devices decide by luck. Returns what it could not judge.

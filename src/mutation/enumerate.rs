@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{Found, OPERATORS, Subject};
-use super::passable::Passable;
+use super::redirect_legality::Passable;
 use super::selection::Selection;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};

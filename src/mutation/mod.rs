@@ -2,31 +2,31 @@
 //!
 //! Must never know: devices (it asks `exec`).
 
-mod book;
+mod ledger;
 pub mod campaign;
-mod classes;
+mod equivalence_classes;
 pub mod configuration;
 pub mod control;
 pub mod engine;
 pub mod enumerate;
 pub mod equivalence;
-pub mod forge;
-pub mod meeting;
+pub mod module_builder;
+pub mod item_interaction;
 pub mod mutant;
-mod observed;
-pub mod operations;
+mod simulator_verdict;
+pub mod source_ops;
 pub mod operators;
-pub mod orders;
-pub mod passable;
+pub mod higher_order;
+pub mod redirect_legality;
 pub mod prunable;
 pub mod reference;
 pub mod runner;
 pub mod selection;
-pub mod sizing;
+pub mod module_sizing;
 pub mod subject;
-pub mod trial;
+pub mod baseline;
 pub mod verdict;
-mod watched;
+mod synchronisation;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use mutant::{Mutant, SourceRange, Spot};

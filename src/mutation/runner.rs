@@ -3,16 +3,16 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::coverage::mapped;
+use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
 
-use super::forge::Woven;
+use super::module_builder::Woven;
 use super::operators::launch;
-use super::trial::{Running, Trial, probe_head};
+use super::baseline::{Running, Trial, probe_head};
 use super::verdict::{self, Fate, Pair};
 
 /// Variations of one sweep: what is decided is journalled after each.
@@ -209,7 +209,7 @@ fn sweep(
         head.truncate(first as usize);
         head.resize(layout.words(batch.slots, 0) as usize, 0);
         layout.set_batch(&mut head, batch.slots, &batch.strides);
-        mapped::put_map(&mut head, &launch.schedule);
+        group_order::put_map(&mut head, &launch.schedule);
     }
     let variations: Vec<Variation> = which
         .iter()

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::mutant::{Excluded, Mutant};
-use super::operations::Operations;
-use super::operations::tokens::Files;
+use super::source_ops::Operations;
+use super::source_ops::tokens::Files;
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;

@@ -1,9 +1,9 @@
 //! A promoted kernel as plain data: what the analyses and the dry run read, without LLVM.
 
 pub mod arithmetic;
-pub mod mathematics;
+pub mod math;
 pub mod promoted;
-pub mod read;
+pub mod reader;
 
 use std::collections::HashSet;
 

@@ -8,7 +8,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::error::{Error, Result};
-use crate::kernel::guarded::{self, Limit};
+use crate::kernel::forked::{self, Limit};
 use crate::kernel::{canonical, inlined, ir};
 
 /// Passes that change how values are held, not which accesses and branches there are. Debug locations stay.
@@ -45,7 +45,7 @@ pub fn promote_until<'c>(
         return promote(canonical, entry, machine);
     }
     let bitcode =
-        guarded::attempt(Limit::of(LIMIT).until(deadline), "the form of this kernel that is analysed", || {
+        forked::attempt(Limit::of(LIMIT).until(deadline), "the form of this kernel that is analysed", || {
             Ok(promote(canonical, entry, machine)?.write_bitcode_to_memory().as_slice().to_vec())
         })?;
     let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "promoted");

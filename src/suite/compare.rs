@@ -4,7 +4,7 @@
 //! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees with itself only, and the zeros with each other.
 //! Padding does not count. Images are compared channel by channel.
 
-use super::layout::{self, Leaf, Number};
+use super::scalar_layout::{self, Leaf, Number};
 use crate::kernel::interface::{Scalar, Type};
 
 /// How far a float may be from what is expected.
@@ -54,7 +54,7 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
         let largest_absolute_error = (elements > 0).then_some(0.0);
         return Comparison { elements, largest_absolute_error, ..Comparison::default() };
     }
-    let leaves = layout::leaves(ty);
+    let leaves = scalar_layout::leaves(ty);
     let mut out = Comparison { elements, ..Comparison::default() };
     let both = expected.len().min(actual.len()) / size;
     for (index, (e, a)) in expected.chunks_exact(size).zip(actual.chunks_exact(size)).enumerate() {
@@ -93,12 +93,12 @@ fn part<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
 }
 
 fn text(leaf: &Leaf, element: &[u8]) -> String {
-    layout::text(leaf.scalar, part(leaf, element))
+    scalar_layout::text(leaf.scalar, part(leaf, element))
 }
 
 fn agreement(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut Option<f64>) -> bool {
     let (e, a) = (part(leaf, e), part(leaf, a));
-    let (error, agree) = match (layout::decode(leaf.scalar, e), layout::decode(leaf.scalar, a)) {
+    let (error, agree) = match (scalar_layout::decode(leaf.scalar, e), scalar_layout::decode(leaf.scalar, a)) {
         (Number::Float(x), Number::Float(y)) => {
             let error = (y - x).abs();
             let within = x.is_finite() && y.is_finite() && error <= tolerance.abs + tolerance.rel * x.abs();

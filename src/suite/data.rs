@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::de::At;
 use super::document::{Node, Source, Span, Value};
 use super::format::{ArangeSpec, RandomSpec, ToleranceSpec};
-use super::layout::{self, Number};
+use super::scalar_layout::{self, Number};
 use super::random::{self, Bounds, Stream};
 use super::values::Encoder;
 use super::{compare::Tolerance, npy};
@@ -252,7 +252,7 @@ impl<'a> Loader<'a> {
         for scalar in scalars(ty) {
             bounds.min = spec.min.as_ref().map(|n| encoder.number(n, scalar)).transpose()?;
             bounds.max = spec.max.as_ref().map(|n| encoder.number(n, scalar)).transpose()?;
-            let (least, greatest) = match layout::range(scalar) {
+            let (least, greatest) = match scalar_layout::range(scalar) {
                 Some((least, greatest)) => (Number::Integer(least), Number::Integer(greatest)),
                 None => (Number::Float(0.0), Number::Float(1.0)),
             };
@@ -270,7 +270,7 @@ impl<'a> Loader<'a> {
             for bound in [min, max] {
                 let mut rounded = Vec::new();
                 if let Number::Float(x) = bound
-                    && (!x.is_finite() || !layout::push_float(scalar, x, &mut rounded))
+                    && (!x.is_finite() || !scalar_layout::push_float(scalar, x, &mut rounded))
                 {
                     return Err(self
                         .error(place, format!("{x:?} is no bound for random `{}`", scalar.name()))
@@ -358,7 +358,7 @@ fn pad_lanes(flat: &[u8], scalar: Scalar) -> Vec<u8> {
 /// The different scalar types in a type.
 fn scalars(ty: &Type) -> Vec<Scalar> {
     let mut out: Vec<Scalar> = Vec::new();
-    for leaf in layout::leaves(ty) {
+    for leaf in scalar_layout::leaves(ty) {
         if !out.contains(&leaf.scalar) {
             out.push(leaf.scalar);
         }

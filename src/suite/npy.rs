@@ -188,7 +188,7 @@ pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, Misfi
     let field = RecordField { name: String::new(), dtype: array.dtype.clone(), shape: inner.clone() };
     let mut plan = Vec::new();
     steps(&field.dtype, &inner, 0, ty, 0, &mut plan).map_err(|what| {
-        let mend = match super::layout::leaves(ty).as_slice() {
+        let mend = match super::scalar_layout::leaves(ty).as_slice() {
             [leaf, ..] if matches!(array.dtype, Dtype::Scalar(_) | Dtype::Bool) => {
                 format!("save it with dtype {}", Dtype::Scalar(leaf.scalar).name())
             }

@@ -6,7 +6,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use super::layout::{self, Number};
+use super::scalar_layout::{self, Number};
 use crate::kernel::interface::{Scalar, Type};
 
 /// A stream of random data.
@@ -49,12 +49,12 @@ impl Stream {
     }
 
     fn push(&mut self, scalar: Scalar, bounds: &Bounds, out: &mut Vec<u8>) {
-        if let Some((least, greatest)) = layout::range(scalar) {
+        if let Some((least, greatest)) = scalar_layout::range(scalar) {
             let min = bounds.min.map_or(least, integer);
             let max = bounds.max.map_or(greatest, integer);
             let width = u128::try_from(max - min).unwrap_or(0) + 1;
             let n = min + i128::try_from(self.below(width)).unwrap_or(0);
-            layout::push_integer(scalar, n, out);
+            scalar_layout::push_integer(scalar, n, out);
             return;
         }
         let min = bounds.min.map_or(0.0, Number::as_f64);
@@ -71,13 +71,13 @@ impl Stream {
             let unit = (self.0.next_u64() >> (64 - bits)) as f64 / (1u64 << bits) as f64;
             let x = min * (1.0 - unit) + max * unit;
             out.truncate(start);
-            if layout::push_float(scalar, x, out) && layout::decode(scalar, &out[start..]).as_f64() < max {
+            if scalar_layout::push_float(scalar, x, out) && scalar_layout::decode(scalar, &out[start..]).as_f64() < max {
                 return;
             }
         }
         out.truncate(start);
-        if !layout::push_float(scalar, min, out) {
-            layout::push_integer(scalar, 0, out);
+        if !scalar_layout::push_float(scalar, min, out) {
+            scalar_layout::push_integer(scalar, 0, out);
         }
     }
 
@@ -85,7 +85,7 @@ impl Stream {
     /// opaque parts get random bytes.
     pub fn value(&mut self, ty: &Type, bounds: &Bounds, out: &mut Vec<u8>) {
         let start = out.len();
-        for leaf in layout::leaves(ty) {
+        for leaf in scalar_layout::leaves(ty) {
             out.resize(start + usize::try_from(leaf.offset).unwrap_or(0), 0);
             self.push(leaf.scalar, bounds, out);
         }
@@ -94,7 +94,7 @@ impl Stream {
 
     /// Appends `len` random values of `ty`.
     pub fn fill(&mut self, ty: &Type, len: u64, bounds: &Bounds, out: &mut Vec<u8>) {
-        match layout::is_dense(ty) {
+        match scalar_layout::is_dense(ty) {
             Some(scalar) => {
                 for _ in 0..len * (ty.size() / scalar.size()) {
                     self.push(scalar, bounds, out);
@@ -122,12 +122,12 @@ pub struct Bounds {
 
 /// Appends `count` scalars `start + i * step`. `Err` has the first that does not fit.
 pub fn arange(scalar: Scalar, count: u64, start: Number, step: Number, out: &mut Vec<u8>) -> Result<(), String> {
-    if let Some((min, max)) = layout::range(scalar) {
+    if let Some((min, max)) = scalar_layout::range(scalar) {
         let (start, step) = (integer(start), integer(step));
         for i in 0..count {
             let n = step.checked_mul(i.into()).and_then(|d| start.checked_add(d));
             match n {
-                Some(n) if n >= min && n <= max => layout::push_integer(scalar, n, out),
+                Some(n) if n >= min && n <= max => scalar_layout::push_integer(scalar, n, out),
                 _ => return Err(n.map_or_else(|| "a number past all types".to_owned(), |n| n.to_string())),
             }
         }
@@ -136,7 +136,7 @@ pub fn arange(scalar: Scalar, count: u64, start: Number, step: Number, out: &mut
     for i in 0..count {
         #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
         let x = start.as_f64() + i as f64 * step.as_f64();
-        if !layout::push_float(scalar, x, out) {
+        if !scalar_layout::push_float(scalar, x, out) {
             return Err(format!("{x:e}"));
         }
     }

@@ -12,7 +12,7 @@ use super::faults::{self, Faulted};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
-use super::{implicit, order, range};
+use super::{implicit, schedule_spec, range};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgSource, Interface};
 
@@ -180,7 +180,7 @@ impl Suite {
         let mut range =
             range::require(&self.source, &test.entry, &test.range, interface.required_local, interface.uniform_groups)?;
         let schedule = match &test.entry.schedule {
-            Some(spec) => order::resolve(&self.source, spec, &mut range)?,
+            Some(spec) => schedule_spec::resolve(&self.source, spec, &mut range)?,
             None => Schedule::default(),
         };
         let given = self.assign(test, interface)?;

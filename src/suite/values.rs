@@ -2,7 +2,7 @@
 
 use super::de;
 use super::document::{Node, Source, Value, suggestion};
-use super::layout::{self, Number};
+use super::scalar_layout::{self, Number};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Scalar, Struct, Type};
 
@@ -134,9 +134,9 @@ impl Encoder<'_> {
 
     fn scalar(&self, node: &Node, scalar: Scalar, out: &mut Vec<u8>) -> Result<()> {
         match self.number(node, scalar)? {
-            Number::Integer(n) => layout::push_integer(scalar, n, out),
+            Number::Integer(n) => scalar_layout::push_integer(scalar, n, out),
             Number::Float(x) => {
-                if !layout::push_float(scalar, x, out) {
+                if !scalar_layout::push_float(scalar, x, out) {
                     return Err(self.unfit(node, &format!("{x:e}"), scalar));
                 }
             }
@@ -152,7 +152,7 @@ impl Encoder<'_> {
         let wrong = || {
             self.source.error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), scalar.name()))
         };
-        if let Some((min, max)) = layout::range(scalar) {
+        if let Some((min, max)) = scalar_layout::range(scalar) {
             let n = match &node.value {
                 Value::Integer(n) => *n,
                 Value::Bool(b) => i128::from(*b),
@@ -185,7 +185,7 @@ impl Encoder<'_> {
 
     fn unfit(&self, node: &Node, given: &str, scalar: Scalar) -> Error {
         let error = self.source.error(&node.span, format!("{given} does not fit `{}`", scalar.name()));
-        match layout::range(scalar) {
+        match scalar_layout::range(scalar) {
             Some((min, max)) => error.mend(format!("give a value from {min} to {max}")),
             None => error.mend("give a smaller value, or inf"),
         }

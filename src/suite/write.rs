@@ -10,7 +10,7 @@ use super::arguments::Expectation;
 use super::faults::{self, Faulted};
 use super::image;
 use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
-use super::layout::{self, Number};
+use super::scalar_layout::{self, Number};
 use super::npy;
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
@@ -282,7 +282,7 @@ impl Writer<'_> {
         }
         if let (Type::Scalar(scalar), Some(_)) = (ty, element) {
             let first = bytes.chunks_exact(size).next()?;
-            let finite = |b: &[u8]| !matches!(layout::decode(*scalar, b), Number::Float(x) if !x.is_finite());
+            let finite = |b: &[u8]| !matches!(scalar_layout::decode(*scalar, b), Number::Float(x) if !x.is_finite());
             if count > 1 && finite(first) && bytes.chunks_exact(size).all(|b| b == first) {
                 let len = i64::try_from(count).ok()?;
                 return Some(Ok(entries([("fill", scalar_of(*scalar, first)), ("len", Value::Integer(len))])));
@@ -409,10 +409,10 @@ fn sampler(addressing: Addressing, filter: Filter, normalized: bool) -> Value {
 }
 
 fn scalar_of(scalar: Scalar, bytes: &[u8]) -> Value {
-    match layout::decode(scalar, bytes) {
+    match scalar_layout::decode(scalar, bytes) {
         Number::Integer(n) => number(n),
         // The shortest digits of the type itself, not those of the double nearest to it.
-        Number::Float(x) => Value::Float(layout::text(scalar, bytes).parse().unwrap_or(x)),
+        Number::Float(x) => Value::Float(scalar_layout::text(scalar, bytes).parse().unwrap_or(x)),
     }
 }
 

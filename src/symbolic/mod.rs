@@ -4,5 +4,5 @@
 
 pub mod concolic;
 pub mod infeasible;
-pub mod open;
+pub mod implementation_defined;
 pub mod transfer;

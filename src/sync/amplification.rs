@@ -7,14 +7,14 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::flow::{Flow, Input, Sink};
+use super::information_flow::{Flow, Input, Sink};
 use crate::coverage::build::Assay;
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Op, Program, Region};
-use crate::program::{promoted, read};
+use crate::program::{promoted, reader};
 
 /// Reasons told for one input.
 const REASONS: usize = 4;
@@ -70,7 +70,7 @@ fn amplified(assay: &Assay<'_>, branches: Branches, deadline: Option<Instant>) -
     let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
     // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
     promoted::run(&module, "function(lcssa)", &assay.machine)?;
-    let program = read::read(&module, &assay.entry)?;
+    let program = reader::read(&module, &assay.entry)?;
     judge(&program, &assay.interface, branches, deadline)
 }
 

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::budget::Budget;
 use super::findings::{self, Findings, Found, Key, Reader, Seen};
-use super::{families, outcomes, pool, redundancy, words};
+use super::{families, outcomes, pool, redundancy, messages};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::generate::growth::{self, Guess};
+use crate::generate::buffer_growth::{self, Guess};
 use crate::lower::host::table::HostTable;
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use crate::suite::Output;
@@ -94,8 +94,8 @@ pub fn explore<S: Simulate>(
 ) -> Result<Simulation> {
     let mut simulation = watched(sim, &case.launch, deadline)?;
     for _ in 0..ROUNDS {
-        let reached = growth::reached(table, &simulation.faults);
-        if !growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
+        let reached = buffer_growth::reached(table, &simulation.faults);
+        if !buffer_growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
             break;
         }
         simulation = watched(sim, &case.launch, deadline)?;
@@ -159,7 +159,7 @@ fn left_out(reader: &Reader<'_>, cases: &[Case], explored: &[Explored], budget: 
     let at = cases.iter().zip(explored).find_map(|(case, e)| {
         let (site, item) = e.simulation.cut_at.filter(|_| e.simulation.cut_short)?;
         let place = reader.place(reader.table.loops.get(site as usize)?.path).location;
-        let item = words::id(item, case.launch.range.dims);
+        let item = messages::id(item, case.launch.range.dims);
         (place.line > 0).then(|| format!("; work-item {item} was in the loop of line {} then", place.line))
     });
     if let Some(first) = short.first() {
@@ -271,7 +271,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
     }
     let path = reader.table.barriers.get(site as usize)?.path;
     let access = crate::result::check::Access { builtin: Some(barrier.builtin.clone()), ..reader.place(path) };
-    let message = words::redundant(&barrier.builtin, barrier.reached);
+    let message = messages::redundant(&barrier.builtin, barrier.reached);
     Some(Found::alone(Finding {
         kind: FindingKind::RedundantBarrier,
         scope: None,

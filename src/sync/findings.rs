@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::words;
+use super::messages;
 use crate::exec::simulator::observation::{self as seen};
 use crate::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
@@ -160,7 +160,7 @@ impl Reader<'_> {
         accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
         let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
         let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
-        let message = words::race(&accesses, &object.words(), scope, seen.launch.range.dims);
+        let message = messages::race(&accesses, &object.words(), scope, seen.launch.range.dims);
         Finding {
             scope: Some(scope),
             benign: conflict.benign,
@@ -188,7 +188,7 @@ impl Reader<'_> {
         let iterations = divergence.waiting.first().is_some_and(|first| {
             divergence.waiting[1..].iter().any(|w| w.barrier == first.barrier && w.iteration != first.iteration)
         });
-        let message = words::divergence(&accesses, finished.as_ref(), branch.as_ref(), iterations);
+        let message = messages::divergence(&accesses, finished.as_ref(), branch.as_ref(), iterations);
         Finding {
             count: 1,
             accesses,
@@ -240,21 +240,21 @@ impl Reader<'_> {
         let dims = seen.launch.range.dims;
         if let Some(inner) = fault.inner {
             object.index = None;
-            let message = words::beyond_inner(&access, inner, object.name.as_deref(), dims);
+            let message = messages::beyond_inner(&access, inner, object.name.as_deref(), dims);
             let finding = self.finding(kind, seen, object, message);
             return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
         }
         if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists) {
             let message = match fault.kind {
-                FaultKind::CopyArguments => words::copy_arguments(&access, fault.offset, dims),
-                _ => words::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),
+                FaultKind::CopyArguments => messages::copy_arguments(&access, fault.offset, dims),
+                _ => messages::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),
             };
             let finding = self.finding(kind, seen, object, message);
             return Finding { count: fault.count, accesses: vec![access], ..finding };
         }
         let message = match (fault.texel, &object.name) {
-            (Some(texel), Some(name)) => words::texel(&access, name, texel, dims),
-            _ => words::fault(kind, &access, (&object.words(), object.index), elements, dims),
+            (Some(texel), Some(name)) => messages::texel(&access, name, texel, dims),
+            _ => messages::fault(kind, &access, (&object.words(), object.index), elements, dims),
         };
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
     }

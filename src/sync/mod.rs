@@ -1,5 +1,5 @@
-//! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `splits`, `words`), schedules and what differs
-//! between them (`exec`'s `families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `confirming`, `redundancy`,
+//! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `divergence_cause`, `messages`), schedules and what differs
+//! between them (`exec`'s `schedule_families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `solved_inputs`, `redundancy`,
 //! `reproduction`; `budget` and `pool` share out time and threads), and what a clean run stands for (`amplification`).
 //!
 //! Must never know: how a run is done; it asks for launches and gets observations.
@@ -7,17 +7,17 @@
 pub mod amplification;
 pub mod budget;
 pub mod checking;
-pub mod confirming;
+pub mod solved_inputs;
 pub mod findings;
-mod flow;
-pub mod holding;
+mod information_flow;
+pub mod schedule_independence;
 pub mod inputs;
 pub mod outcomes;
 mod pool;
 mod redundancy;
 pub mod reproduction;
 pub mod scheduling;
-pub mod splits;
-pub mod words;
+pub mod divergence_cause;
+pub mod messages;
 
-pub use crate::exec::simulator::families;
+pub use crate::exec::simulator::schedule_families;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::families::{Family, Planned};
 use super::outcomes::{Ended, Outcomes};
-use crate::coverage::mapped;
+use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
@@ -55,7 +55,7 @@ impl Lane {
         match self {
             Lane::Mapped { executor, program, layout } => {
                 let options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
-                Ok(match mapped::run(&mut **executor, *program, *layout, launch, &options)? {
+                Ok(match group_order::run(&mut **executor, *program, *layout, launch, &options)? {
                     Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
                     Err(fault) => (failed(fault), None),
                 })

@@ -1,7 +1,7 @@
 //! Each hard case from a launch of zeros, within few proposals.
 
 use kassay::suite::launch::{ArgValue, Launch};
-use kassay::suite::layout::Number;
+use kassay::suite::scalar_layout::Number;
 use kassay::symbolic::concolic::{Bound, Ranges};
 
 use super::support::{kernel, search, zeros};

@@ -11,7 +11,7 @@ use kassay::cfg::sites::{SiteKind, Sites};
 use kassay::coverage::build::Assay;
 use kassay::instrument::marks;
 use kassay::kernel::interface::{ArgKind, Interface};
-use kassay::program::{Program, promoted, read};
+use kassay::program::{Program, promoted, reader};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
 
@@ -40,7 +40,7 @@ pub fn marked(assay: &Assay<'_>) -> Kernel {
         (site.location.as_ref().map_or(0, |l| l.line), format!("{}: {}", site.construct, site.outcomes[*o].label))
     };
     Kernel {
-        program: read::read(&promoted, &assay.entry).unwrap(),
+        program: reader::read(&promoted, &assay.entry).unwrap(),
         interface: assay.interface.clone(),
         outcomes: wanted.iter().map(said).collect(),
     }

@@ -17,7 +17,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::lower::host::prepare::prepare;
-use kassay::lower::host::support;
+use kassay::lower::host::runtime_support;
 use llvm_sys::core::*;
 use llvm_sys::error::{LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::orc2::lljit::*;
@@ -311,7 +311,7 @@ impl Loaded {
             succeeded(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()));
             let library = LLVMOrcLLJITGetMainJITDylib(jit);
             let known = hooks().into_iter().map(|(name, at)| (name, at as u64));
-            let known = known.chain(support::names().map(|name| (name, support::address(name).unwrap() as u64)));
+            let known = known.chain(runtime_support::names().map(|name| (name, runtime_support::address(name).unwrap() as u64)));
             let mut symbols: Vec<LLVMOrcCSymbolMapPair> = known
                 .map(|(name, address)| {
                     let name = CString::new(name).unwrap();

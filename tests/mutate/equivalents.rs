@@ -15,7 +15,7 @@ use kassay::kernel::ir;
 use kassay::kernel::options::KernelOptions;
 use kassay::mutation::engine::{Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
-use kassay::mutation::forge::Forge;
+use kassay::mutation::module_builder::Forge;
 use kassay::mutation::operators::Subject;
 use kassay::mutation::verdict::Fate;
 use kassay::mutation::{Mutant, Selection, enumerate};

@@ -1,6 +1,6 @@
 //! Whether work-items of a kernel meet, which decides how often its mutants are run.
 
-use kassay::mutation::meeting::meets;
+use kassay::mutation::item_interaction::meets;
 use kassay::mutation::operators::Preset;
 
 use crate::support::{Kernel, alone_here};

@@ -14,7 +14,7 @@ use kassay::kernel::compile::{self, Format};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
-use kassay::mutation::forge::{Effort, Forge};
+use kassay::mutation::module_builder::{Effort, Forge};
 use kassay::mutation::mutant::Excluded;
 use kassay::mutation::operators::{Found, OPERATORS, Preset, Subject};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};

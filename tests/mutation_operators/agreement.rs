@@ -1,6 +1,6 @@
 //! Operators of the syntax tree beside the instructions found for them, over the kernels of `testdata`.
 
-use kassay::mutation::operations::{self, Implementation};
+use kassay::mutation::source_ops::{self, Implementation};
 use kassay::mutation::operators::Preset;
 
 use crate::support::{self, Known};
@@ -23,7 +23,7 @@ fn operators_of_testdata_have_instructions() {
     let (mut located, mut folded, mut left) = (0, 0, Vec::new());
     for (path, options) in support::testdata() {
         support::kernels(&path, &options, Known::Syntax, Preset::Full, |subject| {
-            let found = operations::find(subject);
+            let found = source_ops::find(subject);
             assert!(!found.by_opcode);
             for operation in &found.list {
                 let is_folded = matches!(operation.implementation, Implementation::Folded(_));
@@ -61,7 +61,7 @@ fn debug_information_alone_finds_the_operators_that_have_instructions() {
         let places = |known: Known| {
             let mut all = Vec::new();
             support::kernels(&path, &options, known, Preset::Full, |subject| {
-                for operation in operations::find(subject).list {
+                for operation in source_ops::find(subject).list {
                     let is_instruction =
                         matches!(operation.implementation, Implementation::Computed(_) | Implementation::Offset(_));
                     if let Some(range) = operation.range.clone().filter(|_| is_instruction && !operation.in_macro) {

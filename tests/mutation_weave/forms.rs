@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::instrument::mutants::{Edit, Form, alone, infection, schemata};
+use kassay::instrument::mutants::{Edit, Form, single, infection, schemata};
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 
@@ -53,10 +53,10 @@ fn edits_of_every_shape_are_woven_into_all_kernels_and_lowered() {
         }
         for edit in all.iter().step_by(7) {
             let module = kernel.module.clone();
-            alone::apply(&module, &kernel.sites, edit).unwrap_or_else(|e| panic!("{name}: {edit:?}: {e:?}"));
+            single::apply(&module, &kernel.sites, edit).unwrap_or_else(|e| panic!("{name}: {edit:?}: {e:?}"));
         }
         let module = kernel.module.clone();
-        alone::apply_all(&module, &kernel.sites, &all.iter().collect::<Vec<_>>()).unwrap();
+        single::apply_all(&module, &kernel.sites, &all.iter().collect::<Vec<_>>()).unwrap();
         kernel.code(&module);
     }
     println!("{count} edits; slowest module of 200: {:.1} ms", slowest * 1000.0);

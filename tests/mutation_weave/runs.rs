@@ -6,7 +6,7 @@ use std::sync::Arc;
 use inkwell::context::Context;
 use kassay::exec::Executor;
 use kassay::instrument::mutants::infection::{self, Seen};
-use kassay::instrument::mutants::{Edit, Form, alone, schemata};
+use kassay::instrument::mutants::{Edit, Form, single, schemata};
 use kassay::kernel::ir::Inst;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
@@ -80,7 +80,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
     }
     for (number, edit) in numbered.iter().step_by(3) {
         let module = kernel.module.clone();
-        alone::apply(&module, &kernel.sites, edit).unwrap();
+        single::apply(&module, &kernel.sites, edit).unwrap();
         let alone = other.load(&kernel.quick_code(&module)).unwrap();
         let Ok(alone_seen) = other.run(alone, &launch, &brief()).unwrap() else {
             faults += 1;
@@ -115,7 +115,7 @@ fn pairs_are_both_in_force() {
     let mut compared = 0;
     for (a, b) in (0..some.len()).zip((0..some.len()).skip(5)).step_by(2) {
         let module = kernel.module.clone();
-        alone::apply_all(&module, &kernel.sites, &[some[a], some[b]]).unwrap();
+        single::apply_all(&module, &kernel.sites, &[some[a], some[b]]).unwrap();
         let both = other.load(&kernel.code(&module)).unwrap();
         let Ok(expected) = other.run(both, &launch, &brief()).unwrap() else { continue };
         other.unload(both);

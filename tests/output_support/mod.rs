@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use kassay::exec::Observation;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare;
-use kassay::suite::layout::{self, Leaf};
+use kassay::suite::scalar_layout::{self, Leaf};
 use kassay::suite::resolve::Test;
 
 /// A float's position on the line of all floats of its type, so that neighbours differ by one.
@@ -21,7 +21,7 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
         return Err(format!("{} and {} bytes", a.len(), b.len()));
     }
     let size = ty.size() as usize;
-    let leaves = layout::leaves(ty);
+    let leaves = scalar_layout::leaves(ty);
     let mut largest = 0;
     for (index, (x, y)) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
         for Leaf { offset, scalar, path } in &leaves {
@@ -30,7 +30,7 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
             if x == y {
                 continue;
             }
-            let nan = |v: &[u8]| matches!(layout::decode(*scalar, v), layout::Number::Float(f) if f.is_nan());
+            let nan = |v: &[u8]| matches!(scalar_layout::decode(*scalar, v), scalar_layout::Number::Float(f) if f.is_nan());
             let apart = match (scalar.is_float(), nan(x), nan(y)) {
                 (true, false, false) => ordinal(*scalar, x).abs_diff(ordinal(*scalar, y)) as u64,
                 // Which one is the device's choice (IEEE 754, 6.2.3).
@@ -38,7 +38,7 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
                 _ => u64::MAX,
             };
             if apart > bound {
-                let (x, y) = (layout::text(*scalar, x), layout::text(*scalar, y));
+                let (x, y) = (scalar_layout::text(*scalar, x), scalar_layout::text(*scalar, y));
                 return Err(format!("[{index}]{path}: {x} became {y}, {bound} ULP allowed"));
             }
             largest = largest.max(apart);

@@ -10,16 +10,16 @@ use kassay::exec::Target;
 use kassay::instrument::host::{Effort as HostEffort, HostOptions};
 use kassay::instrument::layout::Slots;
 use kassay::instrument::marks;
-use kassay::instrument::mutants::{Edit, Form, alone, infection, schemata};
+use kassay::instrument::mutants::{Edit, Form, single, infection, schemata};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
-use kassay::mutation::forge::{Effort, Forge};
+use kassay::mutation::module_builder::{Effort, Forge};
 use kassay::mutation::operators::Subject;
-use kassay::mutation::orders;
+use kassay::mutation::higher_order;
 use kassay::mutation::selection::Selection;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -108,7 +108,7 @@ impl Trying<'_, '_> {
         // Each operator at least once in a module of its own, and all of them while that is cheap.
         for mutant in &woven {
             let module = assay.module.clone();
-            self.expect(&mutant.id, alone::apply(&module, &assay.sites, &mutant.edit));
+            self.expect(&mutant.id, single::apply(&module, &assay.sites, &mutant.edit));
         }
         for _ in 0..SINGLE.min(woven.len()) {
             let one = woven[random.random_range(0..woven.len())];
@@ -117,9 +117,9 @@ impl Trying<'_, '_> {
                 let forge = Forge::new(assay, target);
                 self.lowered(&format!("{} for {target:?}", one.id), forge.alone(&[&one.edit], effort));
             }
-            if orders::conflict(&one.edit, &two.edit).is_none() {
+            if higher_order::conflict(&one.edit, &two.edit).is_none() {
                 let module = assay.module.clone();
-                let both = alone::apply_all(&module, &assay.sites, &[&one.edit, &two.edit]);
+                let both = single::apply_all(&module, &assay.sites, &[&one.edit, &two.edit]);
                 self.expect(&format!("{} + {}", one.id, two.id), both);
             }
         }

@@ -10,11 +10,11 @@ use kassay::coverage::build::{self, File};
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::program::{Definition, Op, Program, promoted, read};
+use kassay::program::{Definition, Op, Program, promoted, reader};
 use kassay::solve::expression::{Operation, Sort, Term, Terms};
 use kassay::solve::query::{Answer, Limits, solve};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::symbolic::open::{self, Choices};
+use kassay::symbolic::implementation_defined::{self, Choices};
 use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -154,7 +154,7 @@ fn interpreted(terms: &mut Terms, program: &Program, arguments: &[u64]) -> Vec<(
             continue;
         }
         values[instruction.result as usize] =
-            operands.and_then(|operands| open::apply(terms, &mut choices, program, instruction, &operands));
+            operands.and_then(|operands| implementation_defined::apply(terms, &mut choices, program, instruction, &operands));
     }
     stored
 }
@@ -223,7 +223,7 @@ fn what_the_device_gives_is_what_terms_allow() {
         let file = File::parse(&context, &loaded).unwrap();
         let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
         let promoted = promoted::promote(&assay.module, "k", &assay.machine).unwrap();
-        let program = read::read(&promoted, "k").unwrap();
+        let program = reader::read(&promoted, "k").unwrap();
         let code = executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
         for _ in 0..16 {
             let arguments: Vec<u64> = (0..3).map(|_| interesting(&mut random, ty)).collect();

@@ -9,7 +9,7 @@ use kassay::coverage::build::{self, File};
 use kassay::exec::{Executor, RunOptions, Simulator, Target};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::program::{Definition, Op, Program, mathematics, promoted, read};
+use kassay::program::{Definition, Op, Program, math, promoted, reader};
 use kassay::solve::expression::Terms;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::symbolic::transfer;
@@ -163,7 +163,7 @@ fn interpreted(program: &Program, arguments: &[u64]) -> Vec<(u64, Option<u64>)> 
         }
         let shape = program.shape(instruction.result);
         values[instruction.result as usize] = operands.and_then(|operands| match instruction.op {
-            Op::Call(..) => mathematics::builtin(program, instruction, &operands, shape),
+            Op::Call(..) => math::builtin(program, instruction, &operands, shape),
             _ => {
                 let mut terms = Terms::default();
                 let lanes: Vec<_> = operands
@@ -240,7 +240,7 @@ fn differences(
     let file = File::parse(&context, &loaded).unwrap();
     let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
     let promoted = promoted::promote(&assay.module, "k", &assay.machine).unwrap();
-    let program = read::read(&promoted, "k").unwrap();
+    let program = reader::read(&promoted, "k").unwrap();
     let code = simulator.load(&assay.plain(Target::Host).unwrap()).unwrap();
     let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
     for _ in 0..LAUNCHES {

@@ -9,7 +9,7 @@ use kassay::coverage::build::{self, File};
 use kassay::instrument::marks;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::program::{promoted, read};
+use kassay::program::{promoted, reader};
 use kassay::solve::query::Limits;
 use kassay::symbolic::infeasible::{Assumption, Fate, prove};
 
@@ -44,7 +44,7 @@ pub fn judge(
     let module = assay.module.clone();
     marks::weave(&module, &assay.sites, &wanted).unwrap();
     let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
-    let program = read::read(&promoted, &assay.entry).unwrap();
+    let program = reader::read(&promoted, &assay.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
     let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(seconds)) };
     let fates = prove(&program, &assay.interface, &numbers, assumptions, &sources, &limits);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::mapped;
+use kassay::coverage::group_order;
 use kassay::exec::{DeviceRequest, Executor, Lanes, WorkerOptions};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::result::schedule::{Test, Verdict};
@@ -20,7 +20,7 @@ use super::support::{Done, assay};
 fn run(source: &str, range: NdRange) -> Done<Test> {
     let context = Context::create();
     let (_folder, _path, assay) = assay(&context, source)?;
-    let mapped = mapped::build(&assay)?;
+    let mapped = group_order::build(&assay)?;
     let worker = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     let started = Lanes::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;

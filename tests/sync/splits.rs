@@ -3,7 +3,7 @@
 use inkwell::context::Context;
 use kassay::exec::simulator::observation::{Divergence, Waiting};
 use kassay::lower::host::table::SourcePlace;
-use kassay::sync::splits::Splits;
+use kassay::sync::divergence_cause::Splits;
 
 use super::support::{Done, Tables, assay};
 

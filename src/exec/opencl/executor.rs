@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::process::{Death, Process, Silence};
 use super::worker::MOST_OUTPUT;
-use super::{limits, order, signature, sweep};
+use super::{limits, launch_request, signature, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::Plan;
@@ -293,7 +293,7 @@ impl Executor for OpenClExecutor {
         let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
-        let (request, places) = order::place(process, on_host, (program.0, &read_only), launch, options, head)?;
+        let (request, places) = launch_request::place(process, on_host, (program.0, &read_only), launch, options, head)?;
         // What an earlier launch printed after its end is nobody's.
         drop(process.printed());
         let result = match process.ask(&request, deadline) {

@@ -3,7 +3,7 @@
 mod errors;
 mod executor;
 mod limits;
-mod order;
+mod launch_request;
 mod process;
 mod signature;
 mod sweep;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::executor::{OpenClExecutor, nonsense};
 use super::limits;
-use super::order::Layout;
+use super::launch_request::Layout;
 use super::process::{Death, Silence};
 use crate::error::{Error, Result};
 use crate::exec::memory::Span;

@@ -1,7 +1,7 @@
 //! What comparisons were given ([`crate::lower::host::abi::hook::COMPARISON`]): how often they held, and how near they came to what
 //! they never did.
 
-use super::slot::Item;
+use super::work_group::Item;
 use crate::lower::host::abi::comparison::{EQUAL, FLOAT, LESS, NOT_LESS, RELATION, SIGNED, WIDTH};
 
 /// What all work-items showed of one comparison. Of each pair the first part is for its being false, the second for true.

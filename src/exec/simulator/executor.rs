@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::compare::Compared;
-use super::lane::{Course, Lane, MOST_PRINTED};
+use super::exec_thread::{Course, Lane, MOST_PRINTED};
 use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::program::Program;
 use super::shadow::{Area, Grid, Pass, Shadow};
-use super::{message, sample, schedule};
+use super::{diagnostics, group_sampling, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
@@ -191,7 +191,7 @@ impl Simulator {
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
         let groups = shadow.most_groups(prepared.items());
         if prepared.groups > groups {
-            restrict(&mut course, sample::sample(context.groups, prepared.items(), groups));
+            restrict(&mut course, group_sampling::sample(context.groups, prepared.items(), groups));
         }
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
         let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
@@ -451,7 +451,7 @@ impl Executor for Simulator {
             kernel_times.push(seen.time);
             printf.push_str(&seen.printf);
             let Some(prepared) = &self.prepared else { break };
-            what = message::of(&seen.faults, &seen.divergences, prepared, options.timeout);
+            what = diagnostics::of(&seen.faults, &seen.divergences, prepared, options.timeout);
             if what.is_none() && !seen.completed {
                 return Ok(Err(Fault::Timeout { limit: options.timeout }));
             }
@@ -532,7 +532,7 @@ impl Simulator {
                 return Ok(Swept::Fault(Fault::Timeout { limit: sweep.timeout }));
             }
             let is_allowed = sweep.launch.allows_faults && seen.is_tolerable();
-            if let Some(what) = message::of(&seen.faults, &seen.divergences, prepared, sweep.timeout)
+            if let Some(what) = diagnostics::of(&seen.faults, &seen.divergences, prepared, sweep.timeout)
                 && !is_allowed
             {
                 let observation = Observation {

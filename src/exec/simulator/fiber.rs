@@ -8,7 +8,7 @@ use std::ops::Range;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
-use super::slot::Item;
+use super::work_group::Item;
 use crate::error::{Error, Result};
 
 /// Room for hooks and for what code spills, in bytes, besides private variables.

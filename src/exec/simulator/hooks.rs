@@ -5,13 +5,13 @@
 
 use std::time::Instant;
 
-use super::lane::Lane;
+use super::exec_thread::Lane;
 use super::observation::FaultKind;
 use super::program::{NONE, Site, writes};
 use super::schedule::SLICE;
 use super::shadow::{Place, Who};
-use super::slot::{Item, State};
-use super::{compare, pictures, print, sync};
+use super::work_group::{Item, State};
+use super::{compare, image_hooks, printf, group_sync};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::Space;
 
@@ -31,15 +31,15 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::INNER, inner as *const () as usize),
         (hook::DIVISION, division as *const () as usize),
         (hook::FUEL, fuel as *const () as usize),
-        (hook::BARRIER, sync::barrier as *const () as usize),
-        (hook::EXCHANGE, sync::exchange as *const () as usize),
+        (hook::BARRIER, group_sync::barrier as *const () as usize),
+        (hook::EXCHANGE, group_sync::exchange as *const () as usize),
         (hook::FENCE, fence as *const () as usize),
-        (hook::ASYNC_COPY, sync::async_copy as *const () as usize),
-        (hook::WAIT, sync::wait as *const () as usize),
-        (hook::PRINT, print::print as *const () as usize),
-        (hook::IMAGE_READ, pictures::read as *const () as usize),
-        (hook::IMAGE_WRITE, pictures::write as *const () as usize),
-        (hook::IMAGE_QUERY, pictures::query as *const () as usize),
+        (hook::ASYNC_COPY, group_sync::async_copy as *const () as usize),
+        (hook::WAIT, group_sync::wait as *const () as usize),
+        (hook::PRINT, printf::print as *const () as usize),
+        (hook::IMAGE_READ, image_hooks::read as *const () as usize),
+        (hook::IMAGE_WRITE, image_hooks::write as *const () as usize),
+        (hook::IMAGE_QUERY, image_hooks::query as *const () as usize),
         (hook::COMPARISON, compare::compare as *const () as usize),
     ]
 }
@@ -82,7 +82,7 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
     unsafe {
         let number = (*item).accesses;
         if number == (*item).stop_at {
-            sync::preempt(item, number);
+            group_sync::preempt(item, number);
         }
         let at = &*(*(*item).lane).sites.add(site as usize);
         let is_there = (*(*item).watches.add(site as usize)).offset(address as u64).is_some()
@@ -105,7 +105,7 @@ unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *m
         let lane = (*item).lane;
         let number = (*item).accesses.wrapping_sub(1);
         if number == (*item).stop_at {
-            sync::preempt(item, number);
+            group_sync::preempt(item, number);
         }
         if (*lane).step() {
             end(item);
@@ -231,7 +231,7 @@ unsafe fn end(item: *mut Item) -> ! {
     unsafe {
         (*(*item).slot).over = true;
         loop {
-            sync::suspend(item);
+            group_sync::suspend(item);
         }
     }
 }
@@ -242,7 +242,7 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
         let number = (*item).accesses;
         (*item).accesses = number + 1;
         if number == (*item).stop_at {
-            sync::preempt(item, number);
+            group_sync::preempt(item, number);
         }
         let at = &*(*(*item).lane).sites.add(site as usize);
         match check_span(item, address, site, bytes) {
@@ -427,7 +427,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
             (*lane).over = true;
             (*item).state = State::Late;
             (*(*item).slot).over = true;
-            sync::suspend(item);
+            group_sync::suspend(item);
             // Only to leave.
             return 0;
         }
@@ -436,12 +436,12 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
         if left == 0 {
             (*item).spent = true;
             (*item).state = State::Exhausted;
-            sync::suspend(item);
+            group_sync::suspend(item);
             return SLICE as i64;
         }
         (*lane).moved = true;
         (*item).state = State::Spinning;
-        sync::suspend(item);
+        group_sync::suspend(item);
         if left == u64::MAX {
             return SLICE as i64;
         }

@@ -11,7 +11,7 @@ use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SymbolIndex, elf};
 
 use crate::error::{Error, Result};
-use crate::lower::host::support;
+use crate::lower::host::runtime_support;
 
 const PAGE: usize = 4096;
 
@@ -39,7 +39,7 @@ enum Kind {
 
 impl Loaded {
     /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; what is not among them is
-    /// looked for in [`support`].
+    /// looked for in [`runtime_support`].
     ///
     /// # Errors
     /// `Internal`: no ELF object for this host, a symbol nobody has, a relocation that is not known or does not reach.
@@ -164,7 +164,7 @@ impl Load<'_> {
         let mut found = Vec::new();
         for symbol in self.file.symbols().filter(|s| s.is_undefined() && s.index().0 != 0) {
             let name = symbol.name().unwrap_or_default();
-            let address = hooks.get(name).copied().or_else(|| support::address(name));
+            let address = hooks.get(name).copied().or_else(|| runtime_support::address(name));
             let address = address
                 .ok_or_else(|| Error::internal(format!("the kernel's code needs `{name}`, which nobody has")))?;
             found.push((symbol.index(), Some(address)));

@@ -4,11 +4,11 @@
 //! to them may be alive then.
 
 use super::fiber::Back;
-use super::lane::Lane;
+use super::exec_thread::Lane;
 use super::launch::Prepared;
 use super::observation::{Divergence, FaultKind, Waiting};
-use super::slot::{Item, Slot, State};
-use super::watch;
+use super::work_group::{Item, Slot, State};
+use super::access_cache;
 use crate::error::Result;
 
 /// Loop iterations of an item before the others get a turn, the first time and later.
@@ -159,7 +159,7 @@ unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
         if (*lane).races {
             (*(*lane).shadow).begin_group(number, group)?;
         }
-        watch::prepare(lane, slot);
+        access_cache::prepare(lane, slot);
         if !course.preemptions.is_empty() {
             slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
         }

@@ -2,12 +2,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::symbolic::{Id, id_of};
+use super::super::polynomial::{Id, id_of};
 use super::memory::Mode;
 use super::value::Value;
 use super::{DryRun, Given, Item, State};
 use crate::kernel::builtins;
-use crate::program::{Instruction, Kind, Shape, arithmetic, masked, mathematics, signed};
+use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
 /// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
@@ -234,7 +234,7 @@ impl<'a> DryRun<'a> {
     /// Builtins on values alone.
     fn compute(&self, instruction: &Instruction, operands: &[Value], shape: Shape) -> Value {
         let lanes: Vec<Vec<u64>> = operands.iter().map(|o| o.lanes().to_vec()).collect();
-        match mathematics::builtin(self.program, instruction, &lanes, shape) {
+        match math::builtin(self.program, instruction, &lanes, shape) {
             Some(lanes) => Value::from_lanes(lanes, shape),
             None => Value::Unknown,
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::hunt::Hunted;
+use super::kill_search::Hunted;
 use crate::generate::search::Kept;
 use crate::mutation::Mutant;
 use crate::result::Location;

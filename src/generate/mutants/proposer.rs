@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use crate::coverage::build::Assay;
 use crate::error::Result;
 use crate::generate::interface_file::Wishes;
-use crate::generate::refit;
+use crate::generate::resize_buffers;
 use crate::generate::solving::{self, ATTEMPTS, PATH, STEPS};
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
 use crate::mutation::Mutant;
-use crate::program::{Program, promoted, read};
+use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
 use crate::symbolic::concolic::{Engine, Limits, Proposal};
 
@@ -67,7 +67,7 @@ impl Marked {
         let module = assay.module.clone();
         infection::mark(&module, &assay.sites, &edits)?;
         let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
-        Ok(Marked { program: read::read(&promoted, &assay.entry)?, members })
+        Ok(Marked { program: reader::read(&promoted, &assay.entry)?, members })
     }
 }
 
@@ -127,7 +127,7 @@ impl Proposer for Solver<'_> {
     }
 
     fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
-        refit::refitted(&self.marked.program, self.interface, launch, end)
+        resize_buffers::refitted(&self.marked.program, self.interface, launch, end)
     }
 
     fn ran(&mut self, launch: &Launch, useful: bool) {

@@ -9,7 +9,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::emit::{Emitter, Prepared};
-use super::find::Access;
+use super::memory_instructions::Access;
 use super::objects::{Objects, Origin};
 use crate::kernel::ir::Inst;
 use crate::lower::host::abi::hook;

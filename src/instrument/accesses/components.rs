@@ -9,7 +9,7 @@ use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
 
-use super::orders::is_atomic;
+use super::memory_orders::is_atomic;
 use super::values::is_vector;
 use crate::kernel::ir::{Function, Inst, as_instruction, users};
 

@@ -7,7 +7,7 @@ use llvm_sys::prelude::*;
 use super::emit::Emitter;
 use super::sites::Sites;
 use super::values::is_vector;
-use crate::instrument::guard::access;
+use crate::instrument::guard::guarded_instructions;
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::abi::hook;
 
@@ -19,7 +19,7 @@ pub struct Division {
 
 /// All whose divisor is not a harmless constant.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Division> {
-    let all = access::divisions(kernel).into_iter();
+    let all = guarded_instructions::divisions(kernel).into_iter();
     all.map(|d| Division { inst: d.inst, signed: d.signed, site: sites.division(d.inst) }).collect()
 }
 

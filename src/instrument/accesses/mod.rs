@@ -9,18 +9,18 @@ mod check;
 mod components;
 mod division;
 mod emit;
-mod find;
-mod inner;
-mod item;
+mod memory_instructions;
+mod inner_arrays;
+mod item_argument;
 mod iteration;
-mod leave;
+mod early_exit;
 mod locals;
 mod loops;
 mod objects;
-mod orders;
-mod prints;
+mod memory_orders;
+mod printf;
 mod sites;
-mod sync;
+mod group_sync;
 mod transfers;
 mod values;
 
@@ -62,32 +62,32 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     if given != arguments + u32::from(options.probe) {
         return Err(Error::internal(format!("{entry} has {given} arguments, not {arguments} and the probe buffer")));
     }
-    let kernel = item::append(module, kernel)?;
+    let kernel = item_argument::append(module, kernel)?;
     blocks::gather_variables(kernel);
-    let exit = leave::find(module);
+    let exit = early_exit::find(module);
     // SAFETY: alive.
     components::separate(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, kernel);
 
     let mut objects = Objects::find(module, kernel, options.interface)?;
     let mut sites = Sites::new(module, entry, &mut objects, options);
-    let accesses = find::accesses(kernel, &mut sites);
+    let accesses = memory_instructions::accesses(kernel, &mut sites);
     let transfers = transfers::find(kernel, &mut sites);
-    let meetings = sync::find(kernel, &mut sites);
+    let meetings = group_sync::find(kernel, &mut sites);
     let divisions = division::find(kernel, &mut sites);
     let loops = loops::find(kernel, &mut sites, &meetings);
-    let prints = prints::find(kernel, &mut sites);
+    let prints = printf::find(kernel, &mut sites);
     let mut table = sites.finish();
 
     let emitter = Emitter::new(module, kernel, options.races);
     locals::replace(&emitter, &mut objects)?;
     let counters = loops::weave(&emitter, &loops, exit);
-    sync::weave(&emitter, &objects, &meetings, &counters, exit);
+    group_sync::weave(&emitter, &objects, &meetings, &counters, exit);
     division::weave(&emitter, &divisions);
-    prints::weave(&emitter, &prints);
+    printf::weave(&emitter, &prints);
     transfers::weave(&emitter, &objects, &transfers);
     for access in &accesses {
         if options.races {
-            inner::weave(&emitter, access);
+            inner_arrays::weave(&emitter, access);
         }
         check::weave(&emitter, &objects, access);
     }
@@ -96,7 +96,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     if let Some(exit) = exit {
         exit.finish();
     }
-    sync::drop_declarations(module)?;
+    group_sync::drop_declarations(module)?;
     table.objects = objects.table();
     table.granule = objects.granules();
     table.local_bytes = objects.local_bytes();

@@ -9,10 +9,10 @@ use llvm_sys::target::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::values;
-use crate::cfg::pointers::{Pointers, Root};
+use crate::cfg::points_to::{Pointers, Root};
 use crate::error::{Error, Result};
 use crate::instrument::guard::pointers::{opcode, size_of};
-use crate::kernel::frames;
+use crate::kernel::inline_frames;
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
 use crate::kernel::ir::Function;
 use crate::lower::host::table::{Object, Space, Storage};
@@ -75,7 +75,7 @@ impl Objects {
             let mut objects = Objects {
                 layout: LLVMGetModuleDataLayout(module.as_mut_ptr()),
                 pointers: Pointers::find_apart(&[kernel], &closed),
-                names: frames::variable_names(kernel),
+                names: inline_frames::variable_names(kernel),
                 entries: Vec::new(),
                 by_root: HashMap::new(),
                 arguments,

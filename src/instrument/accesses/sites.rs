@@ -7,7 +7,7 @@ use llvm_sys::prelude::LLVMValueRef;
 
 use super::AccessOptions;
 use super::objects::{Objects, Origin};
-use crate::kernel::frames::{self, Frame};
+use crate::kernel::inline_frames::{self, Frame};
 use crate::kernel::ir::{self, Inst};
 use crate::lower::host::abi::mark;
 use crate::lower::host::table::{
@@ -64,7 +64,7 @@ impl<'a> Sites<'a> {
 
     /// The name of the builtin that an instruction belongs to, if it does.
     fn builtin(&self, inst: Inst) -> Option<String> {
-        frames::note(inst, self.builtin)
+        inline_frames::note(inst, self.builtin)
     }
 
     fn path(&mut self, frames: Vec<Frame>) -> u32 {
@@ -102,7 +102,7 @@ impl<'a> Sites<'a> {
             return None;
         }
         let origin = self.objects.origin(pointer);
-        if origin == Origin::Own || frames::note(inst, self.trusted).is_some() {
+        if origin == Origin::Own || inline_frames::note(inst, self.trusted).is_some() {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
@@ -146,7 +146,7 @@ impl<'a> Sites<'a> {
     }
 
     fn site(&mut self, inst: Inst, shape: Shape, space: Space, origin: &Origin) -> u32 {
-        let path = self.path(frames::frames(inst));
+        let path = self.path(inline_frames::frames(inst));
         let object = match origin {
             Origin::Known(all) if all.len() == 1 => Some(all[0]),
             _ => None,
@@ -160,7 +160,7 @@ impl<'a> Sites<'a> {
 
     /// A point where items meet; `what` names it where its builtin is not known.
     pub fn barrier(&mut self, inst: Inst, what: &str, sub_group: bool) -> u32 {
-        let path = self.path(frames::frames(inst));
+        let path = self.path(inline_frames::frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
         let sub_group = sub_group || builtin.starts_with("sub_group_");
         let place = self.table.paths[path as usize].frames[0].clone();
@@ -177,20 +177,20 @@ impl<'a> Sites<'a> {
     }
 
     pub fn fence(&mut self, inst: Inst) -> u32 {
-        let path = self.path(frames::frames(inst));
+        let path = self.path(inline_frames::frames(inst));
         self.table.fences.push(PlainSite { path });
         self.table.fences.len() as u32 - 1
     }
 
     pub fn division(&mut self, inst: Inst) -> u32 {
-        let path = self.path(frames::frames(inst));
+        let path = self.path(inline_frames::frames(inst));
         self.table.divisions.push(PlainSite { path });
         self.table.divisions.len() as u32 - 1
     }
 
     /// A back edge that leaves from this terminator; those of one loop share a number.
     pub fn back_edge(&mut self, terminator: Inst) -> u32 {
-        let path = self.path(frames::loop_frames(terminator, self.loops));
+        let path = self.path(inline_frames::loop_frames(terminator, self.loops));
         let next = self.table.loops.len() as u32;
         let number = *self.loops_by_path.entry(path).or_insert(next);
         if number == next {
@@ -200,7 +200,7 @@ impl<'a> Sites<'a> {
     }
 
     pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
-        let path = self.path(frames::frames(inst));
+        let path = self.path(inline_frames::frames(inst));
         self.table.prints.push(PrintSite { path, format, args });
         self.table.prints.len() as u32 - 1
     }

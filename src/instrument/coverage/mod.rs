@@ -1,6 +1,6 @@
 //! The coverage pass: `plan` decides the bits, `weave` inserts the probes that set them.
 
-mod early;
+mod early_flush;
 mod plan;
 mod weave;
 

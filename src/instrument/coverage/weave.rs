@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::early::Early;
+use super::early_flush::Early;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
 use crate::cfg::graph::{BlockIndex, Edge};
 use crate::cfg::loops::Loop;

@@ -7,7 +7,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use super::access::{Access, Length, Range};
+use super::guarded_instructions::{Access, Length, Range};
 use super::emit::Emitter;
 use super::pointers::{Distance, Object, opcode, space};
 use crate::error::Result;

@@ -9,7 +9,7 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::access::{self, Division};
+use super::guarded_instructions::{self, Division};
 use super::emit::Emitter;
 use crate::error::Result;
 use crate::kernel::ir;
@@ -20,7 +20,7 @@ const HIDDEN: &str = "__kassay_divisor.";
 /// Hides the divisors of all divisions that are to be guarded behind calls of functions that nobody knows.
 pub fn hide(module: &Module<'_>) {
     let functions = ir::functions(module).into_iter().filter(|f| f.has_body());
-    let divisions: Vec<Division> = functions.flat_map(access::divisions).collect();
+    let divisions: Vec<Division> = functions.flat_map(guarded_instructions::divisions).collect();
     // SAFETY: the module is alive; each function takes and returns the divisor's type. The builder is disposed of.
     unsafe {
         let raw = module.as_mut_ptr();

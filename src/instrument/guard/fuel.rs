@@ -9,7 +9,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 
-use super::builtins::{self, Meeting};
+use super::builtin_accesses::{self, Meeting};
 use super::emit::Emitter;
 use super::loops::{Loop, Loops};
 use crate::error::Result;
@@ -285,7 +285,7 @@ fn demote(emitter: &Emitter<'_, '_>, loops: &Loops, blocks: &BTreeSet<LLVMBasicB
 /// Where all items of a group meet.
 fn meetings(emitter: &Emitter<'_, '_>) -> Vec<(Inst, Meeting)> {
     let calls = emitter.kernel.blocks().into_iter().flat_map(|b| b.instructions());
-    calls.filter_map(|i| Some((i, builtins::meets(&i.callee()?)?))).collect()
+    calls.filter_map(|i| Some((i, builtin_accesses::meets(&i.callee()?)?))).collect()
 }
 
 /// Lets the items of a group agree at every meeting.

@@ -7,7 +7,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 use super::bounds;
-use super::builtins;
+use super::builtin_accesses;
 use super::emit::Emitter;
 use crate::error::Result;
 use crate::kernel::ir::{self, Function, Inst};
@@ -30,10 +30,10 @@ pub fn texels(kernel: Function) -> Vec<Texel> {
 
 fn texel(inst: Inst) -> Option<Texel> {
     let callee = inst.callee()?;
-    let (name, parameters) = builtins::split(&callee)?;
+    let (name, parameters) = builtin_accesses::split(&callee)?;
     let writes = ["write_imagef", "write_imagei", "write_imageui", "write_imageh"].contains(&name);
     let reads = ["read_imagef", "read_imagei", "read_imageui", "read_imageh"].contains(&name);
-    let ty = builtins::identifier(parameters)?.0;
+    let ty = builtin_accesses::identifier(parameters)?.0;
     let extents = extents(ty.strip_prefix("ocl_")?.rsplit_once('_')?.0)?;
     let operands = inst.operands();
     // The callee stands behind the arguments; with a sampler there would be one more.

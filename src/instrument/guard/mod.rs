@@ -6,9 +6,9 @@
 //! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
 //! loops then, and pointers lead back to what they point into.
 
-pub(super) mod access;
+pub(super) mod guarded_instructions;
 mod bounds;
-mod builtins;
+mod builtin_accesses;
 mod division;
 mod emit;
 mod fuel;
@@ -101,9 +101,9 @@ pub fn weave(
 ) -> Result<Guards> {
     let kernel = with_probe(module, entry, layout)?;
     let objects = Objects::of(module.as_mut_ptr(), kernel);
-    let accesses = access::accesses(kernel, &objects);
+    let accesses = guarded_instructions::accesses(kernel, &objects);
     let texels = images::texels(kernel);
-    let divisions = access::divisions(kernel);
+    let divisions = guarded_instructions::divisions(kernel);
     let guarded = accesses.iter().map(|a| a.inst).chain(texels.iter().map(|t| t.inst));
     let guarded = guarded.chain(divisions.iter().map(|d| d.inst));
     let mut places: Vec<_> =

@@ -8,7 +8,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::edit::{Binary, Conversion, Expr, Predicate, Unary};
-use super::tools::{Tools, element, is_float, is_integer, is_pointer, lanes, shaped, type_of, width};
+use super::ir_tools::{Tools, element, is_float, is_integer, is_pointer, lanes, shaped, type_of, width};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{Function, Inst};

@@ -14,8 +14,8 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use super::edit::{Edit, Expr};
 use super::expr::{At, Hazard};
 use super::resolve::{Changes, Of, Resolved, resolve};
-use super::threads;
-use super::tools::{self, Tools, type_of};
+use super::thread_arguments;
+use super::ir_tools::{self, Tools, type_of};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
@@ -78,15 +78,15 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     runtime::link_infection(module)?;
     let seen = runtime::function(module, "__kassay_seen")?;
     let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
-    let needs = threads::needs(&resolved.functions, sites, &own)?;
+    let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let tools = Tools::new(module);
-    let probes: Vec<LLVMValueRef> = resolved.functions.iter().map(|f| threads::stand_in_probe(&tools, *f)).collect();
+    let probes: Vec<LLVMValueRef> = resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&tools, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
     watch(&resolved, &tools, &structural, &sink)?;
-    let values = threads::probe(&tools, &mut resolved.functions, &needs);
+    let values = thread_arguments::probe(&tools, &mut resolved.functions, &needs);
     for (stand_in, value) in probes.into_iter().zip(values) {
-        threads::settle_one(stand_in, value);
+        thread_arguments::settle_one(stand_in, value);
     }
     drop_effect_attributes(module);
     canonical::verify(module, "weaving infection probes")?;
@@ -211,7 +211,7 @@ impl Prober<'_> {
         shown: &mut Shown,
     ) -> Result<()> {
         let ty = type_of(original);
-        if self.structural[of.owner] || !(tools::is_integer(ty) || tools::is_float(ty) || tools::is_pointer(ty)) {
+        if self.structural[of.owner] || !(ir_tools::is_integer(ty) || ir_tools::is_float(ty) || ir_tools::is_pointer(ty)) {
             shown.always(of.owner, BOTH);
             return Ok(());
         }
@@ -247,10 +247,10 @@ impl Prober<'_> {
         let ty = type_of(value);
         // SAFETY: alive; the integers are as wide as the floats or pointers.
         unsafe {
-            let integers = |width| tools::shaped(LLVMIntTypeInContext(self.tools.context, width), ty);
-            if tools::is_float(ty) {
-                LLVMBuildBitCast(self.tools.builder, value, integers(tools::width(ty)), c"".as_ptr())
-            } else if tools::is_pointer(ty) {
+            let integers = |width| ir_tools::shaped(LLVMIntTypeInContext(self.tools.context, width), ty);
+            if ir_tools::is_float(ty) {
+                LLVMBuildBitCast(self.tools.builder, value, integers(ir_tools::width(ty)), c"".as_ptr())
+            } else if ir_tools::is_pointer(ty) {
                 LLVMBuildPtrToInt(self.tools.builder, value, integers(64), c"".as_ptr())
             } else {
                 value

@@ -1,6 +1,6 @@
 //! Weaving mutants: edits as plain data, and the passes that put them into a module.
 
-pub mod alone;
+pub mod single;
 pub mod edit;
 mod expr;
 pub mod infection;
@@ -8,8 +8,8 @@ mod private_calls;
 pub mod privatise;
 mod resolve;
 pub mod schemata;
-mod threads;
-pub(super) mod tools;
+mod thread_arguments;
+pub(super) mod ir_tools;
 mod weaver;
 
 pub use edit::{

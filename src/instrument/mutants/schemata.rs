@@ -7,8 +7,8 @@ use inkwell::module::Module;
 
 use super::edit::{Edit, Place};
 use super::resolve::resolve;
-use super::threads;
-use super::tools::Tools;
+use super::thread_arguments;
+use super::ir_tools::Tools;
 use super::weaver::{Force, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -38,11 +38,11 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     let (changes, edges) = (&resolved.changes, &resolved.edges);
     let own: BTreeSet<usize> = changes.keys().map(|p| p.function).chain(edges.keys().map(|e| e.0)).collect();
     let own = |f: usize| own.contains(&f);
-    let needs = threads::needs(&resolved.functions, sites, &own)?;
+    let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let tools = Tools::new(module);
     let forces: Vec<Force> = mutants.iter().map(|(number, _)| Force::Number(*number)).collect();
     // Calls that give numbers on become other instructions, so this comes last; until then others stand for the numbers.
-    let stand_ins: Vec<_> = resolved.functions.iter().map(|f| threads::stand_in(&tools, *f, pairs)).collect();
+    let stand_ins: Vec<_> = resolved.functions.iter().map(|f| thread_arguments::stand_in(&tools, *f, pairs)).collect();
     for (f, stand_in) in stand_ins.iter().enumerate() {
         let weaver = Weaver { tools: &tools, forces: &forces, numbers: Some(*stand_in), form };
         let begin = |function| Place { function, block: 0, instruction: 0 };
@@ -51,9 +51,9 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
         }
         weaver.edges(&resolved.edges.range((f, 0, 0)..(f + 1, 0, 0)).map(|(_, e)| e).collect::<Vec<_>>())?;
     }
-    let numbers = threads::numbers(&tools, &mut resolved.functions, &needs, pairs);
+    let numbers = thread_arguments::numbers(&tools, &mut resolved.functions, &needs, pairs);
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
-        threads::settle(stand_in, numbers);
+        thread_arguments::settle(stand_in, numbers);
     }
     drop_effect_attributes(module);
     canonical::verify(module, "weaving mutants")

@@ -7,7 +7,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 use super::edit::{Action, EdgeChange, Expr};
 use super::expr::{At, Hazard};
 use super::resolve::{Changes, EdgeChanges, Of};
-use super::tools::{self, Tools, type_of};
+use super::ir_tools::{self, Tools, type_of};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Inst, is_bool};
 
@@ -100,10 +100,10 @@ impl Weaver<'_> {
             if *i == 1 && matches!(Inst(inst).opcode(), LLVMShl | LLVMLShr | LLVMAShr) {
                 // The original amount was masked by clang, if it needed that; another one is not.
                 self.tools.before(inst);
-                let last = tools::width(type_of(new)) - 1;
+                let last = ir_tools::width(type_of(new)) - 1;
                 // SAFETY: alive; integers of one type.
                 new = unsafe {
-                    let last = LLVMConstInt(tools::element(type_of(new)), last.into(), 0);
+                    let last = LLVMConstInt(ir_tools::element(type_of(new)), last.into(), 0);
                     let mask = self.tools.splat(last, type_of(new));
                     LLVMBuildAnd(self.tools.builder, new, mask, c"".as_ptr())
                 };
@@ -146,7 +146,7 @@ impl Weaver<'_> {
             value = self.replaced(anchor, &here, value, &changes.result)?;
         }
         if value != inst && has_value {
-            tools::replace_in(&users, inst, value);
+            ir_tools::replace_in(&users, inst, value);
         }
         // SAFETY: alive; replaced everywhere. An instruction that something else is always executed for is gone already.
         unsafe {
@@ -317,7 +317,7 @@ impl Weaver<'_> {
         };
         let pointer = |at: &At<'_>, e: &Expr| {
             let p = at.value(e, ty)?;
-            if tools::is_pointer(type_of(p)) { Ok(p) } else { Err(Error::internal("an address that is no pointer")) }
+            if ir_tools::is_pointer(type_of(p)) { Ok(p) } else { Err(Error::internal("an address that is no pointer")) }
         };
         // SAFETY: alive; addresses are pointers, and what is stored has the type of what is loaded.
         unsafe {
@@ -344,9 +344,9 @@ impl Weaver<'_> {
                     let old = LLVMBuildLoad2(b, held, address, c"".as_ptr());
                     let wanted = LLVMBuildLoad2(b, held, expected, c"".as_ptr());
                     let bits = |v| {
-                        if tools::is_float(held) {
-                            let same = LLVMIntTypeInContext(self.tools.context, tools::width(held));
-                            LLVMBuildBitCast(b, v, tools::shaped(same, held), c"".as_ptr())
+                        if ir_tools::is_float(held) {
+                            let same = LLVMIntTypeInContext(self.tools.context, ir_tools::width(held));
+                            LLVMBuildBitCast(b, v, ir_tools::shaped(same, held), c"".as_ptr())
                         } else {
                             v
                         }
@@ -388,11 +388,11 @@ impl Weaver<'_> {
         let way = |(of, to): &(Of<'_, EdgeChange>, Block)| {
             let to = self.tools.head(*to);
             let (way, _) = self.tools.passing(to, to, c"kassay.redirected");
-            for phi in tools::phis(to) {
+            for phi in ir_tools::phis(to) {
                 let mut value = match of.what.phi.filter(|_| is_bool(phi)) {
                     // SAFETY: alive.
                     Some(value) => unsafe { LLVMConstInt(self.tools.bool(), value.into(), 0) },
-                    None => tools::incoming(phi, source).ok_or_else(|| {
+                    None => ir_tools::incoming(phi, source).ok_or_else(|| {
                         Error::internal("a redirected edge leads to a `phi` that has no value for it")
                     })?,
                 };
@@ -452,7 +452,7 @@ struct Here<'a> {
 }
 
 fn kind_of(value: LLVMValueRef) -> LLVMTypeKind {
-    tools::kind(type_of(value))
+    ir_tools::kind(type_of(value))
 }
 
 fn reads_memory(expr: &Expr) -> bool {

@@ -17,7 +17,7 @@ use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::mangling::name_in_libclc;
 use super::prepare::run;
-use super::{annotate, emit, gpu_habits, handles, plain};
+use super::{annotate, emit, gpu_assumptions, handles, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
 use crate::kernel::cache::{self, Key};
@@ -311,9 +311,9 @@ fn together<'c>(
     for name in wanted.keys() {
         if let Some(f) = ir::function(&module, name) {
             let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
-            gpu_habits::confine(&module, f);
+            gpu_assumptions::confine(&module, f);
             if !base.starts_with("convert_") {
-                gpu_habits::saturate(&module, f);
+                gpu_assumptions::saturate(&module, f);
             }
             annotate::builtin(&module, f, base);
         }

@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
 
-use super::{abi, plain, support, wrapper};
+use super::{abi, plain, runtime_support, wrapper};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
 use crate::lower::guarded::{self, Limit};
@@ -86,7 +86,7 @@ pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
 }
 
 /// Emits a woven kernel, whose last parameter is the item, as an ELF object that defines [`abi::ENTRY`] and calls hooks
-/// ([`abi::hook`]) and functions of [`support`]. The module stays as it is: all is done in a child process. The same module
+/// ([`abi::hook`]) and functions of [`runtime_support`]. The module stays as it is: all is done in a child process. The same module
 /// gives the same bytes on the same machine.
 ///
 /// # Errors
@@ -150,7 +150,7 @@ fn check(object: &[u8]) -> Result<()> {
     use object::{Object, ObjectSymbol};
     let file = object::File::parse(object)
         .map_err(|e| Error::internal("the simulator's code is no object file").details(e.to_string()))?;
-    let known = |name: &str| abi::hook::ALL.contains(&name) || support::address(name).is_some();
+    let known = |name: &str| abi::hook::ALL.contains(&name) || runtime_support::address(name).is_some();
     let unknown: Vec<String> = file
         .symbols()
         .filter(|s| s.is_undefined())

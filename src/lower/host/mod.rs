@@ -7,13 +7,13 @@ pub mod abi;
 mod annotate;
 mod builtins;
 pub mod emit;
-mod gpu_habits;
+mod gpu_assumptions;
 mod handles;
 mod inline;
 mod mangling;
 mod plain;
 pub mod prepare;
-pub mod support;
+pub mod runtime_support;
 pub mod table;
 
 mod wrapper;

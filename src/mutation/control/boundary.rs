@@ -6,7 +6,7 @@ use llvm_sys::prelude::LLVMTypeRef;
 
 use super::effects::{Body, has_effects};
 use super::formula::{is_not, without_parentheses};
-use super::logic;
+use super::short_circuit_decisions;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
 use crate::kernel::ast::Node;
@@ -66,7 +66,7 @@ fn tests<'a>(
     };
     let mut found = Vec::new();
     if let (Some(ast), Some(condition)) = (subject.ast, condition) {
-        for decision in logic::find(body, ast, subject.sources) {
+        for decision in short_circuit_decisions::find(body, ast, subject.sources) {
             let Some(circuit) = decision.circuit.as_ref().filter(|c| c.phi == Some(phi)) else { continue };
             let nodes = corresponding(stripped(condition), &decision.written.leaves);
             let insts = of_blocks(&circuit.leaves);
@@ -76,7 +76,7 @@ fn tests<'a>(
         }
     }
     if found.is_empty() {
-        let candidates = super::circuits::Candidates::of(&body.sites.cfg, &body.sites.dominance);
+        let candidates = super::short_circuits::Candidates::of(&body.sites.cfg, &body.sites.dominance);
         for circuit in candidates.rest().into_iter().filter(|c| c.phi == Some(phi)) {
             found.extend(of_blocks(&circuit.leaves).into_iter().flatten().map(|inst| (inst, None)));
         }

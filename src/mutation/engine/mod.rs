@@ -9,11 +9,11 @@ use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
-use super::forge::{Effort, Forge, Refusable, Woven};
+use super::module_builder::{Effort, Forge, Refusable, Woven};
 use super::mutant::Mutant;
 use super::runner::{self, Case, Cost};
-use super::sizing;
-use super::trial::{self, Running, Trial, Trying};
+use super::module_sizing;
+use super::baseline::{self, Running, Trial, Trying};
 use super::verdict::Fate;
 
 mod modules;
@@ -196,7 +196,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
             let program = whole.programs[0];
             let trial =
-                trial::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
+                baseline::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
             self.expense.executions += 1 + u64::from(trying.repeats);
             match &trial.dropped {
                 Some(reason) => self.dropped[i] = Some(reason.clone()),
@@ -430,7 +430,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         };
         let begun = Instant::now();
         // One mutant runs a few times: optimising its module pays only for launches that take long without.
-        let runs = sizing::price(&self.trials, std::slice::from_ref(case), true, |t| t.run_time);
+        let runs = module_sizing::price(&self.trials, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
             Strategy::Schemata if runs * self.options.repeats < self.whole_build => Effort::Quick,
             _ => Effort::Optimised,

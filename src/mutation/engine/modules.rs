@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-use super::super::forge::Effort;
+use super::super::module_builder::Effort;
 use super::super::runner::{self, Case};
-use super::super::sizing::{self, Sizes};
-use super::super::trial;
+use super::super::module_sizing::{self, Sizes};
+use super::super::baseline;
 use super::{Engine, MOST, Whole};
 
 impl Engine<'_, '_> {
@@ -20,7 +20,7 @@ impl Engine<'_, '_> {
         pairs: bool,
         tell: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        let whole_price = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        let whole_price = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
         let in_whole = |engine: &Self, case: &Case| {
             engine.whole.as_ref().is_some_and(|w| {
                 all[case.index].0.iter().all(|m| w.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
@@ -34,7 +34,7 @@ impl Engine<'_, '_> {
             };
         }
         let modules = cases.len().div_ceil(MOST).max(1) as f64;
-        if self.whole.is_some() && whole_price < self.whole_build.mul_f64(sizing::WORTHWHILE * modules) {
+        if self.whole.is_some() && whole_price < self.whole_build.mul_f64(module_sizing::WORTHWHILE * modules) {
             cases.sort_by_key(|case| !in_whole(self, case));
             let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| in_whole(self, case)));
             self.on_whole(inside, all, tell)?;
@@ -120,8 +120,8 @@ impl Engine<'_, '_> {
             self.distrusted(cases, all, tell, sizes)?;
             return Ok(begun.elapsed());
         };
-        let here = sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
-        let there = sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        let here = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
+        let there = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
         sizes.ran(cases.len(), here);
         if sizes.has_whole() && there < here {
             self.on_whole(cases, all, tell)?;
@@ -151,7 +151,7 @@ impl Engine<'_, '_> {
         let mut times = BTreeMap::new();
         for trial in &self.trials {
             self.expense.executions += 1;
-            match trial::time(self.lanes[0].as_mut(), module.programs[0], trial, &self.running)? {
+            match baseline::time(self.lanes[0].as_mut(), module.programs[0], trial, &self.running)? {
                 Some(time) => times.insert(trial.position, time),
                 None => return Ok(None),
             };

@@ -7,8 +7,8 @@
 
 pub mod licences;
 pub mod normal;
-pub mod opaque;
-mod order;
+pub mod opaque_calls;
+mod canonical_order;
 mod parts;
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use inkwell::context::Context;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::mutants::{Edit, alone};
+use crate::instrument::mutants::{Edit, single};
 use crate::solve::{lockstep, proof};
 use normal::Normal;
 use parts::Base;
@@ -168,7 +168,7 @@ fn judge(base: &Base<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> R
     // Without a normal form of the original there is nothing to compare with.
     let Some(original) = part.original else { return Ok(Finding::Class(None)) };
     let mutant = part.module.clone();
-    alone::apply(&mutant, base.kernel.sites, edit)?;
+    single::apply(&mutant, base.kernel.sites, edit)?;
     if !normal::promote(&mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }

@@ -10,8 +10,8 @@ use llvm_sys::error::*;
 use llvm_sys::prelude::*;
 use llvm_sys::transforms::pass_builder::*;
 
-use super::opaque::{self, Opaque};
-use super::{licences, order};
+use super::opaque_calls::{self, Opaque};
+use super::{licences, canonical_order};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function, Inst};
@@ -47,7 +47,7 @@ pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
 /// As [`of`].
 pub fn of_promoted(module: Module<'_>) -> Result<Normal> {
     run(&module, OPTIMISING)?;
-    order::canonicalise(&module);
+    canonical_order::canonicalise(&module);
     canonical::verify(&module, "the normal form")?;
     if reads_uninitialised(&module) {
         return Ok(Normal::Open);
@@ -119,7 +119,7 @@ fn is_open(module: &Module<'_>) -> bool {
 /// Whether a scalar is used that may be uninitialised. What only fills a variable that stays in memory is not used yet.
 fn reads_uninitialised(module: &Module<'_>) -> bool {
     instructions(module)
-        .filter(|inst| inst.callee().is_some_and(|name| name.starts_with(opaque::UNINITIALISED)))
+        .filter(|inst| inst.callee().is_some_and(|name| name.starts_with(opaque_calls::UNINITIALISED)))
         .any(|call| !only_stored(call))
 }
 

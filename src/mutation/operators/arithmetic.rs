@@ -3,7 +3,7 @@
 //! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which has bitwise operators and shifts too).
 
 use super::replacing::{add, exchanged, wanted};
-use crate::mutation::operations::{BinaryOp, OperationKind};
+use crate::mutation::source_ops::{BinaryOp, OperationKind};
 use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 pub const AOR: Operator = Operator {

@@ -7,7 +7,7 @@ use super::arithmetic::{counterpart, others};
 use super::replacing::{add, binary, each, exchanged, wanted};
 use crate::instrument::mutants::Edit;
 use crate::mutation::mutant::Excluded;
-use crate::mutation::operations::{BinaryOp, Class, Implementation, Operation, OperationKind};
+use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 pub const ASR: Operator = Operator {

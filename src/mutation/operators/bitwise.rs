@@ -4,7 +4,7 @@ use super::arithmetic::counterpart;
 use super::replacing::{add, each, exchanged, refolded, wanted};
 use crate::instrument::mutants::{Edit, Expr, Unary};
 use crate::kernel::ast::Node;
-use crate::mutation::operations::{BinaryOp, Class, Implementation, Operation, OperationKind};
+use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 pub const BOR: Operator = Operator {

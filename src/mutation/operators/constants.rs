@@ -14,7 +14,7 @@ use crate::kernel::ir::{self, Inst};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text;
 use crate::mutation::mutant::{Excluded, Mutant};
-use crate::mutation::operations::{Literal, literals};
+use crate::mutation::source_ops::{Literal, literals};
 use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const LVR: Operator = Operator {

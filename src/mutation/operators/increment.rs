@@ -3,7 +3,7 @@
 use super::assignment::needs_source;
 use super::replacing::{add, binary, each, negated_index, wanted};
 use crate::instrument::mutants::Edit;
-use crate::mutation::operations::{BinaryOp, Implementation, Operation, OperationKind};
+use crate::mutation::source_ops::{BinaryOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const ARS: Operator = Operator {

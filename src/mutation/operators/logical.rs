@@ -9,10 +9,10 @@ use llvm_sys::LLVMOpcode;
 use super::loop_boundary::binds_tightly;
 use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
-use crate::mutation::control::circuits::{Candidates, Circuit};
+use crate::mutation::control::short_circuits::{Candidates, Circuit};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula, without_parentheses};
-use crate::mutation::control::logic::{self, Decision};
+use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
@@ -45,7 +45,7 @@ fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found:
         match subject.ast.filter(|_| body.written.is_some()) {
             Some(ast) => {
                 let operator = OfSource { subject, body: &body, id, changes };
-                for decision in logic::find(&body, ast, subject.sources) {
+                for decision in short_circuit_decisions::find(&body, ast, subject.sources) {
                     operator.decision(&decision, found);
                 }
                 operator.vectors(ast, found);

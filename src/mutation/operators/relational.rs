@@ -4,7 +4,7 @@
 
 use super::replacing::{add, each, predicate, refolded, wanted};
 use crate::instrument::mutants::{Edit, Expr};
-use crate::mutation::operations::{CompareOp, Implementation, Operation, OperationKind};
+use crate::mutation::source_ops::{CompareOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Found, Operator, Preset, Subject};
 
 pub const CBR: Operator = Operator {

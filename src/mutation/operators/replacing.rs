@@ -3,7 +3,7 @@
 use crate::instrument::mutants::{Binary, Edit, Expr, Predicate, Slot};
 use crate::kernel::ast::Node;
 use crate::mutation::mutant::{Excluded, Mutant};
-use crate::mutation::operations::{
+use crate::mutation::source_ops::{
     self, BinaryOp, Class, CompareOp, Folded, Implementation, Instance, Operation, OperationKind, Operations, Ty,
 };
 use crate::mutation::subject::{Found, Preset, Subject};
@@ -15,7 +15,7 @@ pub fn wanted<'a>(
     wants: &dyn Fn(OperationKind) -> bool,
     found: &mut Found,
 ) -> Operations<'a> {
-    let all = subject.read.operations.get_or_init(|| operations::find(subject));
+    let all = subject.read.operations.get_or_init(|| source_ops::find(subject));
     let mut operations = Operations {
         list: all.list.iter().filter(|o| wants(o.kind)).cloned().collect(),
         left: all.left.iter().filter(|left| wants(left.kind)).cloned().collect(),

@@ -5,7 +5,7 @@ use crate::instrument::mutants::{Edit, Expr, Slot, Unary};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::mutation::mutant::{Mutant, SourceRange};
-use crate::mutation::operations::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
+use crate::mutation::source_ops::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
 use crate::mutation::subject::{Found, Operator, Subject};
 
 pub const AIU: Operator = Operator {
@@ -127,7 +127,7 @@ fn text(subject: &Subject<'_>, operation: &Operation<'_>, node: &Node) -> Option
     if own.begin.spelling.is_some() || own.end.spelling.is_some() {
         return None;
     }
-    let range = operations::extent(subject, operation, node)?;
+    let range = source_ops::extent(subject, operation, node)?;
     let line = subject.sources.at(&range.file, range.start.line, range.start.column)?;
     let length = range.end.column.checked_sub(range.start.column).filter(|_| range.start.line == range.end.line)?;
     Some((line.get(..length as usize)?.to_owned(), range))

@@ -6,7 +6,7 @@ use crate::instrument::marks::MARK;
 use crate::kernel::interface::{ArgKind, Interface, Scalar, Type};
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 use crate::suite::launch::{ArgValue, Launch};
-use crate::suite::layout::{self, Leaf, Number};
+use crate::suite::scalar_layout::{self, Leaf, Number};
 
 /// What the user allows of one argument. Without one, anything.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,7 +189,7 @@ impl Inputs {
         let input = |(position, arg): (usize, &crate::kernel::interface::Arg)| {
             let bound = bounds.iter().find(|b| b.position == position);
             let leaves = match &arg.kind {
-                ArgKind::Value(ty) => layout::leaves(ty),
+                ArgKind::Value(ty) => scalar_layout::leaves(ty),
                 _ => Vec::new(),
             };
             let scalar = match &arg.kind {
@@ -226,7 +226,7 @@ impl Inputs {
 
 /// The one scalar type that values of the type consist of.
 fn only_scalar(ty: &Type) -> Option<Scalar> {
-    let leaves = layout::leaves(ty);
+    let leaves = scalar_layout::leaves(ty);
     let first = leaves.first()?.scalar;
     leaves.iter().all(|l| l.scalar == first).then_some(first)
 }

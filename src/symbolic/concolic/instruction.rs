@@ -6,7 +6,7 @@ use super::item::Item;
 use super::machine::Machine;
 use super::memory::{self, Block};
 use super::value::{self, Lane, Value};
-use crate::program::{Instruction, Kind, Op, Shape, arithmetic, mathematics, signed};
+use crate::program::{Instruction, Kind, Op, Shape, arithmetic, math, signed};
 use crate::solve::concrete::Trial;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
@@ -264,7 +264,7 @@ impl Machine<'_> {
             let mut trial = Trial::of(&self.scratch, Model::default());
             return Value::of_bits(found.iter().map(|t| trial.value(*t)), shape);
         }
-        match mathematics::builtin(program, instruction, args, shape) {
+        match math::builtin(program, instruction, args, shape) {
             Some(bits) => Value::of_bits(bits, shape),
             None => Value::of(Vec::new(), shape),
         }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::inputs::{self, Inputs};
 use super::item::{Item, Mode, START, State};
 use super::memory::{self, Block, Initial};
-use super::states::States;
+use super::product_graph::States;
 use super::trace::{Class, Entry, Run, Trace};
 use super::value::{self, Lane, Value};
 use crate::program::{Definition, End, Instruction, Kind, Op, Program};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::climb::Values;
+use super::local_search::Values;
 use super::inputs::{self, Inputs};
 use super::memory::LARGEST;
 use crate::suite::launch::{ArgValue, Launch, NdRange};

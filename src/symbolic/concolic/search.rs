@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::climb::{self, Values};
+use super::local_search::{self, Values};
 use super::inputs;
 use super::machine::{self, Setup};
 use super::proposal::{Changes, Proposal};
-use super::question::{Asked, Freedom, Question};
-use super::states::UNREACHABLE;
+use super::path_query::{Asked, Freedom, Question};
+use super::product_graph::UNREACHABLE;
 use super::trace::{Entry, Run, Trace};
 use super::variables::Variables;
 use super::{Engine, Limits, Node, hash_of};
@@ -363,8 +363,8 @@ impl Engine<'_> {
         let question = self.asked(candidate).question(&mut terms, &mut variables, place, flipped, chosen);
         (self.terms, self.variables) = (terms, variables);
         let question = question?;
-        let effort = climb::effort(&self.terms, &question.conditions);
-        let is_hard = effort > climb::SOLVABLE || effort > 0 && candidate.effort == 0;
+        let effort = local_search::effort(&self.terms, &question.conditions);
+        let is_hard = effort > local_search::SOLVABLE || effort > 0 && candidate.effort == 0;
         let (easy, others) = Freedom::ALL.split_at(2);
         let others = others.iter().copied().map(Some);
         for freedom in easy.iter().copied().map(Some).chain([None]).chain(others) {
@@ -402,7 +402,7 @@ impl Engine<'_> {
             }
         }
         // It comes back to the solver, if that can be asked.
-        self.statistics.undecided += u64::from(is_hard && effort <= climb::SOLVABLE);
+        self.statistics.undecided += u64::from(is_hard && effort <= local_search::SOLVABLE);
         None
     }
 
@@ -422,7 +422,7 @@ impl Engine<'_> {
             None => inputs::value_of(name, &node.launch, node.local, trace.group, trace.local),
             Some(at) => inputs::cell_of(name, at, &node.launch),
         };
-        let found = climb::climb(&self.terms, conditions, &start, self.end);
+        let found = local_search::climb(&self.terms, conditions, &start, self.end);
         self.statistics.climbed += u64::from(found.is_some());
         found
     }

@@ -30,7 +30,7 @@ pub struct Trace {
     pub paths: Vec<Vec<Entry>>,
     /// By step of each path: a number for the way that led there.
     pub ways: Vec<Vec<u64>>,
-    /// And the state ([`super::states`]) in which it was taken; of use where a block ends.
+    /// And the state ([`super::product_graph`]) in which it was taken; of use where a block ends.
     pub states: Vec<Vec<u32>>,
     /// By step: that it is this state, where that is because of a `select` on a condition that is a term.
     pub chosen: Vec<BTreeMap<usize, Vec<Term>>>,
@@ -59,7 +59,7 @@ pub struct Run {
     pub marks: BTreeSet<u32>,
     /// In the order in which they were met.
     pub classes: Vec<Class>,
-    /// Ways out of states that were taken, ascending ([`super::states::States::way`]).
+    /// Ways out of states that were taken, ascending ([`super::product_graph::States::way`]).
     pub ways: Vec<u32>,
     /// Of branches on integers: by state and the direction that was not taken, how far the operands were from taking it.
     pub gaps: BTreeMap<(u32, u32), u64>,

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::encode::{Encoded, Phi, Way};
-use super::reasons::Background;
-use super::rough::Rough;
+use super::unsat_core::Background;
+use super::float_abstraction::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 

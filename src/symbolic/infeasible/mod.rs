@@ -19,9 +19,9 @@ mod encode;
 mod invariants;
 mod launch;
 mod memory;
-mod nest;
-mod reasons;
-mod rough;
+mod loop_nest;
+mod unsat_core;
+mod float_abstraction;
 mod values;
 
 use std::time::Instant;
@@ -32,7 +32,7 @@ use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
 pub use self::launch::Most;
-pub use self::reasons::Fate;
+pub use self::unsat_core::Fate;
 
 /// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn prove_with(
     limits: &Limits,
 ) -> Vec<Fate> {
     let unknown = |reason: &str| Fate::Unknown { reason: reason.to_owned(), bound: None };
-    let Some(nest) = nest::Nest::of(program) else {
+    let Some(nest) = loop_nest::Nest::of(program) else {
         return marks.iter().map(|_| unknown("its control flow is no nest of loops")).collect();
     };
     let Some(mut encoded) = encode::encode(program, &nest, limits) else {
@@ -91,20 +91,20 @@ fn prove_with(
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
-    let background = reasons::background(&mut encoded, program, interface, assumptions, most);
-    let mut rough = rough::Rough::default();
-    reasons::roughen(&mut encoded, &mut rough);
-    let mut found = reasons::Found::new(&encoded.terms, &rough);
-    let first = |m: &u32| reasons::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
+    let background = unsat_core::background(&mut encoded, program, interface, assumptions, most);
+    let mut rough = float_abstraction::Rough::default();
+    unsat_core::roughen(&mut encoded, &mut rough);
+    let mut found = unsat_core::Found::new(&encoded.terms, &rough);
+    let first = |m: &u32| unsat_core::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
     let mut fates: Vec<Result<Fate, Answer>> = marks.iter().map(first).collect();
     if fates.iter().any(Result::is_err) && !encoded.loops.is_empty() {
         let kept = invariants::find(&mut encoded, &background, &mut rough, limits);
         for invariant in &kept {
             rough.of(&mut encoded.terms, invariant.holds);
         }
-        let mut found = reasons::Found::new(&encoded.terms, &rough);
+        let mut found = unsat_core::Found::new(&encoded.terms, &rough);
         for (mark, fate) in marks.iter().zip(&mut fates).filter(|(_, fate)| fate.is_err()) {
-            *fate = reasons::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
+            *fate = unsat_core::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
         }
     }
     fates.into_iter().map(|fate| fate.unwrap_or_else(|answer| open(&answer, &encoded, limits))).collect()

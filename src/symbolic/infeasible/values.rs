@@ -1,10 +1,10 @@
-//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open (`symbolic::open`), it is anything.
+//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open (`symbolic::implementation_defined`), it is anything.
 
 use super::encode::Encoder;
 use super::memory::{self, Cell};
 use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId, masked};
 use crate::solve::expression::{Operation, Sort, Term};
-use crate::symbolic::{open, transfer};
+use crate::symbolic::{implementation_defined, transfer};
 
 /// Tables with more elements are not looked up.
 const TABLE: u64 = 64;
@@ -82,7 +82,7 @@ impl Encoder<'_> {
     /// What follows from operands alone, with what the device chooses of it.
     fn transferred(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
         let operands = self.operands(instruction);
-        open::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
+        implementation_defined::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
     }
 
     fn shuffled(&mut self, instruction: &Instruction, mask: &[i32]) -> Option<Vec<Term>> {

@@ -2,7 +2,7 @@
 
 use super::groups::{ITEM, SEVERAL};
 use super::launch::Area;
-use super::places::Places;
+use super::cell_arrays::Places;
 use crate::error::Result;
 use crate::exec::simulator::observation::Footprint;
 

@@ -13,16 +13,16 @@
 
 mod cells;
 mod clocks;
-mod find;
+mod first_pass;
 mod flags;
 mod footprint;
 mod groups;
 mod launch;
-mod lazy;
-mod lens;
-mod order;
-mod places;
-mod record;
+mod lazy_array;
+mod fast_path;
+mod happens_before;
+mod cell_arrays;
+mod second_pass;
 mod recorder;
 mod report;
 mod sites;
@@ -30,17 +30,17 @@ mod sites;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Conflict, Footprint};
 use crate::lower::host::table::{HostTable, Mode, Scope};
-use find::{Finder, Touch};
+use first_pass::{Finder, Touch};
 use flags::Flags;
 use footprint::Feet;
 use groups::{Flight, Groups, ITEM, Renewal};
-use order::Seen;
+use happens_before::Seen;
 use recorder::Recorder;
 use sites::Site;
 
 pub use groups::Slot as Group;
 pub use launch::{Area, Grid, Memory, Place, Strided, Who};
-pub use lens::{Lens, Way};
+pub use fast_path::{Lens, Way};
 
 /// What a run of a launch is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

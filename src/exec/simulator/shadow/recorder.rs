@@ -3,9 +3,9 @@
 use super::flags::Flags;
 use super::groups::Groups;
 use super::launch::{Area, Grid, Memory, Place, Strided, Who};
-use super::order::{Location, Order, Seen};
-use super::places::Places;
-use super::record::{Entry, Record, Scene};
+use super::happens_before::{Location, Order, Seen};
+use super::cell_arrays::Places;
+use super::second_pass::{Entry, Record, Scene};
 use super::report::Findings;
 use super::sites::{self, Site};
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! The kernel as a formula: its acyclic graph gone through in order, loops in place of their headers.
 
-mod circles;
+mod loops;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use super::launch::Launch;
 use super::memory::{Cells, Memory};
-use super::nest::{Nest, successors};
+use super::loop_nest::{Nest, successors};
 use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Op, Program, ValueId};
 use crate::solve::expression::{Operation, Term, Terms};
 use crate::solve::query::Limits;
-use crate::symbolic::open::Choices;
+use crate::symbolic::implementation_defined::Choices;
 
 /// Instructions that the formula has, copies of loop bodies included.
 const MOST: usize = 60_000;

@@ -1,0 +1,411 @@
+//! Whether what the work-items do can depend on how they interleave: what flows from atomics and from racing accesses to addresses,
+//! branches and barriers.
+//!
+//! Where nothing does, every interleaving of an input makes the same accesses and meets the same barriers, so that what was found in one
+//! of them stands for all (`holds_for` in results). Only explicit flows are followed, because a branch that is reached ends the
+//! argument already. Memory is one place per variable and argument; arguments are taken to be different buffers.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::LLVMGetFirstUse;
+use llvm_sys::prelude::LLVMValueRef;
+
+use super::points_to::{self, Pointers, Root, Roots};
+use crate::kernel::builtins::{self, Operation};
+use crate::kernel::ir::{self, DebugLocation, Function, Inst};
+
+/// Where a value comes from that can differ between interleavings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// What an atomic gives, or leaves in memory.
+    Atomic(Option<DebugLocation>),
+    /// What a racing access reads or writes; without a place: of a race whose place the code does not tell.
+    Race(Option<DebugLocation>),
+}
+
+/// What it reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sink {
+    Address,
+    Branch,
+    Barrier,
+    /// Of an integer division, which may trap.
+    Divisor,
+}
+
+/// That something which can differ decides what is done.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flow {
+    pub sink: Sink,
+    pub location: Option<DebugLocation>,
+    /// One of those from which it comes.
+    pub origin: Origin,
+}
+
+impl fmt::Display for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |location: &Option<DebugLocation>| match location {
+            Some(place) if place.line > 0 => format!(" in line {}", place.line),
+            _ => String::new(),
+        };
+        let origin = match &self.origin {
+            Origin::Atomic(place) => format!("an atomic{}", line(place)),
+            Origin::Race(place) => format!("a racing access{}", line(place)),
+        };
+        let sink = match self.sink {
+            Sink::Address => "an address",
+            Sink::Branch => "a branch",
+            Sink::Barrier => "a barrier",
+            Sink::Divisor => "a divisor",
+        };
+        write!(f, "a value of {origin} decides {sink}{}", line(&self.location))
+    }
+}
+
+/// All such flows, in the order of the source, one per place that is reached. `racing`: places of accesses that race, as the module's debug
+/// locations have them; where one of them (line 0, say) is not found in the module, every read of shared memory that is written
+/// counts as racing. The module is best read with its private scalars promoted.
+pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<Flow> {
+    let (kernel, helpers): (Vec<Function>, Vec<Function>) =
+        ir::functions(module).into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
+    let functions: Vec<Function> = kernel.into_iter().chain(helpers).collect();
+    let mut search = Search::new(functions, racing);
+    while search.round() {}
+    search.flows()
+}
+
+struct Search {
+    functions: Vec<Function>,
+    instructions: Vec<Inst>,
+    racing: BTreeSet<DebugLocation>,
+    /// Whether races are at places that nobody knows.
+    vague: bool,
+    pointers: Pointers,
+    written: Roots,
+    /// What can differ, and from where it comes.
+    values: HashMap<LLVMValueRef, Origin>,
+    contents: HashMap<Root, Origin>,
+}
+
+/// A call of a builtin.
+struct Call {
+    /// Base name.
+    name: String,
+    /// Types of the parameters, mangled.
+    params: String,
+    operands: Vec<LLVMValueRef>,
+}
+
+impl Call {
+    /// `None`: no call, or of a function with a body.
+    fn of(inst: Inst) -> Option<Call> {
+        if inst.opcode() != LLVMOpcode::LLVMCall {
+            return None;
+        }
+        let callee = points_to::called(inst);
+        if callee.is_some_and(Function::has_body) {
+            return None;
+        }
+        let full = callee.map(Function::name).unwrap_or_default();
+        let (name, params) = builtins::demangle(&full).unwrap_or((&full, ""));
+        // The last operand of a call is the callee.
+        let mut operands = inst.operands();
+        operands.pop();
+        Some(Call { name: name.to_owned(), params: params.to_owned(), operands })
+    }
+
+    fn is_atomic(&self) -> bool {
+        let fence = self.name.contains("fence");
+        !fence && ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|start| self.name.starts_with(start))
+    }
+
+    fn waits(&self) -> bool {
+        let starts = ["work_group_", "sub_group_", "wait_group_events", "__spirv_Group", "__spirv_ControlBarrier"];
+        self.name == "barrier" || starts.iter().any(|start| self.name.starts_with(start))
+    }
+
+    fn is_image(&self) -> bool {
+        self.name.starts_with("read_image") || self.name.starts_with("write_image")
+    }
+
+    fn writes(&self) -> bool {
+        let reads = ["vload", "prefetch", "read_image", "get_image", "atomic_load", "llvm.dbg", "llvm.lifetime"];
+        !reads.iter().any(|start| self.name.starts_with(start))
+    }
+
+    /// The operands that say where it accesses memory.
+    fn address(&self) -> &[LLVMValueRef] {
+        let all = &self.operands;
+        let n = all.len();
+        match &*self.name {
+            name if name.starts_with("vstore") => all.get(1..).unwrap_or_default(),
+            name if name.starts_with("write_image") => all.get(..n.saturating_sub(1)).unwrap_or_default(),
+            name if ["vload", "read_image", "prefetch", "async_work_group", "llvm.mem"]
+                .iter()
+                .any(|s| name.starts_with(s)) =>
+            {
+                all
+            }
+            _ => &[],
+        }
+    }
+
+    /// Pointers, and images.
+    fn places(&self) -> impl Iterator<Item = LLVMValueRef> {
+        let images = self.is_image();
+        self.operands
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(move |(n, o)| points_to::is_pointer(*o) || (images && *n == 0))
+            .map(|(_, o)| o)
+    }
+}
+
+/// Atomics of which it does not matter in which order they come, if nobody looks in between: all of one kind at their place, on integers.
+fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
+    // SAFETY: alive.
+    let unused = unsafe { LLVMGetFirstUse(inst.0).is_null() };
+    let float = builtins::pointee(&call.params).is_none_or(builtins::is_float);
+    let kind = match builtins::operation(&call.name)? {
+        Operation::Add | Operation::Sub | Operation::Inc | Operation::Dec => Operation::Add,
+        kind @ (Operation::Min | Operation::Max | Operation::And | Operation::Or | Operation::Xor) => kind,
+        _ => return None,
+    };
+    (unused && !float).then_some(kind)
+}
+
+impl Search {
+    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Search {
+        let instructions: Vec<Inst> =
+            functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
+        let pointers = Pointers::find(&functions);
+        let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
+        let accesses = instructions.iter().filter(|i| is_access(**i));
+        let known: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
+        let vague = racing.iter().any(|place| place.line == 0 || !known.contains(place));
+        let mut search = Search {
+            functions,
+            instructions,
+            racing,
+            vague,
+            pointers,
+            written: Roots::new(),
+            values: HashMap::new(),
+            contents: HashMap::new(),
+        };
+        search.find_written();
+        search.find_atomics();
+        search
+    }
+
+    fn find_written(&mut self) {
+        for inst in self.instructions.clone() {
+            let operands = inst.operands();
+            match inst.opcode() {
+                LLVMOpcode::LLVMStore => self.written.extend(self.roots(operands[1])),
+                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+                    self.written.extend(self.roots(operands[0]));
+                }
+                _ => {
+                    let Some(call) = Call::of(inst).filter(Call::writes) else { continue };
+                    let roots: Vec<Root> = call.places().flat_map(|p| self.roots(p)).collect();
+                    self.written.extend(roots);
+                }
+            }
+        }
+    }
+
+    /// Memory whose contents depend on the order of atomics.
+    fn find_atomics(&mut self) {
+        let mut kinds: HashMap<Root, (Option<Operation>, Origin)> = HashMap::new();
+        for inst in self.instructions.clone() {
+            let (roots, kind) = match (inst.opcode(), Call::of(inst)) {
+                (LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg, _) => {
+                    (self.roots(inst.operands()[0]), None)
+                }
+                (_, Some(call)) if call.is_atomic() && call.writes() => {
+                    let roots = call.places().flat_map(|p| self.roots(p)).collect();
+                    (roots, commutative(&call, inst))
+                }
+                _ => continue,
+            };
+            for root in roots {
+                let of = kinds.entry(root).or_insert((kind, Origin::Atomic(inst.location())));
+                if of.0 != kind {
+                    *of = (None, Origin::Atomic(inst.location()));
+                }
+            }
+        }
+        for (root, (kind, origin)) in kinds {
+            if kind.is_none() {
+                self.contents.insert(root, origin);
+            }
+        }
+    }
+
+    /// What a pointer, or an image, may be.
+    fn roots(&self, pointer: LLVMValueRef) -> Roots {
+        let roots = self.pointers.roots(pointer);
+        if roots.is_empty() { [Root::Unknown].into() } else { roots }
+    }
+
+    fn origin_of(&self, values: &[LLVMValueRef]) -> Option<Origin> {
+        values.iter().find_map(|v| self.values.get(v)).cloned()
+    }
+
+    /// From where what lies there may come.
+    fn held(&self, roots: &Roots) -> Option<Origin> {
+        let known = roots.iter().find_map(|root| self.contents.get(root));
+        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_own(root)).map(|(_, o)| o).min();
+        let anything = || if roots.contains(&Root::Unknown) { shared() } else { None };
+        let private = roots.iter().all(|root| self.pointers.is_own(root));
+        let wild = || if private { None } else { self.contents.get(&Root::Unknown) };
+        known.or_else(wild).or_else(anything).cloned()
+    }
+
+    /// Whether reading there races, and so from where the value comes.
+    fn races(&self, inst: Inst, roots: &Roots) -> Option<Origin> {
+        let location = inst.location();
+        if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
+            return Some(Origin::Race(location));
+        }
+        let shared = |root: &Root| !self.pointers.is_own(root);
+        let is_written = |root: &Root| {
+            *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
+        };
+        (self.vague && roots.iter().any(|root| shared(root) && is_written(root))).then_some(Origin::Race(None))
+    }
+
+    fn put(&mut self, roots: Roots, origin: Origin) -> bool {
+        let mut new = false;
+        for root in roots {
+            new |= !self.contents.contains_key(&root);
+            self.contents.entry(root).or_insert_with(|| origin.clone());
+        }
+        new
+    }
+
+    /// One pass over everything; whether anything was new.
+    fn round(&mut self) -> bool {
+        let mut new = false;
+        for position in 0..self.instructions.len() {
+            let inst = self.instructions[position];
+            let (value, wrote) = self.visit(inst);
+            new |= wrote;
+            if let Some(origin) = value {
+                new |= !self.values.contains_key(&inst.0);
+                self.values.entry(inst.0).or_insert(origin);
+            }
+        }
+        new
+    }
+
+    /// The origin of its value, if that can differ; whether it brought anything else that is new.
+    fn visit(&mut self, inst: Inst) -> (Option<Origin>, bool) {
+        let operands = inst.operands();
+        match inst.opcode() {
+            LLVMOpcode::LLVMLoad => {
+                let roots = self.roots(operands[0]);
+                let origin = self.races(inst, &roots).or_else(|| self.held(&roots));
+                (origin.or_else(|| self.origin_of(&operands)), false)
+            }
+            LLVMOpcode::LLVMStore => {
+                let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
+                let Some(origin) = racing.or_else(|| self.origin_of(&operands)) else { return (None, false) };
+                let roots = self.roots(operands[1]);
+                (None, self.put(roots, origin))
+            }
+            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
+            LLVMOpcode::LLVMCall => match Call::of(inst) {
+                Some(call) => self.builtin(inst, &call),
+                None => self.helper(inst, &operands),
+            },
+            _ => (self.origin_of(&operands), false),
+        }
+    }
+
+    fn builtin(&mut self, inst: Inst, call: &Call) -> (Option<Origin>, bool) {
+        let places: Vec<Roots> = call.places().map(|p| self.roots(p)).collect();
+        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.held(roots)));
+        let taken = self.origin_of(&call.operands);
+        if call.is_atomic() {
+            let value = Origin::Atomic(inst.location());
+            // What it takes part in is left behind.
+            let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
+            let Some(origin) = taken.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
+            let new = places.into_iter().fold(false, |new, roots| self.put(roots, origin.clone()) | new);
+            return (Some(value), new);
+        }
+        let Some(origin) = taken.or(read) else { return (None, false) };
+        let mut new = false;
+        if call.writes() {
+            for roots in places {
+                new |= self.put(roots, origin.clone());
+            }
+        }
+        (Some(origin), new)
+    }
+
+    fn helper(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> (Option<Origin>, bool) {
+        let Some(function) = points_to::called(inst).filter(|c| self.functions.contains(c)) else {
+            return (None, false);
+        };
+        let mut new = false;
+        for (param, argument) in points_to::params(function).into_iter().zip(operands) {
+            if let Some(origin) = self.values.get(argument).cloned() {
+                new |= self.values.insert(param, origin).is_none();
+            }
+        }
+        (self.origin_of(&points_to::returns(function)), new)
+    }
+
+    fn flows(&self) -> Vec<Flow> {
+        let mut found: Vec<Flow> = self.instructions.iter().filter_map(|inst| self.flow(*inst)).collect();
+        found.sort_by(|a, b| (&a.location, a).cmp(&(&b.location, b)));
+        found.dedup_by(|a, b| a.sink == b.sink && a.location == b.location);
+        found
+    }
+
+    fn flow(&self, inst: Inst) -> Option<Flow> {
+        let operands = inst.operands();
+        let (sink, deciding): (Sink, Vec<LLVMValueRef>) = match inst.opcode() {
+            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+                (Sink::Address, vec![operands[0]])
+            }
+            LLVMOpcode::LLVMStore => (Sink::Address, vec![operands[1]]),
+            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch | LLVMOpcode::LLVMIndirectBr => {
+                (Sink::Branch, vec![*operands.first()?])
+            }
+            LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem => {
+                (Sink::Divisor, vec![operands[1]])
+            }
+            LLVMOpcode::LLVMCall => {
+                let call = Call::of(inst)?;
+                let barrier = call.name == "barrier" || call.name.contains("barrier") || call.name.contains("Barrier");
+                if call.waits() && barrier {
+                    (Sink::Barrier, call.operands)
+                } else {
+                    (Sink::Address, call.address().iter().copied().chain(call.places()).collect())
+                }
+            }
+            _ => return None,
+        };
+        let origin = self.origin_of(&deciding)?;
+        Some(Flow { sink, location: inst.location(), origin })
+    }
+}
+
+/// Whether it may access memory that work-items share.
+fn is_access(inst: Inst) -> bool {
+    match inst.opcode() {
+        LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+            true
+        }
+        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.places().next().is_some()),
+        _ => false,
+    }
+}

@@ -1,0 +1,60 @@
+//! What the hook of accesses must know of a site in a run, looked up once per run and slot.
+
+use super::exec_thread::Lane;
+use super::program::NONE;
+use super::shadow::{Lens, Way};
+use super::work_group::Slot;
+
+/// A site of accesses whose pointer can only come from one object.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch {
+    /// Where the object begins.
+    base: u64,
+    /// At how many places in it the access fits; 0: its check takes more than this.
+    places: u64,
+    /// Of the address: bits that must be zero.
+    misaligned: u32,
+    /// Of the table.
+    pub object: u32,
+    pub lens: Lens,
+}
+
+impl Watch {
+    /// Where in the object the address lies, if the access is fine there.
+    #[inline(always)]
+    pub fn offset(&self, address: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.places && address & u64::from(self.misaligned) == 0).then_some(offset)
+    }
+}
+
+/// Gets a slot ready for the lane's run, in which the slot's group has begun.
+///
+/// # Safety
+/// The lane has begun the run, and no fiber runs.
+pub unsafe fn prepare(lane: *mut Lane, slot: &mut Slot) {
+    // SAFETY: as promised.
+    unsafe {
+        let (races, number) = ((*lane).races, slot.number);
+        let group = if races { (*(*lane).shadow).group(number) } else { std::ptr::null() };
+        let sites = &(&*(*lane).program).sites;
+        slot.watch((*lane).run, group, |extents, owners, watches| {
+            watches.extend((0..).zip(sites).map(|(site, at)| {
+                let object = owners.get(at.object as usize).copied().unwrap_or(at.object);
+                let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
+                let bytes = known.map_or(0, |e| e.bytes);
+                let lens = match known {
+                    Some(_) if races => (*(*lane).shadow).lens(number, site, object, u64::from(at.bytes), bytes),
+                    _ => Lens::blind(if races { Way::Long } else { Way::Free }),
+                };
+                Watch {
+                    base: known.map_or(0, |e| e.base),
+                    places: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
+                    misaligned: at.misaligned,
+                    object,
+                    lens,
+                }
+            }));
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! What checks stopped, one entry per kind and site.
+
+use std::collections::HashMap;
+
+use super::observation::{FaultKind, SimulatorFault};
+use super::work_group::Item;
+
+/// Where in an object.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// In bytes.
+    At(i64),
+    Texel([i64; 3]),
+    Inner((i64, u64)),
+}
+
+#[derive(Debug, Default)]
+pub struct Faults {
+    list: Vec<SimulatorFault>,
+    index: HashMap<(FaultKind, u32), usize>,
+}
+
+impl Faults {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.index.clear();
+    }
+
+    /// Notes that `item` did this; the first one stays as the example.
+    ///
+    /// # Safety
+    /// `item` is one of a live slot that has a group.
+    pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, kind, site, object, Place::At(offset)) };
+    }
+
+    /// Notes that `item` accessed a texel beside an image.
+    ///
+    /// # Safety
+    /// As of [`Faults::note`].
+    pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Place::Texel(texel)) };
+    }
+
+    /// Notes that `item` used this index of an inner array with so many elements.
+    ///
+    /// # Safety
+    /// As of [`Faults::note`].
+    pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
+        // SAFETY: as promised.
+        unsafe { self.add(item, FaultKind::BeyondInner, site, object, Place::Inner(inner)) };
+    }
+
+    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: Place) {
+        if let Some(known) = self.index.get(&(kind, site)) {
+            let known = &mut self.list[*known];
+            known.count += 1;
+            known.span = match (known.span, place) {
+                (Some((low, high)), Place::At(offset)) if known.object == object => {
+                    Some((low.min(offset), high.max(offset)))
+                }
+                _ => None,
+            };
+            return;
+        }
+        // SAFETY: as promised.
+        let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
+        self.index.insert((kind, site), self.list.len());
+        let mut fault = SimulatorFault {
+            kind,
+            site,
+            global_id,
+            group_id,
+            object,
+            offset: 0,
+            texel: None,
+            inner: None,
+            span: None,
+            count: 1,
+        };
+        match place {
+            Place::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
+            Place::Texel(texel) => fault.texel = Some(texel),
+            Place::Inner(inner) => fault.inner = Some(inner),
+        }
+        self.list.push(fault);
+    }
+
+    /// Adds what another lane saw.
+    pub fn absorb(&mut self, other: &mut Faults) {
+        for fault in other.list.drain(..) {
+            match self.index.get(&(fault.kind, fault.site)) {
+                Some(known) => {
+                    let known = &mut self.list[*known];
+                    let count = known.count + fault.count;
+                    let span = match (known.span, fault.span) {
+                        (Some(a), Some(b)) if known.object == fault.object => Some((a.0.min(b.0), a.1.max(b.1))),
+                        _ => None,
+                    };
+                    let key = |f: &SimulatorFault| [2, 1, 0].map(|d| f.global_id[d]);
+                    if key(&fault) < key(known) {
+                        *known = fault;
+                    }
+                    known.count = count;
+                    known.span = span;
+                }
+                None => {
+                    self.index.insert((fault.kind, fault.site), self.list.len());
+                    self.list.push(fault);
+                }
+            }
+        }
+        other.index.clear();
+    }
+
+    pub fn take(&mut self) -> Vec<SimulatorFault> {
+        self.index.clear();
+        std::mem::take(&mut self.list)
+    }
+}

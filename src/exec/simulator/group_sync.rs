@@ -1,0 +1,260 @@
+//! Where the items of a group meet: barriers, exchanges of values, asynchronous copies.
+
+use super::fiber::Task;
+use super::hooks::{self, Checked};
+use super::exec_thread::Lane;
+use super::observation::FaultKind;
+use super::shadow::{Place, Strided};
+use super::work_group::{Item, MOST_EXCHANGED, Meeting, Slot, State};
+use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
+
+/// Stops the running item, whose state says why.
+///
+/// # Safety
+/// Called from a hook of `item`, which owns nothing then.
+pub unsafe fn suspend(item: *mut Item) {
+    // SAFETY: as promised.
+    unsafe { Task::suspend((*item).task) };
+}
+
+/// What happens to memory when all are there.
+#[derive(Debug, Clone, Copy)]
+enum Effect {
+    None,
+    /// As `cl_mem_fence_flags` and `memory_scope` say.
+    Barrier {
+        flags: u32,
+        scope: u32,
+    },
+    /// Asynchronous copies are done.
+    Copied,
+}
+
+/// Waits until all items of the group, or sub-group, are here. Before they go on, memory is ordered.
+///
+/// # Safety
+/// As of [`suspend`].
+unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
+    // SAFETY: the item's slot and lane live while it runs; no references to them are alive.
+    unsafe {
+        let (slot, lane) = ((*item).slot, (*item).lane);
+        (*item).at = at;
+        (&mut (*lane).reached)[at.0 as usize] = true;
+        let number = (*item).index / SUB_GROUP as u32;
+        let members = if sub_group { (*slot).sub_group(number) } else { 0..(*slot).count };
+        let arrivals =
+            if sub_group { &mut (&mut (*slot).sub_arrivals)[number as usize] } else { &mut (*slot).group_arrivals };
+        arrivals.add(at);
+        let all = arrivals.count == members.len() as u32 && !arrivals.mixed;
+        let over = (*lane).step();
+        if !all || over {
+            (*item).state = State::Waiting;
+            (*slot).cursor = (*item).place + 1;
+            suspend(item);
+            return;
+        }
+        *arrivals = Default::default();
+        if (*lane).races {
+            order_memory(lane, slot, at.0, sub_group.then_some(number), effect);
+        }
+        let mut first = (*item).place;
+        for member in &mut (&mut (*slot).items)[members.start as usize..members.end as usize] {
+            member.state = State::Ready;
+            first = first.min(member.place);
+            // Meeting again and again once the fuel is spent leads nowhere.
+            (*lane).moved |= !member.spent;
+        }
+        (*lane).activity += 1;
+        if first < (*item).place {
+            (*slot).cursor = first;
+            suspend(item);
+        }
+    }
+}
+
+/// Tells the race detector, unless the run ignores the barrier.
+unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: Option<u32>, effect: Effect) {
+    // SAFETY: as of `meet`.
+    unsafe {
+        let source = (&(*(*lane).program).barriers)[site as usize].source as usize;
+        let course = &*(*lane).course;
+        if course.ignored.get(source).copied().unwrap_or(false) {
+            return;
+        }
+        let (shadow, slot) = (&mut *(*lane).shadow, (*slot).number);
+        match (effect, sub_group) {
+            (Effect::None, _) => {}
+            (Effect::Barrier { flags, scope }, None) => shadow.barrier(slot, flags, scope),
+            (Effect::Barrier { flags, .. }, Some(number)) => shadow.sub_group_barrier(slot, number, flags),
+            (Effect::Copied, _) => shadow.wait(slot),
+        }
+    }
+}
+
+pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: u32, iteration: u64) {
+    // SAFETY: code calls this with its own item.
+    unsafe {
+        let sub_group = (&(*(*(*item).lane).program).barriers)[site as usize].sub_group;
+        meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
+    }
+}
+
+pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events: *const u64, count: u64) {
+    // SAFETY: as of `barrier`; a list that is given lies in memory that the item may read.
+    unsafe {
+        let slot = (*item).slot;
+        let list = match count {
+            0 => Some(&[][..]),
+            _ if events.is_null() => None,
+            _ => Some(std::slice::from_raw_parts(events, count as usize)),
+        };
+        if (*slot).group_arrivals.count == 0 {
+            (*slot).events.wait(list);
+        } else if (*slot).group_arrivals.are_at((site, iteration))
+            && let Some(what) = (*slot).events.other_list(list)
+        {
+            (*(*item).lane).faults.note(item, FaultKind::EventLists, site, None, what as i64);
+        }
+        meet(item, (site, iteration), false, Effect::Copied);
+    }
+}
+
+/// Leaves this item's value where all others find it, and waits for theirs.
+pub unsafe extern "C" fn exchange(
+    item: *mut Item,
+    site: u32,
+    iteration: u64,
+    value: *const u8,
+    bytes: u64,
+    sub_group: u32,
+) -> *const u8 {
+    // SAFETY: as of `barrier`; the values lie in the slot's own memory, which has room for the longest ones of all items.
+    unsafe {
+        let slot = (*item).slot;
+        let size = (bytes as usize).min(MOST_EXCHANGED);
+        if bytes as usize > MOST_EXCHANGED {
+            (*(*item).lane).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
+        }
+        let kind = usize::from(sub_group != 0);
+        let turn = (*item).exchanges[kind] as usize & 1;
+        (*item).exchanges[kind] += 1;
+        let room = (*slot).items.len() * MOST_EXCHANGED;
+        let (start, own) = if kind == 0 {
+            (turn * room, (*item).index as usize)
+        } else {
+            let number = (*item).index / SUB_GROUP as u32;
+            let first = (*slot).sub_group(number).start;
+            ((2 + turn) * room + first as usize * MOST_EXCHANGED, ((*item).index - first) as usize)
+        };
+        let values = (*slot).exchanged.as_mut_ptr().add(start);
+        std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
+        meet(item, (site, iteration), kind == 1, Effect::None);
+        values
+    }
+}
+
+/// One item copies for all, the first that comes; all wait until everyone has asked for it, but nothing is ordered by that.
+pub unsafe extern "C" fn async_copy(
+    item: *mut Item,
+    site: u32,
+    iteration: u64,
+    write_site: u32,
+    destination: *mut u8,
+    source: *mut u8,
+    count: u64,
+    element: u64,
+    destination_stride: u64,
+    source_stride: u64,
+    event: u64,
+) -> u64 {
+    // SAFETY: as of `barrier`; what is copied is checked.
+    unsafe {
+        let slot = (*item).slot;
+        let events = &mut (*slot).events;
+        let copying =
+            [destination as u64, source as u64, count, element, destination_stride, source_stride, events.known(event)];
+        if (*slot).group_arrivals.count == 0 {
+            events.copy(copying);
+            let strides = [destination_stride, source_stride];
+            copy(item, write_site, destination, source, count, element, strides);
+        } else if (*slot).group_arrivals.are_at((site, iteration))
+            && let Some(argument) = events.other_copy(copying)
+        {
+            (*(*item).lane).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
+        }
+        let event = (*slot).events.of_copy();
+        meet(item, (site, iteration), false, Effect::None);
+        event
+    }
+}
+
+/// Copies what lies in bounds; what does not is read as zero, and not written.
+unsafe fn copy(
+    item: *mut Item,
+    write_site: u32,
+    destination: *mut u8,
+    source: *mut u8,
+    count: u64,
+    element: u64,
+    strides: [u64; 2],
+) {
+    // SAFETY: as of `async_copy`.
+    unsafe {
+        let lane = (*item).lane;
+        let (pieces, bytes) = if strides == [1, 1] { (1, count.saturating_mul(element)) } else { (count, element) };
+        if bytes == 0 {
+            return;
+        }
+        let number = (*item).accesses;
+        (*item).accesses = number + 1;
+        let mut first = None;
+        let mut whole = true;
+        for piece in 0..pieces {
+            let at = |base: *mut u8, stride: u64| {
+                base.wrapping_add(piece.wrapping_mul(stride).wrapping_mul(element) as usize)
+            };
+            let (to, from) = (at(destination, strides[0]), at(source, strides[1]));
+            let (read, from_place) = hooks::check_place(item, from, write_site + 1, bytes);
+            let (write, to_place) = hooks::check_place(item, to, write_site, bytes);
+            match (read, write) {
+                (Checked::Good, Checked::Good) => std::ptr::copy(from, to, bytes as usize),
+                (Checked::Bad, Checked::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
+                (_, Checked::Bad) => {}
+            }
+            whole &= read == Checked::Good && write == Checked::Good;
+            first = first.or(to_place.zip(from_place));
+            if !whole {
+                // The pieces behind it lie outside too; one fault is enough.
+                break;
+            }
+        }
+        if let (true, true, Some((to, from))) = ((*lane).races, whole, first) {
+            let strided = |place, stride| Strided { place, count, element, stride };
+            let (to, from) = (strided(to, strides[0]), strided(from, strides[1]));
+            if !(*(*lane).shadow).async_copy((*item).slot_number, write_site, to, from) {
+                let Place { object, offset } = from.place;
+                let kind = FaultKind::Uninitialised;
+                (*lane).faults.note(item, kind, write_site + 1, Some(object), offset as i64);
+            }
+        }
+    }
+}
+
+/// Interrupts an item before an access.
+///
+/// # Safety
+/// As of [`suspend`].
+#[cold]
+pub unsafe fn preempt(item: *mut Item, number: u64) {
+    // SAFETY: as of `meet`.
+    unsafe {
+        let slot: *mut Slot = (*item).slot;
+        let index = u64::from((*item).index);
+        let to = (*slot).preemptions.iter().find(|p| p.item == index && p.access == number).and_then(|p| p.to);
+        (*item).stop_at = (*slot).next_stop((*item).index, number + 1);
+        (*item).state = State::Ready;
+        (*slot).cursor = (*item).place + 1;
+        (*slot).jump = to.and_then(|to| u32::try_from(to).ok());
+        suspend(item);
+    }
+}

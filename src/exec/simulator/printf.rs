@@ -1,0 +1,264 @@
+//! `printf` as OpenCL C has it (OpenCL C 3.0, 6.15.14): C's conversions, of vectors too.
+//!
+//! The C library formats each number; what is done here is finding conversions, widening arguments, and joining vectors.
+
+use std::ffi::CStr;
+
+use super::exec_thread::MOST_PRINTED;
+use super::work_group::Item;
+use crate::lower::host::table::PrintArg;
+
+pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, packed: *const u8) {
+    // SAFETY: code calls this with its own item, a site of its table, and arguments packed as the site says.
+    unsafe {
+        let lane = (*item).lane;
+        if (*lane).printed.len() >= MOST_PRINTED {
+            return;
+        }
+        let regions = &(*(*item).slot).regions;
+        // A string may be read up to its object's end.
+        let string = |address: u64| -> &[u8] {
+            let region = regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes);
+            let Some(region) = region else { return b"(null)" };
+            let length = region.bytes - (address - region.base);
+            let bytes = std::slice::from_raw_parts(address as *const u8, length as usize);
+            &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
+        };
+        let table = (&*(*lane).program).table();
+        let known = &table.prints[site as usize];
+        let format = known.format.as_deref().unwrap_or_else(|| string(format as u64));
+        let end = known.args.iter().map(|a| arg_end(*a)).max().unwrap_or(0);
+        let packed = if end == 0 { &[] } else { std::slice::from_raw_parts(packed, end) };
+        write(&mut (*lane).printed, format, &known.args, packed, string);
+    }
+}
+
+fn arg_end(arg: PrintArg) -> usize {
+    let end = match arg {
+        PrintArg::Integer { bytes, components, offset } | PrintArg::Float { bytes, components, offset } => {
+            offset + bytes * components
+        }
+        PrintArg::Pointer { offset } => offset + 8,
+    };
+    end as usize
+}
+
+/// Appends what a call prints. `string`: what a pointer leads to, up to its zero.
+pub fn write<'a>(out: &mut Vec<u8>, format: &[u8], args: &[PrintArg], packed: &[u8], string: impl Fn(u64) -> &'a [u8]) {
+    let mut args = args.iter();
+    let mut rest = format;
+    while let Some(at) = rest.iter().position(|b| *b == b'%') {
+        out.extend_from_slice(&rest[..at]);
+        let Some((conversion, after)) = Conversion::parse(&rest[at..]) else {
+            // No conversion: as it stands.
+            out.push(b'%');
+            rest = &rest[at + 1..];
+            continue;
+        };
+        rest = after;
+        if conversion.letter == b'%' {
+            out.push(b'%');
+        } else if let Some(arg) = args.next() {
+            conversion.write(out, *arg, packed, &string);
+        }
+    }
+    out.extend_from_slice(rest);
+}
+
+/// A conversion of a format string, in its parts.
+#[derive(Debug, Clone, Copy)]
+struct Conversion<'a> {
+    /// Flags, width and precision, as they stand.
+    style: &'a [u8],
+    vector: u32,
+    length: &'a [u8],
+    letter: u8,
+}
+
+impl<'a> Conversion<'a> {
+    /// The conversion that `text` begins with, and what follows it.
+    fn parse(text: &'a [u8]) -> Option<(Conversion<'a>, &'a [u8])> {
+        let after = |from: usize, set: &[u8]| {
+            from + text[from.min(text.len())..].iter().take_while(|b| set.contains(b)).count()
+        };
+        let flags = after(1, b"-+ #0");
+        let width = after(flags, b"0123456789");
+        let precision = if text.get(width) == Some(&b'.') { after(width + 1, b"0123456789") } else { width };
+        let mut at = precision;
+        let mut vector = 1;
+        if text.get(at) == Some(&b'v') {
+            let end = after(at + 1, b"0123456789");
+            vector = std::str::from_utf8(&text[at + 1..end]).ok()?.parse().ok()?;
+            at = end;
+        }
+        let end = after(at, b"hl");
+        let length = &text[at..end];
+        let letter = *text.get(end)?;
+        if !b"diouxXcspfFeEgGaA%".contains(&letter) {
+            return None;
+        }
+        Some((Conversion { style: &text[1..precision], vector, length, letter }, &text[end + 1..]))
+    }
+
+    fn write<'s>(self, out: &mut Vec<u8>, arg: PrintArg, packed: &[u8], string: &impl Fn(u64) -> &'s [u8]) {
+        let (start, bytes, components) = match arg {
+            PrintArg::Integer { bytes, components, offset } | PrintArg::Float { bytes, components, offset } => {
+                (offset as usize, bytes as usize, components)
+            }
+            PrintArg::Pointer { offset } => (offset as usize, 8, 1),
+        };
+        let float = matches!(arg, PrintArg::Float { .. });
+        for component in 0..self.vector.min(components) as usize {
+            if component > 0 {
+                out.push(b',');
+            }
+            let Some(raw) = packed.get(start + component * bytes..).and_then(|p| p.get(..bytes)) else { return };
+            let mut word = [0; 8];
+            word[..bytes.min(8)].copy_from_slice(&raw[..bytes.min(8)]);
+            let word = u64::from_le_bytes(word);
+            match self.letter {
+                b's' => self.c_string(out, string(word)),
+                b'p' => self.with_c(out, "", |format, to, len| {
+                    // SAFETY: see `with_c`; `%p` takes a pointer.
+                    unsafe { libc::snprintf(to, len, format, word as *const libc::c_void) }
+                }),
+                b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
+                    let value = if float { widened(word, bytes) } else { word as i64 as f64 };
+                    self.with_c(out, "", |format, to, len| {
+                        // SAFETY: see `with_c`; these conversions take a double.
+                        unsafe { libc::snprintf(to, len, format, value) }
+                    });
+                }
+                b'c' => self.with_c(out, "", |format, to, len| {
+                    // SAFETY: see `with_c`; `%c` takes an int.
+                    unsafe { libc::snprintf(to, len, format, i32::from(word as u8)) }
+                }),
+                letter => {
+                    let value = self.integer(word, bytes, matches!(letter, b'd' | b'i'));
+                    self.with_c(out, "ll", |format, to, len| {
+                        // SAFETY: see `with_c`; with `ll` these conversions take a long long.
+                        unsafe { libc::snprintf(to, len, format, value) }
+                    });
+                }
+            }
+        }
+    }
+
+    /// An integer of so many bytes, as wide as the conversion says, extended to 64 bits.
+    fn integer(self, word: u64, bytes: usize, signed: bool) -> i64 {
+        let said = match self.length {
+            b"hh" => 1,
+            b"h" => 2,
+            b"l" => 8,
+            // `hl` is for vectors of 32-bit elements; a vector without a length has its elements' own.
+            b"hl" => 4,
+            _ if self.vector > 1 => bytes,
+            _ => 4,
+        };
+        // Narrower arguments than the conversion says were not promoted: they keep their own width.
+        let unused = 64 - 8 * said.min(bytes.max(1)).min(8) as u32;
+        if signed { (word << unused) as i64 >> unused } else { (word << unused >> unused) as i64 }
+    }
+
+    /// Has the C library format a value: `call` is given the conversion with this length, a place and its size.
+    fn with_c(
+        self,
+        out: &mut Vec<u8>,
+        length: &str,
+        call: impl Fn(*const libc::c_char, *mut libc::c_char, usize) -> libc::c_int,
+    ) {
+        let mut format = Vec::with_capacity(self.style.len() + length.len() + 3);
+        format.push(b'%');
+        format.extend_from_slice(self.style);
+        format.extend_from_slice(length.as_bytes());
+        format.extend_from_slice(&[self.letter, 0]);
+        let Ok(format) = CStr::from_bytes_with_nul(&format) else { return };
+        let mut short = [0_u8; 128];
+        let len = call(format.as_ptr(), short.as_mut_ptr().cast(), short.len());
+        let len = usize::try_from(len).unwrap_or(0);
+        if len < short.len() {
+            out.extend_from_slice(&short[..len]);
+            return;
+        }
+        let mut long = vec![0_u8; len.min(MOST_PRINTED) + 1];
+        call(format.as_ptr(), long.as_mut_ptr().cast(), long.len());
+        long.pop();
+        out.extend_from_slice(&long);
+    }
+
+    /// A string, cut to the precision and filled up to the width.
+    fn c_string(self, out: &mut Vec<u8>, text: &[u8]) {
+        let style = String::from_utf8_lossy(self.style);
+        let (width, precision) = style.split_once('.').map_or((&*style, None), |(w, p)| (w, Some(p)));
+        let left = width.starts_with('-');
+        let width: usize = width.trim_start_matches(['-', '+', ' ', '#', '0']).parse().unwrap_or(0);
+        let most = precision.map_or(text.len(), |p| p.parse().unwrap_or(0));
+        let text = &text[..text.len().min(most)];
+        let fill = width.min(MOST_PRINTED).saturating_sub(text.len());
+        if !left {
+            out.resize(out.len() + fill, b' ');
+        }
+        out.extend_from_slice(text);
+        if left {
+            out.resize(out.len() + fill, b' ');
+        }
+    }
+}
+
+fn widened(word: u64, bytes: usize) -> f64 {
+    match bytes {
+        2 => half::f16::from_bits(word as u16).to_f64(),
+        4 => f64::from(f32::from_bits(word as u32)),
+        _ => f64::from_bits(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(format: &str, args: &[PrintArg], packed: &[u8]) -> String {
+        let mut out = Vec::new();
+        write(&mut out, format.as_bytes(), args, packed, |_| b"text");
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    fn int(bytes: u32, components: u32) -> PrintArg {
+        PrintArg::Integer { bytes, components, offset: 0 }
+    }
+
+    #[test]
+    fn integers_have_the_width_that_is_said() {
+        let minus = (-1_i32).to_le_bytes();
+        assert_eq!(printed("%d|%%\n", &[int(4, 1)], &minus), "-1|%\n");
+        assert_eq!(printed("%u", &[int(4, 1)], &minus), "4294967295");
+        assert_eq!(printed("%hhx", &[int(4, 1)], &minus), "ff");
+        assert_eq!(printed("[%+5d][%d]", &[int(4, 1), int(4, 1)], &7_i32.to_le_bytes()), "[   +7][7]");
+        assert_eq!(printed("%-6d|", &[int(4, 1)], &42_i32.to_le_bytes()), "42    |");
+        assert_eq!(printed("%ld", &[int(8, 1)], &i64::MIN.to_le_bytes()), "-9223372036854775808");
+        assert_eq!(printed("%#llx", &[int(8, 1)], &255_i64.to_le_bytes()), "0xff");
+        assert_eq!(printed("%c%s", &[int(4, 1), PrintArg::Pointer { offset: 0 }], &[65, 0, 0, 0, 0, 0, 0, 0]), "Atext");
+    }
+
+    #[test]
+    fn vectors_are_joined() {
+        let shorts: Vec<u8> = [1_i16, -2, 3, -4].iter().flat_map(|v| v.to_le_bytes()).collect();
+        assert_eq!(printed("%v4hd", &[int(2, 4)], &shorts), "1,-2,3,-4");
+        assert_eq!(printed("%v4hx", &[int(2, 4)], &shorts), "1,fffe,3,fffc");
+        let floats: Vec<u8> = [1.5_f32, -0.25].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let arg = PrintArg::Float { bytes: 4, components: 2, offset: 0 };
+        assert_eq!(printed("(%5.2v2hlf)", &[arg], &floats), "( 1.50,-0.25)");
+    }
+
+    #[test]
+    fn floats_and_strings() {
+        let arg = PrintArg::Float { bytes: 4, components: 1, offset: 0 };
+        assert_eq!(printed("%a %", &[arg], &1.0_f32.to_le_bytes()), "0x1p+0 %");
+        assert_eq!(printed("%e", &[arg], &f32::INFINITY.to_le_bytes()), "inf");
+        assert_eq!(printed("%.300f", &[arg], &1.0_f32.to_le_bytes()).len(), 302);
+        let half = PrintArg::Float { bytes: 2, components: 1, offset: 0 };
+        assert_eq!(printed("%g", &[half], &half::f16::from_f32(0.5).to_le_bytes()), "0.5");
+        assert_eq!(printed("[%6.2s][%-6s]", &[PrintArg::Pointer { offset: 0 }; 2], &[0; 8]), "[    te][text  ]");
+        assert_eq!(printed("%d %q", &[], &[]), " %q");
+    }
+}

@@ -1,0 +1,166 @@
+//! The first pass: feeds accesses to the cells.
+
+use super::cells::{self, Cell, Found, Now};
+use super::flags::Flags;
+use super::groups::{Flight, Slot};
+use super::launch::{Area, Memory, Place, Strided, Who};
+use super::fast_path::{Lens, Way};
+use super::cell_arrays::{Cells, Places};
+use super::sites::Site;
+use crate::error::Result;
+use crate::lower::host::table::Mode;
+
+/// Shadow memory of kernels without atomics, or with.
+#[derive(Debug)]
+pub enum Finder {
+    Plain(Places<Cell<2>>),
+    Atomic(Places<Cell<4>>),
+}
+
+/// An access by an item, as far as the first pass is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Touch<'a> {
+    pub number: u32,
+    pub site: &'a Site,
+    pub place: Place,
+    pub bytes: u64,
+}
+
+/// Calls the same method of whichever variant.
+macro_rules! either {
+    ($finder:expr, $places:ident => $body:expr) => {
+        match $finder {
+            Finder::Plain($places) => $body,
+            Finder::Atomic($places) => $body,
+        }
+    };
+}
+
+impl Finder {
+    pub fn new(atomics: bool) -> Finder {
+        if atomics { Finder::Atomic(Places::default()) } else { Finder::Plain(Places::default()) }
+    }
+
+    pub fn has_atomics(&self) -> bool {
+        matches!(self, Finder::Atomic(_))
+    }
+
+    /// A launch begins.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
+        either!(self, places => places.begin(areas))
+    }
+
+    /// A slot is used.
+    ///
+    /// # Errors
+    /// `Environment`: no memory.
+    pub fn open(&mut self, slot: u32) -> Result<()> {
+        either!(self, places => places.open(slot))
+    }
+
+    pub fn clear(&mut self) {
+        either!(self, places => places.clear());
+    }
+
+    /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
+    pub fn lens(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> Lens {
+        let way = Way::of(mode, self.has_atomics());
+        either!(self, places => places.object(object).map_or(Lens::blind(Way::Long), |o| lens(o, slot, way, bytes, extent)))
+    }
+
+    /// An access by an item; whether all local memory that it reads was written.
+    #[inline]
+    pub fn access(&mut self, slot: &Slot, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
+        either!(self, places => item(places, slot, who, touch, flags))
+    }
+
+    /// A side of a copy that begins, of which `word` is the own interval.
+    pub fn copy(&mut self, slot: &Slot, number: u32, word: u64, side: (u32, Mode, Strided), flags: &mut Flags) -> bool {
+        either!(self, places => copy(places, slot, number, word, side, flags))
+    }
+}
+
+fn lens<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> Lens {
+    let area = object.area;
+    let cells = object.range(slot, 0, area.cells());
+    let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
+    if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
+        return Lens::blind(Way::Long);
+    }
+    Lens::new(way, area.memory, area.granule.trailing_zeros(), cells)
+}
+
+#[inline]
+fn item<const N: usize>(
+    places: &mut Places<Cell<N>>,
+    slot: &Slot,
+    who: Who,
+    touch: Touch<'_>,
+    flags: &mut Flags,
+) -> bool {
+    let Some(object) = places.object(touch.place.object) else { return true };
+    let area = object.area;
+    let now = Now::new(slot, area.memory, who.item);
+    let mode = touch.site.first_mode(area.memory);
+    let (first, count) = object.touched(touch.place.offset, touch.bytes);
+    let mut initialised = true;
+    for (cell, number) in object.range(who.slot, first, count).iter_mut().zip(first..) {
+        if !cells::is_known(cell, &now, mode) {
+            match cells::access(cell, &now, mode) {
+                Found::Nothing => {}
+                Found::Conflict => flags.set(touch.number, touch.place.object, number),
+                Found::Uninitialised => initialised = false,
+            }
+        }
+    }
+    if !slot.flights.is_empty() {
+        for (cell, number) in object.range(who.slot, first, count).iter_mut().zip(first..) {
+            let granule = u64::from(area.granule);
+            let place = Place { object: touch.place.object, offset: number * granule };
+            if slot.flights.iter().any(|flight| is_met(flight, place, granule, mode)) {
+                cells::flag(cell, &now);
+                flags.set(touch.number, touch.place.object, number);
+            }
+        }
+    }
+    initialised
+}
+
+fn copy<const N: usize>(
+    places: &mut Places<Cell<N>>,
+    slot: &Slot,
+    number: u32,
+    word: u64,
+    (site, mode, side): (u32, Mode, Strided),
+    flags: &mut Flags,
+) -> bool {
+    let Some(object) = places.object(side.place.object) else { return true };
+    let area = object.area;
+    let now = Now::new(slot, area.memory, slot.copier());
+    let mut initialised = true;
+    for place in side.places() {
+        let (first, count) = object.touched(place.offset, side.element);
+        for (cell, number) in object.range(number, first, count).iter_mut().zip(first..) {
+            let in_flight = |flight| is_met(flight, place, side.element, mode);
+            match cells::copy(cell, &now, word, mode) {
+                Found::Conflict => flags.set(site, place.object, number),
+                _ if slot.flights.iter().any(in_flight) => {
+                    cells::flag(cell, &now);
+                    flags.set(site, place.object, number);
+                }
+                Found::Nothing => {}
+                Found::Uninitialised => initialised = false,
+            }
+        }
+    }
+    initialised
+}
+
+/// Whether an access meets a copy that nobody has waited for.
+fn is_met(flight: &Flight, place: Place, bytes: u64, mode: Mode) -> bool {
+    let writes = matches!(mode, Mode::Write | Mode::Atomic);
+    flight.destination.touches(place, bytes) || (writes && flight.source.touches(place, bytes))
+}

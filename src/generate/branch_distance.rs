@@ -1,0 +1,120 @@
+//! How near inputs came to what no input has shown: for each comparison that always went one way the input with the smallest
+//! distance from the other, and inputs in which comparisons went some way in another order of magnitude of times.
+
+use super::genotype::Genes;
+use crate::exec::simulator::compare::Compared;
+use crate::suite::launch::Launch;
+
+/// Inputs that are kept for how often something happened in them.
+const MOST_VARIED: usize = 32;
+
+/// The input that came nearest to a way that no comparison went yet.
+#[derive(Debug, Clone)]
+pub struct Champion {
+    pub distance: u64,
+    /// Of the comparison; see [`crate::lower::host::abi::comparison`].
+    pub kind: u32,
+    /// What was compared at that distance.
+    pub operands: (u64, u64),
+    pub genes: Genes,
+    pub launch: Launch,
+    /// How often it was changed in vain.
+    tries: u32,
+}
+
+/// What is known of a comparison's being false, or true.
+#[derive(Debug, Clone, Default)]
+struct Way {
+    /// Bits of the orders of magnitude of times that it happened.
+    times: u64,
+    champion: Option<Champion>,
+}
+
+/// What an input adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gain {
+    /// It is nearer to something by half at least.
+    pub halved: bool,
+    pub nearer: bool,
+    pub varied: bool,
+}
+
+#[derive(Default)]
+pub struct Nearness {
+    ways: Vec<Way>,
+    varied: Vec<Genes>,
+    next: usize,
+}
+
+impl Nearness {
+    /// Learns from a launch. Without genes it is no parent, but what it showed is known.
+    pub fn note(&mut self, compared: &[Compared], genes: Option<&Genes>, launch: &Launch) -> Gain {
+        self.ways.resize_with(self.ways.len().max(2 * compared.len()), Way::default);
+        let mut gain = Gain::default();
+        for (compared, ways) in compared.iter().zip(self.ways.chunks_exact_mut(2)) {
+            for (i, way) in ways.iter_mut().enumerate() {
+                if compared.distance[i] == 0 {
+                    way.champion = None;
+                    let class = 1 << magnitude(compared.times[i]);
+                    gain.varied |= way.times & class == 0;
+                    way.times |= class;
+                } else if compared.distance[i] < u64::MAX && way.times == 0 {
+                    let before = way.champion.as_ref().map_or(u64::MAX, |c| c.distance);
+                    let Some(genes) = genes.filter(|_| compared.distance[i] < before) else { continue };
+                    gain.nearer = true;
+                    gain.halved |= compared.distance[i] <= before / 2;
+                    way.champion = Some(Champion {
+                        distance: compared.distance[i],
+                        kind: compared.kind,
+                        operands: compared.operands[i],
+                        genes: genes.clone(),
+                        launch: launch.clone(),
+                        tries: 0,
+                    });
+                }
+            }
+        }
+        if let Some(genes) = genes.filter(|_| gain.varied) {
+            if self.varied.len() < MOST_VARIED {
+                self.varied.push(genes.clone());
+            } else {
+                self.varied[self.next % MOST_VARIED] = genes.clone();
+                self.next += 1;
+            }
+        }
+        gain
+    }
+
+    /// Of the inputs that are nearest to something the one that was tried least, with how often that was.
+    pub fn next_champion(&mut self) -> Option<(&Champion, u32)> {
+        let champions = self.ways.iter_mut().filter_map(|w| w.champion.as_mut());
+        let champion = champions.min_by_key(|c| c.tries)?;
+        champion.tries += 1;
+        Some((champion, champion.tries - 1))
+    }
+
+    pub fn varied(&self) -> &[Genes] {
+        &self.varied
+    }
+}
+
+/// 1, 2, 3, 4 to 7, 8 to 15 and so on.
+fn magnitude(times: u64) -> u32 {
+    match times {
+        0..=3 => times as u32,
+        // No launch makes 2^61 comparisons.
+        _ => (times.ilog2() + 2).min(63),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_magnitude_are_told_apart() {
+        let all: Vec<u32> = [1, 2, 3, 4, 7, 8, 15, 16].into_iter().map(magnitude).collect();
+        assert_eq!(all, [1, 2, 3, 4, 4, 5, 5, 6]);
+        assert!(magnitude(1 << 60) < 64);
+    }
+}

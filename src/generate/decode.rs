@@ -1,0 +1,137 @@
+//! From genes to launches.
+
+use std::time::Instant;
+
+use super::launch_builder::{Outcome, Workshop};
+use super::genotype::{self, Edit, Genes};
+use super::buffer_growth::{self, Guess};
+use super::interface_file::Wishes;
+use crate::error::Result;
+use crate::suite::launch::{ArgValue, Launch};
+
+/// Launches that are remembered, and the bytes that one of them may have.
+const REMEMBERED: usize = 32;
+const MOST_BYTES: usize = 1 << 20;
+
+/// Makes launches. What genes without their edits come to is remembered: most children differ from their parents in contents
+/// only, and need neither a dry run nor to be filled anew.
+pub struct Press<'w> {
+    workshop: &'w Workshop<'w>,
+    wishes: &'w Wishes,
+    /// When nothing more is made.
+    end: Instant,
+    /// The last ones, oldest first.
+    known: Vec<(Genes, Made, Vec<Guess>)>,
+}
+
+/// A launch, and what is assumed of it.
+type Made = (Launch, Vec<String>);
+
+impl<'w> Press<'w> {
+    pub fn new(workshop: &'w Workshop<'w>, wishes: &'w Wishes, end: Instant) -> Press<'w> {
+        Press { workshop, wishes, end, known: Vec::new() }
+    }
+
+    /// The launch that genes come to; `None` if it would be too large, or the time is up. `tried`: what trying out its plan has given, if
+    /// that was done.
+    ///
+    /// # Errors
+    /// As of [`Workshop::launch`].
+    pub fn express(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
+        let made = match self.known.iter().position(|(known, ..)| known.same_plan(genes)) {
+            Some(i) => {
+                let entry = self.known.remove(i);
+                let made = entry.1.clone();
+                self.known.push(entry);
+                made
+            }
+            None => match self.base(genes, tried)? {
+                Some(made) => made,
+                None => return Ok(None),
+            },
+        };
+        let (mut launch, preconditions) = made;
+        for edit in &genes.edits {
+            let position = edit.position();
+            if let (Some(value @ ArgValue::Sampler { .. }), Edit::Sampler { addressing, filter, normalized, .. }) =
+                (launch.args.get_mut(position), edit)
+            {
+                *value = ArgValue::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
+            } else if let Some(value) = launch.args.get_mut(position) {
+                let (workshop, wishes) = (self.workshop, self.wishes);
+                genotype::change(workshop, position, value, |bytes, ty| genotype::apply(edit, bytes, ty, workshop, wishes));
+            }
+        }
+        Ok(Some((launch, preconditions)))
+    }
+
+    /// Makes arguments of guessed length as large as an execution asked for, in what genes and all others of the same plan come to from
+    /// now on. `false` if there is nothing to grow.
+    pub fn grow(&mut self, genes: &Genes, reached: &[(u32, u64)]) -> bool {
+        let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genes)) else {
+            return false;
+        };
+        let has_grown = buffer_growth::grow(guesses, &mut made.0, &mut made.1, reached) && bytes(&made.0) <= MOST_BYTES;
+        if has_grown {
+            bound(self.workshop, self.wishes, &mut made.0);
+        }
+        has_grown
+    }
+
+    /// Without the edits.
+    fn base(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
+        let plan = genes.plan();
+        let mut outcome = tried.unwrap_or_else(|| self.workshop.try_out(&plan));
+        for (position, (wish, arg)) in self.wishes.args.iter().zip(&self.workshop.model.interface.args).enumerate() {
+            if let Some(size) = wish.size {
+                outcome.resize(position, size.saturating_mul(Workshop::element(arg).size()));
+            }
+        }
+        if outcome.too_large || Instant::now() >= self.end {
+            return Ok(None);
+        }
+        let mut launch = self.workshop.launch(&plan, &outcome)?;
+        for (wish, value) in self.wishes.args.iter().zip(&mut launch.args) {
+            if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
+                *value = given.clone();
+            }
+        }
+        bound(self.workshop, self.wishes, &mut launch);
+        let mut preconditions = self.workshop.model.preconditions.clone();
+        preconditions.extend(outcome.notes);
+        let made = (launch, preconditions);
+        if bytes(&made.0) <= MOST_BYTES {
+            if self.known.len() >= REMEMBERED {
+                self.known.remove(0);
+            }
+            let mut guesses = outcome.guesses;
+            // What the user says is no guess.
+            let is_free = |guess: &Guess| {
+                let wish = &self.wishes.args[guess.position as usize];
+                wish.size.is_none() && wish.value.is_none()
+            };
+            guesses.retain(is_free);
+            self.known.push((Genes { edits: Vec::new(), ..genes.clone() }, made.clone(), guesses));
+        }
+        Ok(Some(made))
+    }
+}
+
+/// Brings what buffers and images hold within the user's bounds.
+fn bound(workshop: &Workshop<'_>, wishes: &Wishes, launch: &mut Launch) {
+    for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
+        if wish.least.is_some() || wish.greatest.is_some() {
+            genotype::change(workshop, position, value, |bytes, ty| genotype::bound(bytes, ty, wishes, position));
+        }
+    }
+}
+
+/// Of all its buffers and images.
+fn bytes(launch: &Launch) -> usize {
+    let of = |value: &ArgValue| match value {
+        ArgValue::Buffer(bytes) => bytes.len(),
+        ArgValue::Image { texels, .. } => texels.len(),
+        _ => 0,
+    };
+    launch.args.iter().map(of).sum()
+}

@@ -1,0 +1,96 @@
+//! First launches all of which did what no kernel may: what went wrong in one becomes a condition for the next. The divisor that was 0,
+//! the index that lay outside are traced back to the input that they come from, and solved for.
+
+use std::time::Instant;
+
+use super::assign::Number;
+use super::launch_builder::Workshop;
+use super::genotype::{Edit, Genes};
+use super::model::KernelModel;
+use super::search::Search;
+use super::solving::{self, ATTEMPTS, PATH, STEPS};
+use crate::error::Result;
+use crate::kernel::interface::Scalar;
+use crate::result::generate::By;
+use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::scalar_layout;
+use crate::symbolic::concolic::{Engine, Limits};
+
+/// Elements of a buffer that are told one by one; where more have changed, all are told at once.
+const SINGLE: usize = 24;
+
+/// Changes launches that were of no use until they do nothing that no kernel may, and runs them; those that come to their ends are kept.
+/// Gives what they are made of, for further changes.
+///
+/// # Errors
+/// As of [`super::search::Runs::run`] and of the first launches.
+pub(super) fn mend(search: &mut Search<'_>, useless: &[Genes], end: Instant) -> Result<Vec<Genes>> {
+    let subject = search.subject;
+    let (model, wishes) = (subject.workshop.model, subject.wishes);
+    let mut engine = Engine::new(&model.program, &model.interface, &solving::bounds(wishes), solving::ranges(wishes));
+    let limits = Limits { rlimit: PATH, end: Some(end), steps: STEPS, attempts: ATTEMPTS };
+    let mut made = Vec::new();
+    for genes in useless {
+        if search.over().is_some() || Instant::now() >= end {
+            break;
+        }
+        let Some((launch, preconditions)) = search.expressed(genes)? else { continue };
+        let Some(mended) = engine.mend(&launch, &limits) else { continue };
+        let child = told(genes, &launch, &mended, model);
+        let found = match search.attempt(child.clone(), None, By::Smt)? {
+            Some(found) => Some(found),
+            None => search.attempt_launch(mended, preconditions, By::Smt)?,
+        };
+        if let Some(found) = found {
+            search.consider(found, "solved".to_owned())?;
+            made.push(child);
+        }
+    }
+    Ok(made)
+}
+
+/// What the launch is made of, with the numbers that are others in `after`.
+fn told(genes: &Genes, before: &Launch, after: &Launch, model: &KernelModel) -> Genes {
+    let mut genes = genes.clone();
+    for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {
+        match (old, new) {
+            (ArgValue::Value(old), ArgValue::Value(new)) if old != new => {
+                for scalar in model.scalars.iter().filter(|s| s.arg as usize == position) {
+                    if let Some(bytes) = new.get(scalar.offset as usize..) {
+                        genes.scalars.insert((scalar.arg, scalar.offset), number(scalar.scalar, bytes));
+                    }
+                }
+            }
+            (ArgValue::Buffer(old), ArgValue::Buffer(new)) if old != new => {
+                let ty = Workshop::element(&model.interface.args[position]);
+                let size = ty.size().max(1) as usize;
+                for (leaf, at) in scalar_layout::leaves(&ty).into_iter().enumerate() {
+                    let (from, to) = (at.offset as usize, (at.offset + at.scalar.size()) as usize);
+                    let elements = old.chunks_exact(size).zip(new.chunks_exact(size));
+                    let changed: Vec<(u64, Number)> = (0u64..)
+                        .zip(elements)
+                        .filter(|(_, (old, new))| old[from..to] != new[from..to])
+                        .map(|(index, (_, new))| (index, number(at.scalar, &new[from..to])))
+                        .collect();
+                    match &changed[..] {
+                        [(_, number), ..] if changed.len() > SINGLE => {
+                            genes.add(Edit::Every { position, leaf, number: *number });
+                        }
+                        few => few.iter().for_each(|(index, number)| {
+                            genes.add(Edit::Element { position, index: *index, leaf, number: *number });
+                        }),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    genes
+}
+
+fn number(scalar: Scalar, bytes: &[u8]) -> Number {
+    match scalar_layout::decode(scalar, bytes) {
+        scalar_layout::Number::Integer(n) => Number::Integer(n),
+        scalar_layout::Number::Float(x) => Number::Float(x),
+    }
+}

@@ -1,0 +1,275 @@
+//! What an input is made of, so that it can be changed a little and made again with sizes that fit.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::assign::{Number, Scalars};
+use super::fill::{self, Fill, Filling, mix};
+use super::launch_builder::{Plan, Sides, Workshop};
+use super::geometry::Geometry;
+use super::interface_file::{Wishes, as_f64};
+use super::launches::Planned;
+use super::model::KernelModel;
+use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
+use crate::suite::scalar_layout::{self, Leaf};
+
+/// Edits that an input carries; older ones go.
+const MOST_EDITS: usize = 64;
+
+/// A change of a buffer's or an image's contents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edit {
+    /// All of it anew.
+    Contents { position: usize, fill: Fill, seed: u64 },
+    /// Every scalar one of these, drawn.
+    Among { position: usize, numbers: Vec<Number>, seed: u64 },
+    /// One scalar of every element.
+    Every { position: usize, leaf: usize, number: Number },
+    /// One scalar of one element; `index` counts round.
+    Element { position: usize, index: u64, leaf: usize, number: Number },
+    /// One element becomes what another is.
+    Copy { position: usize, from: u64, to: u64 },
+    /// Another sampler.
+    Sampler { position: usize, addressing: Addressing, filter: Filter, normalized: bool },
+}
+
+impl Edit {
+    pub fn position(&self) -> usize {
+        match self {
+            Edit::Contents { position, .. }
+            | Edit::Among { position, .. }
+            | Edit::Every { position, .. }
+            | Edit::Element { position, .. }
+            | Edit::Copy { position, .. }
+            | Edit::Sampler { position, .. } => *position,
+        }
+    }
+}
+
+/// An input, before sizes are fitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Genes {
+    pub geometry: Geometry,
+    #[serde(with = "pairs")]
+    pub scalars: Scalars,
+    pub fill: Fill,
+    pub seed: u64,
+    pub images: Sides,
+    /// In order.
+    pub edits: Vec<Edit>,
+}
+
+/// Scalars as a list, in order: JSON has no keys of two numbers.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Number, Scalars};
+
+    pub fn serialize<S: Serializer>(scalars: &Scalars, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all: Vec<(&(u32, u64), &Number)> = scalars.iter().collect();
+        all.sort_by_key(|(key, _)| **key);
+        serializer.collect_seq(all)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scalars, D::Error> {
+        Ok(Vec::<((u32, u64), Number)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+impl Genes {
+    /// Of one of the first launches, with the values that the user gives.
+    pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genes {
+        let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
+        for scalar in &model.scalars {
+            let wish = &wishes.args[scalar.arg as usize];
+            let key = (scalar.arg, scalar.offset);
+            if let Some(ArgValue::Value(bytes)) = &wish.value
+                && let Some(bytes) = bytes.get(scalar.offset as usize..)
+            {
+                let number = match scalar_layout::decode(scalar.scalar, bytes) {
+                    scalar_layout::Number::Integer(n) => Number::Integer(n),
+                    scalar_layout::Number::Float(x) => Number::Float(x),
+                };
+                scalars.insert(key, number);
+            }
+            if let Some(number) = scalars.get_mut(&key) {
+                *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
+            }
+        }
+        Genes { geometry, scalars, fill, seed, images, edits: Vec::new() }
+    }
+
+    /// Adds an edit, and drops those that it makes needless.
+    pub fn add(&mut self, edit: Edit) {
+        let position = edit.position();
+        self.edits.retain(|e| match (&edit, e) {
+            (Edit::Contents { .. } | Edit::Among { .. } | Edit::Sampler { .. }, other) => other.position() != position,
+            (
+                Edit::Element { index, leaf, .. },
+                Edit::Element { position: other, index: known, leaf: known_leaf, .. },
+            ) => (*other, known, known_leaf) != (position, index, leaf),
+            _ => true,
+        });
+        if self.edits.len() >= MOST_EDITS {
+            self.edits.remove(0);
+        }
+        self.edits.push(edit);
+    }
+
+    /// All but the edits.
+    pub fn plan(&self) -> Plan<'_> {
+        Plan {
+            geometry: &self.geometry,
+            scalars: self.scalars.clone(),
+            fill: self.fill,
+            seed: self.seed,
+            images: self.images,
+        }
+    }
+
+    /// Whether the other differs in edits at most.
+    pub fn same_plan(&self, other: &Genes) -> bool {
+        self.geometry == other.geometry
+            && self.scalars == other.scalars
+            && self.fill == other.fill
+            && self.seed == other.seed
+            && self.images == other.images
+    }
+}
+
+/// Within the user's bounds.
+pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize) -> Number {
+    let wish = &wishes.args[position];
+    let below = |a: Number, b: Number| match (a, b) {
+        (Number::Integer(a), Number::Integer(b)) => a < b,
+        _ => as_f64(a) < as_f64(b),
+    };
+    let mut bounded = number;
+    if let Some(least) = wish.least.filter(|least| below(number, *least)) {
+        bounded = least;
+    }
+    if let Some(greatest) = wish.greatest.filter(|greatest| below(*greatest, number)) {
+        bounded = greatest;
+    }
+    match bounded {
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        Number::Float(x) if !scalar.is_float() => Number::Integer(x.trunc() as i128),
+        Number::Integer(_) if scalar.is_float() => Number::Float(as_f64(bounded)),
+        other => other,
+    }
+}
+
+/// The scalars that a buffer's elements consist of, or an image's texels: which channels those have only the launch tells; four of 32
+/// bits.
+pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
+    match &arg.kind {
+        ArgKind::Image(_) => vec![Scalar::F32; 4],
+        _ => scalar_layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
+    }
+}
+
+/// Whether an image is such as kassay makes: four channels of 32 bits. The user's own may have others.
+pub fn is_own(format: &ImageFormat) -> bool {
+    format.channel_order == "RGBA"
+        && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
+}
+
+/// The scalars of a texel of an image of kassay's own: four channels.
+pub fn texel(format: &ImageFormat) -> Type {
+    let scalar = match format.channel_type.as_str() {
+        "UNSIGNED_INT32" => Scalar::U32,
+        "SIGNED_INT32" => Scalar::I32,
+        _ => Scalar::F32,
+    };
+    Type::Vector(scalar, 4)
+}
+
+/// Changes the contents of a buffer or image; nothing where an argument has none.
+pub fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
+    let arg = &workshop.model.interface.args[position];
+    match value {
+        ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
+            with(Arc::make_mut(bytes), &Workshop::element(arg));
+        }
+        ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
+        _ => {}
+    }
+}
+
+/// Brings every number of a buffer or image within the user's bounds.
+pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
+    let leaves = scalar_layout::leaves(ty);
+    for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
+        for leaf in &leaves {
+            let at = &mut element[leaf.offset as usize..];
+            let number = match scalar_layout::decode(leaf.scalar, at) {
+                scalar_layout::Number::Integer(n) => Number::Integer(n),
+                scalar_layout::Number::Float(x) => Number::Float(x),
+            };
+            let allowed = bounded(number, leaf.scalar, wishes, position);
+            if allowed != number {
+                put(at, leaf.scalar, allowed);
+            }
+        }
+    }
+}
+
+fn put(at: &mut [u8], scalar: Scalar, number: Number) {
+    let mut out = Vec::with_capacity(8);
+    match number {
+        Number::Integer(n) => fill::push(scalar, n, &mut out),
+        Number::Float(x) => fill::push_float(scalar, x, &mut out),
+    }
+    at[..out.len()].copy_from_slice(&out);
+}
+
+/// Makes the edit.
+pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
+    let size = ty.size().max(1) as usize;
+    let count = bytes.len() / size;
+    if count == 0 {
+        return;
+    }
+    let leaves: Vec<Leaf> = scalar_layout::leaves(ty);
+    let place = |index: u64| (index % count as u64) as usize * size;
+    match edit {
+        Edit::Contents { position, fill, seed } => {
+            let seed = mix(*seed, *position as u64);
+            let filling =
+                Filling { ty: ty.clone(), fill: *fill, seed, dictionary: workshop.dictionary().into(), fixed: None };
+            bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
+            bound(bytes, ty, wishes, *position);
+        }
+        Edit::Among { position, numbers, seed } => {
+            let mut word = 0;
+            for element in bytes.chunks_exact_mut(size) {
+                for leaf in &leaves {
+                    word += 1;
+                    let drawn = mix(*seed, word) % numbers.len().max(1) as u64;
+                    if let Some(number) = numbers.get(drawn as usize) {
+                        let number = bounded(*number, leaf.scalar, wishes, *position);
+                        put(&mut element[leaf.offset as usize..], leaf.scalar, number);
+                    }
+                }
+            }
+        }
+        Edit::Every { leaf, number, .. } => {
+            let Some(leaf) = leaves.get(*leaf) else { return };
+            for element in bytes.chunks_exact_mut(size) {
+                put(&mut element[leaf.offset as usize..], leaf.scalar, *number);
+            }
+        }
+        Edit::Element { index, leaf, number, .. } => {
+            let Some(leaf) = leaves.get(*leaf) else { return };
+            put(&mut bytes[place(*index) + leaf.offset as usize..], leaf.scalar, *number);
+        }
+        Edit::Copy { from, to, .. } => {
+            let from = place(*from);
+            bytes.copy_within(from..from + size, place(*to));
+        }
+        Edit::Sampler { .. } => {}
+    }
+}

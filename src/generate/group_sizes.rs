@@ -1,0 +1,192 @@
+//! Which work-group sizes a kernel can have: static local arrays, constants in its index arithmetic, loops that halve the group.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use llvm_sys::LLVMOpcode;
+
+use super::atomic_counters;
+use super::model::GroupRules;
+use super::access_summary::{Reading, Way};
+use super::polynomial::{Atom, Id, Poly};
+use crate::kernel::interface::Interface;
+use crate::program::{Op, Region, ValueId};
+
+/// Sizes beyond this are no group's.
+const LARGEST: u64 = 1024;
+
+/// The largest constants added to a local id where it picks from an array: by array size, dimension and factor.
+type Halos = BTreeMap<(u64, usize, i128), i128>;
+
+/// `dims`: of the ids that the kernel asks for.
+pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRules {
+    let mut rules = GroupRules {
+        required: interface.required_local,
+        hint: interface.local_hint,
+        power_of_two: halves(reading),
+        ..GroupRules::default()
+    };
+    let mut halos = Halos::new();
+    for (block, instruction) in reading.program.instructions() {
+        let Op::Address { steps, .. } = &instruction.op else { continue };
+        if !atomic_counters::is_local(reading.program, instruction.result) {
+            continue;
+        }
+        for step in steps {
+            let Some(extent) = step.extent else { continue };
+            let index = reading.symbols.poly(instruction.operands[step.operand]);
+            for d in 0..3 {
+                note_halo(reading, block, &index, (extent, d), &mut halos);
+            }
+        }
+    }
+    for ((extent, d, factor), halo) in halos {
+        let factor = u64::try_from(factor).unwrap_or(1).max(1);
+        let room = match u64::try_from(halo) {
+            // An array with a border has a size of its own; one of a power of two is the group's.
+            Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
+            Ok(_) => extent,
+            // Work-items from a number on have the array for themselves.
+            Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
+        };
+        let most = room.div_ceil(factor).max(1);
+        let known = &mut rules.at_most[d];
+        *known = Some(known.map_or(most, |n| n.min(most)));
+    }
+    if let Some(places) = atomic_counters::places(reading) {
+        // All work-items of a group may claim one.
+        let most =
+            (1..=places).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= places)).last().unwrap_or(1);
+        for known in &mut rules.at_most[..dims as usize] {
+            *known = Some(known.map_or(most, |n| n.min(most)));
+        }
+    }
+    let filled = filled(reading);
+    for d in 0..3u8 {
+        // Where work-items take several elements each, the rows of a group are a multiple of the group.
+        let most = rules.at_most[usize::from(d)];
+        let found = strides(reading, d).or_else(|| rows(reading, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| filled[usize::from(d)].contains(n)));
+    }
+    rules
+}
+
+/// By dimension: how many elements side by side loops read of local arrays that each work-item writes its own element of.
+fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
+    let program = reading.program;
+    let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let mut found: [BTreeSet<u64>; 3] = Default::default();
+    for (d, found) in (0..3u8).zip(&mut found) {
+        let id = Atom::Id(Id::Local, d);
+        for read in reading.accesses.iter().filter(|a| a.way == Way::Read && is_array(a.region)) {
+            let mut writes = reading.accesses.iter().filter(|a| a.region == read.region && a.way != Way::Read);
+            let steps = |poly: &Poly, atom| poly.linear_in(atom).map(|(step, _)| step);
+            let Some(step) = writes.next().and_then(|w| steps(&w.offset, id)) else { continue };
+            if !writes.all(|w| steps(&w.offset, id) == Some(step)) {
+                continue;
+            }
+            let counts = |a: &Atom| matches!(a, Atom::Value(v) if program.is_counter(*v));
+            for counter in read.offset.atoms().filter(counts).filter(|a| steps(&read.offset, *a) == Some(step)) {
+                let bounds = reading.bounds.get(&counter).into_iter().flatten();
+                found.extend(bounds.filter_map(|b| u64::try_from(b.as_constant()?).ok()).filter(|n| *n <= LARGEST));
+            }
+        }
+    }
+    found
+}
+
+/// An index into an array of `extent` elements that follows the local id in dimension `d`, unless a check limits it.
+fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
+    let id = Atom::Id(Id::Local, d as u8);
+    let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
+    let in_reach = |f: &std::rc::Rc<super::path_conditions::Fact>| {
+        f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent))
+    };
+    if reading.facts.blocks[block].iter().any(in_reach) {
+        return;
+    }
+    // In a flat array of rows, other ids take the larger steps.
+    let (factor, halo) = match rest.as_constant() {
+        Some(halo) => (factor, halo),
+        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
+        None => return,
+    };
+    let known = halos.entry((extent, d, factor)).or_insert(halo);
+    *known = (*known).max(halo);
+}
+
+/// `for (i = lid; …; i += 16)`: the group has 16 work-items there.
+fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
+    let program = reading.program;
+    let id = Poly::atom(Atom::Id(Id::Local, d));
+    for (_, instruction) in program.instructions() {
+        if !program.is_counter(instruction.result) || !program.shape(instruction.result).is_int() {
+            continue;
+        }
+        let me = Poly::atom(Atom::Value(instruction.result));
+        let polys: Vec<Poly> = instruction.operands.iter().map(|o| reading.symbols.poly(*o)).collect();
+        let starts = polys.contains(&id);
+        let step = polys.iter().find_map(|p| p.sub(&me).as_constant());
+        if let (true, Some(step)) = (starts, step) {
+            return u64::try_from(step).ok().filter(|n| (1..=LARGEST).contains(n));
+        }
+    }
+    None
+}
+
+/// `group * 16 + lid`, or `tile * 16 + lid`: rows of 16 that the group's work-items fill side by side.
+fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
+    let id = Atom::Id(Id::Local, d);
+    let program = reading.program;
+    let row_of = |poly: &Poly| {
+        let (1, rest) = poly.linear_in(id)? else { return None };
+        let sizes = rest.0.iter().filter_map(|(product, n)| {
+            let [only] = product[..] else { return None };
+            let is_row = match only {
+                Atom::Id(Id::Group, g) => g == d,
+                Atom::Id(Id::Local, other) => other > d,
+                Atom::Value(v) => program.is_counter(v),
+                _ => false,
+            };
+            u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
+        });
+        sizes.min()
+    };
+    let computed = program.instructions().filter(|(_, i)| program.shape(i.result).is_int());
+    let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| reading.symbols.poly(i.result));
+    polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
+}
+
+/// Whether a loop halves the group's size, or doubles up to it.
+fn halves(reading: &Reading<'_>) -> bool {
+    let program = reading.program;
+    let of_group = |poly: &Poly| poly.atoms().any(|a| matches!(a, Atom::Id(Id::LocalSize, _)));
+    let is_of_group = |value: ValueId| {
+        of_group(&reading.symbols.poly(value))
+            || reading.sources(value).into_iter().any(|v| of_group(&reading.symbols.poly(v)))
+    };
+    program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
+        let Op::Phi(from) = &phi.op else { return false };
+        let here = program.block_of(phi.result).unwrap_or(0);
+        let is_back = |b: usize| program.dominance.dominates(here, b);
+        let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
+        let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
+        let halved = |v: ValueId| {
+            program.instruction(v).is_some_and(|i| {
+                let by = i.operands.get(1).and_then(|o| program.constant(*o));
+                i.operands.first() == Some(&phi.result)
+                    && match i.op {
+                        Op::Binary(LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => by == Some(1),
+                        Op::Binary(LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSDiv) => by == Some(2),
+                        _ => false,
+                    }
+            })
+        };
+        let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
+        let is_doubled = |v: ValueId| reading.symbols.poly(v) == doubled;
+        let bounds = reading.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
+        let ends_at_group =
+            || bounds.clone().any(|b| of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v))));
+        let first: Vec<ValueId> = starts.collect();
+        steps.any(|v| (halved(v) && first.iter().any(|s| is_of_group(*s))) || (is_doubled(v) && ends_at_group()))
+    })
+}

@@ -1,0 +1,326 @@
+//! Small changes of an input: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
+
+use std::collections::BTreeSet;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::assign::Number;
+use super::fill::Fill;
+use super::launch_builder::Workshop;
+use super::genotype::{Edit, Genes, bounded, leaves_of};
+use super::interface_file::Wishes;
+use super::model::{Contents, KernelModel, Role, ScalarModel};
+use crate::kernel::interface::{ArgKind, Scalar, Type};
+use crate::program::{Definition, End, Kind, Op, Program, signed};
+use crate::suite::scalar_layout;
+
+/// Lengths beyond this would only make launches slow.
+pub(super) const LONGEST: i128 = 1 << 12;
+/// Elements that an edit of one element picks from: the first ones, because launches are small.
+const NEAR: u64 = 64;
+
+/// What can be changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Target {
+    /// Of [`KernelModel::scalars`].
+    Scalar(usize),
+    /// The buffer or image at this position.
+    Contents(usize),
+    Range,
+    /// Sizes of images.
+    Images,
+    /// The sampler at this position.
+    Sampler(usize),
+}
+
+pub struct Mutator<'m> {
+    pub(super) workshop: &'m Workshop<'m>,
+    pub(super) wishes: &'m Wishes,
+    pub(super) targets: Vec<Vec<Target>>,
+    integers: Vec<i128>,
+    floats: Vec<f64>,
+    /// Whether divisors may become 0.
+    pub(super) allows_faults: bool,
+    random: ChaCha8Rng,
+}
+
+impl<'m> Mutator<'m> {
+    pub fn new(workshop: &'m Workshop<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
+        let (integers, floats) = constants(&workshop.model.program);
+        let integers = workshop.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
+        Mutator {
+            workshop,
+            wishes,
+            targets: targets(workshop, wishes),
+            integers: integers.into_iter().collect(),
+            floats,
+            allows_faults: false,
+            random: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// How many arguments can be changed, the NDRange among them.
+    pub fn targets(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub(super) fn model(&self) -> &'m KernelModel {
+        self.workshop.model
+    }
+
+    /// Integers that the code names, with their neighbours.
+    pub(super) fn integers(&self) -> &[i128] {
+        &self.integers
+    }
+
+    /// Whether the NDRange may change.
+    pub(super) fn may_resize(&self) -> bool {
+        self.wishes.range.is_none()
+    }
+
+    pub(super) fn below(&mut self, n: u64) -> u64 {
+        self.random.next_u64() % n.max(1)
+    }
+
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        let i = self.below(from.len() as u64) as usize;
+        from.get(i).copied()
+    }
+
+    /// The input with one argument changed; `None` if there is none that may be.
+    pub fn child(&mut self, parent: &Genes) -> Option<Genes> {
+        let i = self.below(self.targets.len() as u64) as usize;
+        let parts = self.targets.get(i)?.clone();
+        let target = self.pick(&parts)?;
+        let mut child = parent.clone();
+        match target {
+            Target::Scalar(i) => self.scalar(i, &mut child),
+            Target::Contents(position) => self.contents(position, &mut child),
+            Target::Range => self.range(&mut child),
+            Target::Images => self.images(&mut child),
+            Target::Sampler(position) => self.sampler(position, &mut child),
+        }
+        Some(child)
+    }
+
+    fn scalar(&mut self, i: usize, genes: &mut Genes) {
+        let model = self.model();
+        let scalar: &ScalarModel = &model.scalars[i];
+        let key = (scalar.arg, scalar.offset);
+        let now = genes.scalars.get(&key).copied();
+        let own =
+            (!scalar.dictionary.is_empty() && self.below(2) == 0).then(|| self.pick(&scalar.dictionary)).flatten();
+        let number = match own {
+            Some(n) => Number::Integer(n),
+            None => self.number(scalar.scalar, now, genes),
+        };
+        let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+        if let Number::Integer(n) = &mut number {
+            if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
+                *n = (*n).clamp(-1, LONGEST);
+            }
+            if scalar.divides && *n == 0 && !self.allows_faults {
+                *n = 1;
+            }
+        }
+        genes.scalars.insert(key, number);
+        // Vectors are often compared as a whole.
+        if let ArgKind::Value(Type::Vector(..)) = &model.interface.args[scalar.arg as usize].kind
+            && self.below(2) == 0
+        {
+            for lane in model.scalars.iter().filter(|s| s.arg == scalar.arg) {
+                genes.scalars.insert((lane.arg, lane.offset), number);
+            }
+        }
+    }
+
+    /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
+    fn number(&mut self, scalar: Scalar, now: Option<Number>, genes: &Genes) -> Number {
+        if scalar.is_float() {
+            return Number::Float(self.float(scalar, now));
+        }
+        let (least, greatest) = scalar_layout::range(scalar).unwrap_or((0, 255));
+        let range = &genes.geometry.range;
+        let now = match now {
+            Some(Number::Integer(n)) => n,
+            _ => 0,
+        };
+        let small = i128::from(self.below(128));
+        let n = match self.below(8) {
+            0 | 1 if !self.integers.is_empty() => {
+                let all = std::mem::take(&mut self.integers);
+                let n = self.pick(&all).unwrap_or(0);
+                self.integers = all;
+                n
+            }
+            0 | 2 => {
+                let bit = 1i128 << self.below(scalar.size() * 8);
+                self.pick(&[0, 1, -1, 2, least, greatest, greatest / 2, bit, bit - 1]).unwrap_or(0)
+            }
+            3 => {
+                let d = self.below(3) as usize;
+                let sizes = [range.global[d], genes.geometry.local[d], range.items(), range.groups(), range.offset[d]];
+                let size = self.pick(&sizes).unwrap_or(1);
+                i128::from(size) + i128::from(self.below(3)) - 1
+            }
+            4 => now + i128::from(self.below(9)) - 4,
+            5 => {
+                let bit = 1 << self.below(scalar.size() * 8);
+                self.pick(&[now * 2, now / 2, -now, !now, now ^ bit]).unwrap_or(now)
+            }
+            6 => i128::from(self.random.next_u64()),
+            _ => small,
+        };
+        // What does not fit wraps, as it would in the code.
+        let mut out = Vec::new();
+        scalar_layout::push_integer(scalar, n, &mut out);
+        match scalar_layout::decode(scalar, &out) {
+            scalar_layout::Number::Integer(n) => Number::Integer(n),
+            scalar_layout::Number::Float(x) => Number::Float(x),
+        }
+    }
+
+    fn float(&mut self, scalar: Scalar, now: Option<Number>) -> f64 {
+        let now = match now {
+            Some(Number::Float(x)) => x,
+            _ => 0.0,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let unit = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let step = match scalar {
+            Scalar::F16 => 1e-3,
+            Scalar::F32 => 2e-7,
+            _ => 4e-16,
+        };
+        match self.below(8) {
+            0..=2 if !self.floats.is_empty() => {
+                let i = self.below(self.floats.len() as u64) as usize;
+                let x = self.floats[i];
+                let near = [x, x * (1.0 + step), x * (1.0 - step), x + 1.0, x - 1.0, -x];
+                self.pick(&near).unwrap_or(x)
+            }
+            3 => {
+                let special = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e3, 6e4, f64::INFINITY, f64::NAN];
+                self.pick(&special).unwrap_or(0.0)
+            }
+            4 => {
+                let all = [now * 2.0, now / 2.0, -now, now + 1.0, now - 1.0, now * (1.0 + step)];
+                self.pick(&all).unwrap_or(now)
+            }
+            5 => now + (unit - 0.5) * 4.0,
+            6 => (unit - 0.5) * 2000.0,
+            _ => unit,
+        }
+    }
+
+    fn contents(&mut self, position: usize, genes: &mut Genes) {
+        let scalars = leaves_of(&self.model().interface.args[position]);
+        let leaf = self.below(scalars.len() as u64) as usize;
+        let Some(scalar) = scalars.get(leaf).copied() else { return };
+        let is_data = self.model().args[position].contents == Contents::Data;
+        let number = self.number(scalar, None, genes);
+        let number = bounded(number, scalar, self.wishes, position);
+        let index = self.below(NEAR);
+        let edit = match self.below(8) {
+            // What says where to go stays in range: its own numbers in other places.
+            _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            0 => {
+                let most = 1 + self.below(300);
+                let fills = [
+                    Fill::Random,
+                    Fill::Rising,
+                    Fill::Falling,
+                    Fill::Equal,
+                    Fill::Zero,
+                    Fill::Below(most),
+                    Fill::Distinct(most),
+                ];
+                let fill = self.pick(&fills).unwrap_or(Fill::Random);
+                Edit::Contents { position, fill, seed: self.random.next_u64() }
+            }
+            1 | 2 => {
+                // Few different ones: long words of them are met sooner.
+                let count = 1 + self.below(4);
+                let numbers = (0..count).map(|_| self.number(scalar, None, genes)).collect();
+                Edit::Among { position, numbers, seed: self.random.next_u64() }
+            }
+            3 | 4 => Edit::Every { position, leaf, number },
+            5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
+        };
+        genes.add(edit);
+    }
+}
+
+/// What may be changed, by argument.
+fn targets(workshop: &Workshop<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
+    let model: &KernelModel = workshop.model;
+    let mut all = Vec::new();
+    for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
+        if !wishes.args[position].fuzz || known.role == Role::Unused {
+            continue;
+        }
+        match &arg.kind {
+            ArgKind::Value(_) => {
+                let own = |(_, s): &(usize, &ScalarModel)| s.arg == arg.position && s.role != Role::Unused;
+                let parts = model.scalars.iter().enumerate().filter(own).map(|(i, _)| Target::Scalar(i)).collect();
+                all.push(parts);
+            }
+            ArgKind::Buffer { element, .. } if known.role != Role::Output => {
+                let is_opaque = matches!(element, Some(Type::Opaque { .. }));
+                if !is_opaque {
+                    all.push(vec![Target::Contents(position)]);
+                }
+            }
+            ArgKind::Image(_) if known.role != Role::Output => all.push(vec![Target::Contents(position)]),
+            ArgKind::Sampler => all.push(vec![Target::Sampler(position)]),
+            _ => {}
+        }
+    }
+    all.retain(|parts| !parts.is_empty());
+    let has_image = model.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_)));
+    if has_image && workshop.asks_sizes() {
+        all.push(vec![Target::Images]);
+    }
+    if wishes.range.is_none() {
+        all.push(vec![Target::Range]);
+    }
+    all
+}
+
+/// The constants of comparisons, switches and arithmetic: integers with their neighbours, floats.
+fn constants(program: &Program) -> (Vec<i128>, Vec<f64>) {
+    let (mut integers, mut floats) = (Vec::new(), Vec::new());
+    for block in &program.blocks {
+        for instruction in &block.instructions {
+            let counts =
+                matches!(instruction.op, Op::Binary(_) | Op::Compare(_) | Op::FCompare(_) | Op::Select | Op::Call(..));
+            if !counts {
+                continue;
+            }
+            for operand in &instruction.operands {
+                let Definition::Constant(lanes) = &program.values[*operand as usize] else { continue };
+                for bits in lanes.iter().take(16) {
+                    #[expect(clippy::cast_possible_truncation, reason = "constants hold the bits of their width")]
+                    match program.shape(*operand).kind {
+                        Kind::Int(width) if width > 1 => integers.push(i128::from(signed(*bits, width))),
+                        Kind::Float(32) => floats.push(f64::from(f32::from_bits(*bits as u32))),
+                        Kind::Float(16) => floats.push(half::f16::from_bits(*bits as u16).into()),
+                        Kind::Float(64) => floats.push(f64::from_bits(*bits)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if let End::Switch { value, cases, .. } = &block.end
+            && let Kind::Int(width) = program.shape(*value).kind
+        {
+            integers.extend(cases.iter().map(|(bits, _)| i128::from(signed(*bits, width))));
+        }
+    }
+    floats.retain(|x| x.is_finite());
+    floats.sort_by(f64::total_cmp);
+    floats.dedup();
+    (integers, floats)
+}

@@ -1,0 +1,297 @@
+//! Changes that bring a comparison nearer to what it never was: where one of its operands stands in the input, the other one is put
+//! (the correspondence of input and state; REDQUEEN, NDSS 2019, section III), or what is there moves by the distance.
+
+use super::assign::Number;
+use super::genotype::{Edit, Genes, bounded, leaves_of};
+use super::interface_file::as_f64;
+use super::model::{Contents, Role};
+use super::input_mutations::{Mutator, Target};
+use super::branch_distance::Champion;
+use crate::kernel::interface::Scalar;
+use crate::lower::host::abi::comparison::{FLOAT, WIDTH};
+use crate::suite::launch::ArgValue;
+use crate::suite::scalar_layout;
+
+/// Places of an operand in one argument that are looked at.
+const MOST_PLACES: usize = 64;
+/// Bytes of a buffer in which they are looked for.
+const SEARCHED: usize = 1 << 14;
+
+/// A number in an input.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Of [`super::model::KernelModel::scalars`].
+    Scalar(usize),
+    Element {
+        position: usize,
+        index: u64,
+        leaf: usize,
+        scalar: Scalar,
+    },
+}
+
+impl Mutator<'_> {
+    /// The champion's input with one number changed; `tries`: how often that was done before.
+    pub fn steered(&mut self, champion: &Champion, tries: u32) -> Genes {
+        let mut genes = champion.genes.clone();
+        let (a, b) = champion.operands;
+        let (from, to) = if tries.is_multiple_of(2) { (a, b) } else { (b, a) };
+        // Sizes are few, and ids often just pick elements.
+        if self.may_resize()
+            && tries % 4 < 2
+            && let (Number::Integer(from), Number::Integer(to)) =
+                (operand(champion.kind, from), operand(champion.kind, to))
+            && self.steer_range(from, to, &mut genes)
+        {
+            return genes;
+        }
+        let mut places = self.places(champion, from);
+        let mut to = to;
+        if places.is_empty() {
+            places = self.places(champion, to);
+            to = from;
+        }
+        let place = match self.pick_place(&places) {
+            // Now and then what is computed from the operand would have to move, too.
+            Some(place) if tries < 4 || self.below(4) > 0 => place,
+            _ => {
+                let Some(place) = self.any_place() else { return genes };
+                if self.below(4) > 0 {
+                    self.shift(place, champion.distance, &mut genes);
+                    return genes;
+                }
+                place
+            }
+        };
+        // First just what was asked for, then what is beside it.
+        let near = [0, 0, 1, 1, -1, -1].get(tries as usize).copied();
+        let near = near.or_else(|| self.pick(&[0, 0, 1, -1, 2, -2])).unwrap_or(0);
+        let scalar = self.scalar_of(place);
+        let number = beside(operand(champion.kind, to), near, scalar);
+        self.put(place, number, &mut genes);
+        genes
+    }
+
+    /// One of them: any argument, and in it often the first.
+    fn pick_place(&mut self, places: &[Vec<Place>]) -> Option<Place> {
+        let i = self.below(places.len() as u64) as usize;
+        let own = places.get(i)?;
+        if self.below(3) == 0 { own.first().copied() } else { self.pick(own) }
+    }
+
+    /// Where a number stands in the champion's input, by argument.
+    fn places(&self, champion: &Champion, bits: u64) -> Vec<Vec<Place>> {
+        let mut all = Vec::new();
+        for target in self.targets.iter().flatten() {
+            let mut found = Vec::new();
+            match *target {
+                Target::Scalar(i) => {
+                    let scalar = &self.workshop.model.scalars[i];
+                    let now = champion.genes.scalars.get(&(scalar.arg, scalar.offset));
+                    if now.is_some_and(|now| is_operand(*now, champion.kind, bits)) {
+                        found.push(Place::Scalar(i));
+                    }
+                }
+                Target::Contents(position) if self.is_data(position) => {
+                    let value = &champion.launch.args[position];
+                    let Some((bytes, ty)) = contents(self, position, value) else { continue };
+                    let leaves = scalar_layout::leaves(&ty);
+                    let elements = bytes[..bytes.len().min(SEARCHED)].chunks_exact(ty.size().max(1) as usize);
+                    for (index, element) in (0u64..).zip(elements) {
+                        for (leaf, at) in leaves.iter().enumerate() {
+                            let number = decode(at.scalar, &element[at.offset as usize..]);
+                            if found.len() < MOST_PLACES && is_operand(number, champion.kind, bits) {
+                                found.push(Place::Element { position, index, leaf, scalar: at.scalar });
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+            if !found.is_empty() {
+                all.push(found);
+            }
+        }
+        all
+    }
+
+    fn is_data(&self, position: usize) -> bool {
+        self.workshop.model.args[position].contents == Contents::Data
+    }
+
+    /// Some number of the input.
+    fn any_place(&mut self) -> Option<Place> {
+        let targets: Vec<Target> = self.targets.iter().flatten().copied().collect();
+        let numbers: Vec<Target> = targets
+            .into_iter()
+            .filter(|t| match t {
+                Target::Scalar(_) => true,
+                Target::Contents(position) => self.is_data(*position),
+                _ => false,
+            })
+            .collect();
+        match self.pick(&numbers)? {
+            Target::Scalar(i) => Some(Place::Scalar(i)),
+            Target::Contents(position) => {
+                let scalars = leaves_of(&self.workshop.model.interface.args[position]);
+                let leaf = self.below(scalars.len() as u64) as usize;
+                let index = self.below(16);
+                let index = self.pick(&[0, 0, 1, index]).unwrap_or(0);
+                Some(Place::Element { position, index, leaf, scalar: *scalars.get(leaf)? })
+            }
+            _ => None,
+        }
+    }
+
+    fn scalar_of(&self, place: Place) -> Scalar {
+        match place {
+            Place::Scalar(i) => self.workshop.model.scalars[i].scalar,
+            Place::Element { scalar, .. } => scalar,
+        }
+    }
+
+    /// Moves a number by the distance, or a part of it, one way or the other.
+    fn shift(&mut self, place: Place, distance: u64, genes: &mut Genes) {
+        let part = self.pick(&[1, 1, 2, 3, 4, 5, 8, 10, 16, 100]).unwrap_or(1);
+        let step = i128::from((distance / part).max(1));
+        let step = if self.below(2) == 0 { step } else { -step };
+        match place {
+            Place::Scalar(i) => {
+                let scalar = &self.workshop.model.scalars[i];
+                let now = genes.scalars.get(&(scalar.arg, scalar.offset)).copied().unwrap_or(Number::Integer(0));
+                let number = beside(now, step, scalar.scalar);
+                self.put(place, number, genes);
+            }
+            // What is there now is not known where edits overlap; a step from where it was first does as well.
+            Place::Element { scalar, .. } => {
+                let number = beside(Number::Integer(0), step, scalar);
+                self.put(place, number, genes);
+            }
+        }
+    }
+
+    fn put(&mut self, place: Place, number: Number, genes: &mut Genes) {
+        match place {
+            Place::Scalar(i) => {
+                let scalar = &self.workshop.model.scalars[i];
+                let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+                if let Number::Integer(n) = &mut number {
+                    if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
+                        *n = (*n).clamp(-1, super::input_mutations::LONGEST);
+                    }
+                    if scalar.divides && *n == 0 && !self.allows_faults {
+                        *n = 1;
+                    }
+                }
+                genes.scalars.insert((scalar.arg, scalar.offset), number);
+            }
+            Place::Element { position, index, leaf, scalar } => {
+                let number = bounded(number, scalar, self.wishes, position);
+                let every = self.below(8) == 0;
+                let edit = match every {
+                    true => Edit::Every { position, leaf, number },
+                    false => Edit::Element { position, index, leaf, number },
+                };
+                genes.add(edit);
+            }
+        }
+    }
+}
+
+/// A buffer's or an image's bytes, and what they consist of.
+fn contents<'v>(
+    mutator: &Mutator<'_>,
+    position: usize,
+    value: &'v ArgValue,
+) -> Option<(&'v [u8], crate::kernel::interface::Type)> {
+    match value {
+        ArgValue::Buffer(bytes) => {
+            Some((bytes, super::launch_builder::Workshop::element(&mutator.workshop.model.interface.args[position])))
+        }
+        ArgValue::Image { format, texels, .. } if super::genotype::is_own(format) => {
+            Some((texels, super::genotype::texel(format)))
+        }
+        _ => None,
+    }
+}
+
+fn decode(scalar: Scalar, bytes: &[u8]) -> Number {
+    match scalar_layout::decode(scalar, bytes) {
+        scalar_layout::Number::Integer(n) => Number::Integer(n),
+        scalar_layout::Number::Float(x) => Number::Float(x),
+    }
+}
+
+/// An operand as a number; integers as if they had a sign.
+fn operand(kind: u32, bits: u64) -> Number {
+    let width = kind >> WIDTH;
+    #[expect(clippy::cast_possible_truncation, reason = "bits beyond the width are zero")]
+    match (kind & FLOAT != 0, width) {
+        (true, 16) => Number::Float(half::f16::from_bits(bits as u16).into()),
+        (true, 32) => Number::Float(f32::from_bits(bits as u32).into()),
+        (true, _) => Number::Float(f64::from_bits(bits)),
+        (false, _) => {
+            let unused = 64 - width.clamp(1, 64);
+            Number::Integer(i128::from((bits << unused).cast_signed() >> unused))
+        }
+    }
+}
+
+/// Whether a number of the input is what was compared; of integers in as many bits as that had.
+fn is_operand(number: Number, kind: u32, bits: u64) -> bool {
+    match (number, operand(kind, bits)) {
+        (Number::Integer(n), Number::Integer(_)) => {
+            let unused = 64 - (kind >> WIDTH).clamp(1, 64);
+            #[expect(clippy::cast_possible_truncation, reason = "modulo the width")]
+            let low = ((n as u64) << unused) >> unused;
+            low == bits
+        }
+        (number, operand) => as_f64(number) == as_f64(operand),
+    }
+}
+
+/// A number some steps away, as the scalar can have it: integers wrap, steps of floats are units in the last place where they are
+/// small, else differences.
+fn beside(number: Number, steps: i128, scalar: Scalar) -> Number {
+    if scalar.is_float() {
+        let x = as_f64(number);
+        let ulp = match scalar {
+            Scalar::F16 => 1e-3,
+            Scalar::F32 => 1.2e-7,
+            _ => 2.3e-16,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a distance need not be exact")]
+        let step = steps as f64;
+        return Number::Float(match steps.abs() {
+            0 => x,
+            1 | 2 => x + step * ulp * x.abs().max(ulp),
+            _ => x + step * ulp * x.abs().max(1e-3),
+        });
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+    let whole = match number {
+        Number::Integer(n) => n,
+        Number::Float(x) => x as i128,
+    };
+    let mut out = Vec::with_capacity(8);
+    scalar_layout::push_integer(scalar, whole.wrapping_add(steps), &mut out);
+    decode(scalar, &out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_found_in_numbers_of_other_widths() {
+        let int = 32 << WIDTH;
+        let minus = u64::from((-5i32).cast_unsigned());
+        assert!(is_operand(Number::Integer(-5), int, minus));
+        assert!(is_operand(Number::Integer(i128::from(u32::MAX - 4)), int, minus));
+        assert!(!is_operand(Number::Integer(5), int, minus));
+        assert!(is_operand(Number::Integer(3), int | FLOAT, 3.0f32.to_bits().into()));
+        assert_eq!(operand(int, minus), Number::Integer(-5));
+        assert_eq!(beside(Number::Integer(-5), 0, Scalar::U8), Number::Integer(251));
+        assert_eq!(beside(Number::Float(7.9), 1, Scalar::I32), Number::Integer(8));
+    }
+}

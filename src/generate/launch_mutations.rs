@@ -1,0 +1,197 @@
+//! Changes of what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
+
+use super::launch_builder::Sides;
+use super::genotype::{Edit, Genes};
+use super::geometry;
+use super::input_mutations::Mutator;
+use crate::program::{Kind, Op};
+use crate::suite::launch::{Addressing, Filter};
+
+/// No group is larger in one dimension, nor in all, unless a comparison asks for it.
+const LARGEST: u64 = 256;
+/// What launches and groups have at most where one does.
+const STEERED_ITEMS: u64 = 1 << 14;
+const STEERED_GROUP: u64 = 1024;
+
+/// Work-group size and numbers of groups.
+#[derive(Clone, Copy)]
+struct Sizes {
+    local: [u64; 3],
+    groups: [u64; 3],
+}
+
+impl Sizes {
+    fn of(genes: &Genes) -> Sizes {
+        Sizes { local: genes.geometry.local, groups: genes.geometry.range.group_counts() }
+    }
+}
+
+/// What of the NDRange a number is.
+#[derive(Clone, Copy)]
+enum Side {
+    Groups,
+    Local,
+    Global,
+    Offset,
+}
+
+impl Mutator<'_> {
+    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, sizes that the code names, or an offset.
+    pub(super) fn range(&mut self, genes: &mut Genes) {
+        let dims = genes.geometry.range.dims;
+        let d = self.below(dims.into()) as usize;
+        let rules = &self.model().groups;
+        let is_fixed = rules.required.is_some() || rules.exactly[d].is_some();
+        let mut sizes = Sizes::of(genes);
+        let before = sizes.groups[d];
+        match self.below(7) {
+            4 => return self.offset(d, genes),
+            0 => sizes.groups[d] = before + 1,
+            1 => sizes.groups[d] = (before - 1).max(1),
+            5 => sizes.groups[d] = self.named_size(),
+            6 if !is_fixed => sizes.local[d] = self.named_size(),
+            _ if is_fixed => sizes.groups[d] = 1 + self.below(6),
+            2 => {
+                let usual = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+                sizes.local[d] = self.pick(&usual).unwrap_or(8);
+            }
+            _ if rules.power_of_two => sizes.local[d] = (sizes.local[d] / 2).max(1),
+            _ => sizes.local[d] = (sizes.local[d] + self.below(3)).saturating_sub(1).max(1),
+        }
+        self.resize(sizes, (self.wishes.usual_items, LARGEST), genes);
+    }
+
+    /// A size that the code names, or one that has an id so large.
+    fn named_size(&mut self) -> u64 {
+        let most = i128::from(self.wishes.usual_items);
+        let named: Vec<u64> =
+            self.integers().iter().filter(|n| (1..=most).contains(*n)).filter_map(|n| u64::try_from(*n).ok()).collect();
+        let next = self.below(3);
+        self.pick(&named).map_or(1 + next, |n| n + next).max(1)
+    }
+
+    /// Gives an input these sizes, as far as the kernel's work-groups and these limits allow: of launches, and of groups.
+    fn resize(&self, sizes: Sizes, (most, most_of_group): (u64, u64), genes: &mut Genes) -> bool {
+        let Sizes { mut local, mut groups } = sizes;
+        let model = self.model();
+        let rules = &model.groups;
+        for d in 0..3 {
+            local[d] = match rules.required.map(|r| r[d]).or(rules.exactly[d]) {
+                Some(fixed) => fixed,
+                None => local[d].clamp(1, rules.at_most[d].unwrap_or(most_of_group).min(most_of_group)),
+            };
+        }
+        while local.iter().product::<u64>() > most_of_group && rules.required.is_none() {
+            let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };
+            local[largest] /= 2;
+        }
+        let items = |groups: [u64; 3]| {
+            let sizes = groups.into_iter().chain(local);
+            sizes.into_iter().try_fold(1u64, u64::checked_mul).unwrap_or(u64::MAX)
+        };
+        while items(groups) > most && groups != [1; 3] {
+            let Some(largest) = (0..3).max_by_key(|d| groups[*d]) else { break };
+            groups[largest] = (groups[largest] / 2).max(1);
+        }
+        if items(groups) > most {
+            return false;
+        }
+        let before = genes.geometry.range.clone();
+        genes.geometry = geometry::of_groups(model, local, groups, "fuzzed");
+        genes.geometry.range.offset = before.offset;
+        genes.geometry.range.dims = before.dims;
+        genes.geometry.range != before
+    }
+
+    /// The NDRange with a size or id that is `from` become `to`, or somewhat beside it; `false` if none is, or it may not change.
+    pub(super) fn steer_range(&mut self, from: i128, to: i128, genes: &mut Genes) -> bool {
+        let (Ok(from), Ok(to)) = (u64::try_from(from), u64::try_from(to)) else { return false };
+        let range = &genes.geometry.range;
+        let sizes = Sizes::of(genes);
+        let mut found = Vec::new();
+        for d in 0..range.dims as usize {
+            let (groups, local, global) = (sizes.groups[d], sizes.local[d], range.global[d]);
+            // Ids go up to one below sizes.
+            let places = [(Side::Groups, groups), (Side::Local, local), (Side::Global, global)];
+            for (side, size) in places {
+                found.extend((size == from).then_some((side, d, to)));
+                found.extend((size == from + 1).then_some((side, d, to.saturating_add(1))));
+            }
+            let last = range.offset[d] + global - 1;
+            if from == range.offset[d] || from == last && range.offset[d] > 0 {
+                found.push((Side::Offset, d, to));
+            }
+        }
+        let Some((side, d, to)) = self.pick(&found) else { return false };
+        let beside = self.below(3);
+        let to = match beside {
+            1 => to.saturating_add(1),
+            2 => to.saturating_sub(1),
+            _ => to,
+        };
+        let most = (self.wishes.max_items.min(STEERED_ITEMS.max(self.wishes.usual_items)), STEERED_GROUP);
+        let mut sizes = sizes;
+        match side {
+            Side::Offset => {
+                genes.geometry.range.offset[d] = to.min(1 << 62);
+                return true;
+            }
+            _ if to == 0 || to > most.0 => return false,
+            Side::Groups => sizes.groups[d] = to,
+            Side::Local => sizes.local[d] = to,
+            Side::Global => {
+                let rules = &self.model().groups;
+                let is_fixed = rules.required.is_some() || rules.exactly[d].is_some();
+                let divisor = (1..=sizes.local[d].max(8)).rev().find(|n| to.is_multiple_of(*n)).unwrap_or(1);
+                if !is_fixed {
+                    sizes.local[d] = divisor;
+                }
+                sizes.groups[d] = to.div_ceil(sizes.local[d]);
+            }
+        }
+        self.resize(sizes, most, genes)
+    }
+
+    /// Ids that begin elsewhere.
+    fn offset(&mut self, d: usize, genes: &mut Genes) {
+        let local = genes.geometry.local[d];
+        let global = genes.geometry.range.global[d];
+        let offset = self.pick(&[0, 1, 2, 3, local, global, 16]).unwrap_or(0);
+        genes.geometry.range.offset[d] = offset;
+    }
+
+    /// Images of other sizes.
+    pub(super) fn images(&mut self, genes: &mut Genes) {
+        let mut sides = match genes.images {
+            Sides::Given(sides) => sides,
+            _ => genes.geometry.range.global,
+        };
+        let d = self.below(3) as usize;
+        let global = genes.geometry.range.global[d];
+        sides[d] = self.pick(&[1, 2, 3, 5, 8, global, global + 1, global.div_ceil(2), global * 2]).unwrap_or(global);
+        genes.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
+    }
+
+    /// Another sampler, of those that all reads through it are defined for (OpenCL C 3.0, section 6.15.15.2): with integer coordinates
+    /// neither filters nor normalises, and does not repeat; only floats are filtered.
+    pub(super) fn sampler(&mut self, position: usize, genes: &mut Genes) {
+        let program = &self.model().program;
+        let (mut floats, mut filters) = (true, true);
+        for (_, instruction) in program.instructions() {
+            let Op::Call(_, base) = &instruction.op else { continue };
+            if !base.starts_with("read_image") || instruction.operands.len() < 3 {
+                continue;
+            }
+            filters &= base.starts_with("read_imagef") || base.starts_with("read_imageh");
+            floats &= instruction.operands[2..].iter().all(|o| matches!(program.shape(*o).kind, Kind::Float(_)));
+        }
+        let clamping = [Addressing::ClampToEdge, Addressing::Clamp];
+        let all = [Addressing::ClampToEdge, Addressing::Clamp, Addressing::Repeat, Addressing::MirroredRepeat];
+        let addressing = if floats { self.pick(&all) } else { self.pick(&clamping) };
+        let addressing = addressing.unwrap_or(Addressing::ClampToEdge);
+        let repeats = matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat);
+        let normalized = repeats || (floats && self.below(2) == 0);
+        let filter = if floats && filters && self.below(2) == 0 { Filter::Linear } else { Filter::Nearest };
+        genes.add(Edit::Sampler { position, addressing, filter, normalized });
+    }
+}

@@ -1,0 +1,206 @@
+//! What holds in a block because of the branches that lead there.
+
+use std::rc::Rc;
+
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+
+use super::polynomial::{Poly, Symbols};
+use crate::kernel::ir::DebugLocation;
+use crate::program::{End, Op, Program, ValueId};
+
+/// `less < than`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    pub less: Poly,
+    pub than: Poly,
+    /// The source compares by `<=` or `>=`: `than` has been raised by 1.
+    pub inclusive: bool,
+    /// Half of an equality.
+    pub is_equal: bool,
+    pub location: Option<DebugLocation>,
+}
+
+/// How far conditions are taken apart.
+const DEPTH: u32 = 8;
+
+/// A block holds so many facts: those of the nearest branches that dominate it. An edge says no more.
+const MOST_FACTS: usize = 96;
+/// Dominators of a block that are asked for theirs.
+const MOST_DOMINATORS: usize = 1024;
+/// Branches on what a `phi` says are taken apart so deep.
+const PHI_DEPTH: u32 = 3;
+
+/// What branches say.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// By block that one edge of a branch alone enters: what that says.
+    pub edges: Vec<Vec<Rc<Fact>>>,
+    /// By block: what holds there.
+    pub blocks: Vec<Vec<Rc<Fact>>>,
+}
+
+impl Facts {
+    /// What each edge says, once.
+    pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
+        self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
+    }
+}
+
+/// What holds in each block.
+pub fn find(symbols: &Symbols<'_>) -> Facts {
+    let mut finder = Finder { symbols, plain: Vec::new() };
+    // What those say that are no `phi`s, at every depth at which a `phi` may ask for it.
+    for depth in 0..=PHI_DEPTH {
+        let edges = finder.edges(depth, true);
+        finder.plain.push(edges);
+    }
+    let edges = finder.edges(DEPTH, false);
+    let blocks = (0..symbols.program.blocks.len()).map(|block| holding(symbols.program, &edges, block)).collect();
+    Facts { edges, blocks }
+}
+
+/// What the edges say that lead to a block and its dominators, the farthest first.
+fn holding(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
+    let mut found: Vec<&Rc<Fact>> = Vec::new();
+    let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
+    for _ in 0..MOST_DOMINATORS {
+        let Some(here) = at.filter(|_| found.len() < MOST_FACTS) else { break };
+        found.extend(edges[here].iter().rev());
+        at = program.dominance.immediate_dominator(here);
+    }
+    found.truncate(MOST_FACTS);
+    found.into_iter().rev().cloned().collect()
+}
+
+struct Finder<'s, 'p> {
+    symbols: &'s Symbols<'p>,
+    /// By depth and block: what branches say whose conditions are no `phi`s.
+    plain: Vec<Vec<Vec<Rc<Fact>>>>,
+}
+
+impl Finder<'_, '_> {
+    /// By block that is entered by one edge of a branch only: what that edge says.
+    fn edges(&self, depth: u32, without_phis: bool) -> Vec<Vec<Rc<Fact>>> {
+        let program = self.symbols.program;
+        let mut all = vec![Vec::new(); program.blocks.len()];
+        for code in &program.blocks {
+            let End::Branch { condition, then, other } = code.end else { continue };
+            let is_phi = program.instruction(condition).is_some_and(|i| matches!(i.op, Op::Phi(_)));
+            for (to, truth) in [(then, true), (other, false)] {
+                if !(is_phi && without_phis) && then != other && program.cfg.incoming(to).len() == 1 {
+                    let mut facts = Vec::new();
+                    self.assume(condition, truth, depth, &mut facts);
+                    facts.truncate(MOST_FACTS);
+                    all[to] = facts;
+                }
+            }
+        }
+        all
+    }
+
+    /// What follows from a condition's truth.
+    fn assume(&self, condition: ValueId, truth: bool, depth: u32, out: &mut Vec<Rc<Fact>>) {
+        let symbols = self.symbols;
+        let program = symbols.program;
+        let Some(instruction) = program.instruction(condition).filter(|_| depth > 0) else { return };
+        let operands = &instruction.operands;
+        let constant = |i: usize| program.constant(operands[i]);
+        match &instruction.op {
+            Op::Compare(predicate) => {
+                // A widened bool against zero.
+                let (equal, differ) = (LLVMIntPredicate::LLVMIntEQ, LLVMIntPredicate::LLVMIntNE);
+                if constant(1) == Some(0)
+                    && (*predicate == equal || *predicate == differ)
+                    && is_truth(program, operands[0])
+                {
+                    return self.assume(operands[0], truth == (*predicate == differ), depth - 1, out);
+                }
+                if program.shape(operands[0]).is_int() {
+                    compare(symbols, *predicate, [operands[0], operands[1]], truth, instruction.location.as_ref(), out);
+                }
+            }
+            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_truth(program, condition) => {
+                operands.iter().for_each(|o| self.assume(*o, true, depth - 1, out));
+            }
+            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_truth(program, condition) => {
+                operands.iter().for_each(|o| self.assume(*o, false, depth - 1, out));
+            }
+            Op::Binary(LLVMOpcode::LLVMXor) if matches!(constant(1), Some(1 | -1)) && is_truth(program, condition) => {
+                self.assume(operands[0], !truth, depth - 1, out);
+            }
+            Op::Cast(_) | Op::Copy => self.assume(operands[0], truth, depth - 1, out),
+            Op::Select => {
+                let other = if truth { constant(2) == Some(0) } else { constant(1).is_some_and(|c| c != 0) };
+                if other {
+                    self.assume(operands[0], truth, depth - 1, out);
+                    self.assume(operands[if truth { 1 } else { 2 }], truth, depth - 1, out);
+                }
+            }
+            Op::Phi(from) => {
+                let possible: Vec<usize> =
+                    (0..from.len()).filter(|i| constant(*i).is_none_or(|c| (c != 0) == truth)).collect();
+                if let [only] = possible[..] {
+                    self.assume(operands[only], truth, depth - 1, out);
+                    let plain = (depth - 1).min(PHI_DEPTH) as usize;
+                    if let Some(edges) = self.plain.get(plain) {
+                        out.extend(holding(program, edges, from[only]));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a value is 0 or 1.
+fn is_truth(program: &Program, value: ValueId) -> bool {
+    use crate::program::Kind;
+    if program.shape(value).kind == Kind::Int(1) {
+        return true;
+    }
+    match program.instruction(value).map(|i| (&i.op, &i.operands)) {
+        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_truth(program, operands[0]),
+        Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
+            matches!(program.constant(*o), Some(0 | 1))
+                || program
+                    .instruction(*o)
+                    .is_some_and(|i| matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0]))
+        }),
+        _ => false,
+    }
+}
+
+fn compare(
+    symbols: &Symbols<'_>,
+    predicate: LLVMIntPredicate,
+    of: [ValueId; 2],
+    truth: bool,
+    location: Option<&DebugLocation>,
+    out: &mut Vec<Rc<Fact>>,
+) {
+    use LLVMIntPredicate::*;
+    let [a, b] = of.map(|v| symbols.poly(v));
+    let one = Poly::constant(1);
+    let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));
+    let mut push = |less: &Poly, than: &Poly, inclusive: bool| {
+        let than = if inclusive { than.add(&one) } else { than.clone() };
+        out.push(Rc::new(Fact { less: less.clone(), than, inclusive, is_equal, location: location.cloned() }));
+    };
+    match (predicate, truth) {
+        (LLVMIntSLT | LLVMIntULT, true) | (LLVMIntSGE | LLVMIntUGE, false) => push(&a, &b, false),
+        (LLVMIntSLE | LLVMIntULE, true) | (LLVMIntSGT | LLVMIntUGT, false) => push(&a, &b, true),
+        (LLVMIntSGT | LLVMIntUGT, true) | (LLVMIntSLE | LLVMIntULE, false) => push(&b, &a, false),
+        (LLVMIntSGE | LLVMIntUGE, true) | (LLVMIntSLT | LLVMIntULT, false) => push(&b, &a, true),
+        (LLVMIntEQ, true) | (LLVMIntNE, false) => {
+            push(&a, &b.add(&one), false);
+            push(&b, &a.add(&one), false);
+        }
+        // Loops that count up to equality.
+        (LLVMIntNE, true) | (LLVMIntEQ, false) => {
+            let counts = |v: ValueId| symbols.program.instruction(v).is_some_and(|i| matches!(i.op, Op::Phi(_)));
+            if counts(of[0]) {
+                push(&a, &b, false);
+            }
+        }
+    }
+}

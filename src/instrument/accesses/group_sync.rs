@@ -1,0 +1,243 @@
+//! Barriers, exchanges, copies, fences, images and comparisons: placeholders become hooks.
+
+use inkwell::module::Module;
+use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+use super::check::{Length, Want, checked};
+use super::emit::Emitter;
+use super::iteration::Counters;
+use super::early_exit::Exit;
+use super::objects::{Objects, Origin};
+use super::memory_orders;
+use super::sites::{Shape, Sites};
+use super::values::{self, instructions};
+use crate::error::{Error, Result};
+use crate::kernel::ir::{self, Function, Inst};
+use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
+use crate::lower::host::table::{Mode, Scope};
+
+/// What a placeholder stands for, with the numbers of its sites.
+enum Kind {
+    Barrier(u32),
+    Exchange(u32),
+    /// Of the barrier and of the write.
+    AsyncCopy(u32, u32),
+    Wait(u32, List),
+    Fence(u32),
+    /// LLVM's own instruction.
+    FenceInstruction(u32),
+    ImageRead(u32),
+    ImageWrite(u32),
+    ImageQuery,
+    Comparison,
+}
+
+/// The list of events that a group waits for.
+enum List {
+    Empty,
+    /// It lies within one variable of the work-item.
+    Certain,
+    /// Read by that site of accesses.
+    Checked(u32, Origin),
+}
+
+/// Bytes of an event, and what it is aligned to: a pointer.
+const EVENT: u32 = 8;
+
+/// A placeholder.
+pub struct Meeting {
+    pub inst: Inst,
+    kind: Kind,
+}
+
+impl Meeting {
+    /// Whether it has to do with how often the loops around it went round.
+    pub fn counts(&self) -> bool {
+        matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
+    }
+}
+
+pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Meeting> {
+    let mut all = Vec::new();
+    for inst in instructions(kernel) {
+        if let Some(kind) = kind(inst, sites) {
+            all.push(Meeting { inst, kind });
+        }
+    }
+    all
+}
+
+fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
+    if inst.opcode() == LLVMOpcode::LLVMFence {
+        return Some(Kind::FenceInstruction(sites.fence(inst)));
+    }
+    let callee = inst.callee()?;
+    let operands = inst.operands();
+    Some(match callee.as_str() {
+        placeholder::BARRIER => {
+            let sub_group = values::constant(operands[0]).is_some_and(|flags| flags & u64::from(OF_SUB_GROUP) != 0);
+            let what = if sub_group { "sub_group_barrier" } else { "barrier" };
+            Kind::Barrier(sites.barrier(inst, what, sub_group))
+        }
+        placeholder::EXCHANGE => {
+            let sub_group = values::constant(operands[2]).is_some_and(|n| n != 0);
+            let what = if sub_group { "a sub-group function" } else { "a work-group function" };
+            Kind::Exchange(sites.barrier(inst, what, sub_group))
+        }
+        placeholder::ASYNC_COPY => {
+            let site = sites.barrier(inst, "async_work_group_copy", false);
+            let bytes = values::constant(operands[3]).unwrap_or(1).max(1);
+            let align = 1u32 << bytes.trailing_zeros().min(7);
+            let shape = |mode| Shape { mode, bytes, align, ordering: None };
+            let write = sites.hooked(inst, operands[0], shape(Mode::Write));
+            sites.hooked(inst, operands[1], shape(Mode::Read));
+            Kind::AsyncCopy(site, write)
+        }
+        placeholder::WAIT => {
+            let site = sites.barrier(inst, "wait_group_events", false);
+            let shape = Shape { mode: Mode::Read, bytes: u64::from(EVENT), align: EVENT, ordering: None };
+            let list = match values::constant(operands[1]) {
+                Some(0) => List::Empty,
+                count => {
+                    let bytes = count.map(|n| n.saturating_mul(u64::from(EVENT)));
+                    let read = sites.access(inst, operands[0], shape, bytes);
+                    read.map_or(List::Certain, |(site, origin)| List::Checked(site, origin))
+                }
+            };
+            Kind::Wait(site, list)
+        }
+        placeholder::FENCE => Kind::Fence(sites.fence(inst)),
+        placeholder::IMAGE_READ => Kind::ImageRead(sites.texel(inst, operands[0], Mode::Read)),
+        placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
+        placeholder::IMAGE_QUERY => Kind::ImageQuery,
+        placeholder::COMPARISON => Kind::Comparison,
+        _ => return None,
+    })
+}
+
+pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
+    for meeting in meetings {
+        let inst = meeting.inst;
+        e.before(inst);
+        let operands = inst.operands();
+        let iteration = || counters.iteration(e, inst);
+        let plain = |i: usize| e.plain(operands[i]);
+        let (long, int) = (|i: usize| integer(e, operands[i], e.long), |i: usize| integer(e, operands[i], e.int));
+        let number = |n: u32| e.number(n);
+        let result = match meeting.kind {
+            Kind::Barrier(site) => {
+                e.hook(hook::BARRIER, e.void(), &[number(site), int(0), int(1), iteration()]);
+                None
+            }
+            Kind::Exchange(site) => {
+                let arguments = [number(site), iteration(), plain(0), long(1), int(2)];
+                Some(e.hook(hook::EXCHANGE, e.pointer, &arguments))
+            }
+            Kind::AsyncCopy(site, write) => {
+                let copy = [plain(0), plain(1), long(2), long(3), long(4), long(5), plain(6)];
+                let mut arguments = vec![number(site), iteration(), number(write)];
+                arguments.extend(copy);
+                Some(e.hook(hook::ASYNC_COPY, e.pointer, &arguments))
+            }
+            Kind::Wait(site, ref list) => {
+                let (events, count) = waited(e, objects, inst, list);
+                e.hook(hook::WAIT, e.void(), &[number(site), iteration(), events, count]);
+                None
+            }
+            Kind::Fence(site) => {
+                e.hook(hook::FENCE, e.void(), &[number(site), int(0), int(1), int(2)]);
+                None
+            }
+            Kind::FenceInstruction(site) => {
+                // SAFETY: alive and a fence.
+                let order = memory_orders::number(unsafe { LLVMGetOrdering(inst.0) });
+                // Local and global memory.
+                let arguments = [number(site), number(3), number(order), number(scope_number(memory_orders::scope(inst)))];
+                e.hook(hook::FENCE, e.void(), &arguments);
+                continue;
+            }
+            Kind::ImageRead(site) => {
+                let arguments = [number(site), plain(0), plain(1), plain(2), int(3), plain(4)];
+                e.hook(hook::IMAGE_READ, e.void(), &arguments);
+                None
+            }
+            Kind::ImageWrite(site) => {
+                e.hook(hook::IMAGE_WRITE, e.void(), &[number(site), plain(0), plain(1), int(2), plain(3)]);
+                None
+            }
+            Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
+            Kind::Comparison => {
+                e.hook(hook::COMPARISON, e.void(), &[int(0), int(1), long(2), long(3)]);
+                None
+            }
+        };
+        if let Some(exit) = exit.filter(|_| meeting.counts()) {
+            exit.before(e, inst);
+        }
+        // SAFETY: alive; the result has the type of the placeholder's.
+        unsafe {
+            if let Some(result) = result {
+                LLVMReplaceAllUsesWith(inst.0, result);
+            }
+            LLVMInstructionEraseFromParent(inst.0);
+        }
+    }
+}
+
+/// The list that a group waits for, null if it cannot be read, and its length.
+fn waited(e: &Emitter<'_, '_>, objects: &Objects, wait: Inst, list: &List) -> (LLVMValueRef, LLVMValueRef) {
+    let operands = wait.operands();
+    let (events, count) = (operands[0], operands[1]);
+    // SAFETY: alive; the count is an `i64`, the others are pointers.
+    unsafe {
+        let null = LLVMConstNull(e.pointer);
+        let (site, origin) = match list {
+            List::Empty => return (null, e.wide(0)),
+            List::Certain => return (e.plain(events), count),
+            List::Checked(site, origin) => (*site, origin),
+        };
+        let bytes = LLVMBuildMul(e.builder, count, e.wide(u64::from(EVENT)), c"".as_ptr());
+        let length = Length::Dynamic(bytes);
+        let want = Want { site, origin, length, align: EVENT, writes: false, expected: None };
+        let allowed = checked(e, objects, wait, events, &want);
+        e.before(wait);
+        let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
+        (LLVMBuildSelect(e.builder, same, e.plain(events), null, c"".as_ptr()), count)
+    }
+}
+
+/// An integer of that type, widened without sign.
+fn integer(e: &Emitter<'_, '_>, value: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
+    // SAFETY: alive and an integer.
+    unsafe { LLVMBuildIntCast2(e.builder, value, ty, 0, c"".as_ptr()) }
+}
+
+/// The number of a scope in OpenCL C's `memory_scope` (`opencl-c-base.h`).
+fn scope_number(scope: Scope) -> u32 {
+    match scope {
+        Scope::WorkItem => 0,
+        Scope::WorkGroup => 1,
+        Scope::Device => 2,
+        Scope::AllDevices => 3,
+        Scope::SubGroup => 4,
+    }
+}
+
+/// Takes the placeholders' declarations away.
+///
+/// # Errors
+/// `Internal` if one is still used: not by a call in the kernel.
+pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
+    for name in placeholder::ALL {
+        let Some(function) = ir::function(module, name) else { continue };
+        if !ir::users(function.0).is_empty() {
+            return Err(Error::internal(format!("a use of {name} is left")));
+        }
+        // SAFETY: alive, and nothing uses it.
+        unsafe { LLVMDeleteFunction(function.0) };
+    }
+    Ok(())
+}

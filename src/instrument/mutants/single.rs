@@ -1,0 +1,37 @@
+//! Mutants that are always in force: modules of their own.
+
+use inkwell::module::Module;
+
+use super::edit::Edit;
+use super::resolve::resolve;
+use super::ir_tools::Tools;
+use super::weaver::{Force, Form, Weaver};
+use crate::cfg::sites::Sites;
+use crate::error::Result;
+use crate::instrument::coverage::drop_effect_attributes;
+use crate::kernel::canonical;
+
+/// Makes `edit` in the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
+///
+/// # Errors
+/// `Internal` if the edit does not fit the module, or needs a pass of its own ([`Edit::Privatise`]).
+pub fn apply(module: &Module<'_>, sites: &Sites, edit: &Edit) -> Result<()> {
+    apply_all(module, sites, &[edit])
+}
+
+/// Makes several edits at once; where two replace the same value or action, the later one counts.
+///
+/// # Errors
+/// As of [`apply`].
+pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<()> {
+    let resolved = resolve(module, sites, edits.iter().copied())?;
+    let tools = Tools::new(module);
+    let forces = vec![Force::Always; edits.len()];
+    let weaver = Weaver { tools: &tools, forces: &forces, numbers: None, form: Form::Branch };
+    for changes in resolved.changes.values() {
+        weaver.instruction(changes)?;
+    }
+    weaver.edges(&resolved.edges.values().collect::<Vec<_>>())?;
+    drop_effect_attributes(module);
+    canonical::verify(module, "a mutant")
+}

@@ -1,0 +1,87 @@
+//! Compilations in the cache: what clang made of a source file, valid as long as every file that it looked for is as it was.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::bytes::{Reader, Writer};
+use super::cache::{self, Key};
+use super::clang::{Outcome, Run};
+use super::external_tools::CLANG;
+
+/// Where a compilation is kept.
+pub(super) struct Place {
+    key: Key,
+    started: SystemTime,
+}
+
+impl Place {
+    /// Of a source file with that content under clang's arguments, which may be about a temporary copy only for what is not among
+    /// them. `None` without a cache.
+    pub fn new(source: &Path, content: &[u8], arguments: &[std::ffi::OsString]) -> Option<Place> {
+        if !cache::is_open() {
+            return None;
+        }
+        let folder = std::env::current_dir().ok()?;
+        let program = CLANG.find().ok()?;
+        let mut key = Key::new("compiled").with(source.as_os_str().as_encoded_bytes()).with(content);
+        key = key.with(folder.as_os_str().as_encoded_bytes());
+        key = key.with(program.as_os_str().as_encoded_bytes()).with(&cache::stamp(&program));
+        for argument in arguments {
+            key = key.with(argument.as_encoded_bytes());
+        }
+        // Variables that clang's driver heeds.
+        for variable in ["CPATH", "C_INCLUDE_PATH", "OPENCL_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH"]
+        {
+            let value = std::env::var_os(variable).unwrap_or_default();
+            key = key.with(value.as_encoded_bytes());
+        }
+        Some(Place { key, started: SystemTime::now().checked_sub(CLOCK)? })
+    }
+
+    /// What is kept there, if nothing has changed since.
+    pub fn find(&self) -> Option<Run> {
+        let bytes = cache::find(&self.key)?;
+        let mut reader = Reader::new(&bytes);
+        let mut asked = Vec::new();
+        for _ in 0..reader.count()? {
+            let path = PathBuf::from(std::ffi::OsStr::new(std::str::from_utf8(reader.block()?).ok()?));
+            let was: u128 = u128::from_le_bytes(*reader.block()?.first_chunk()?);
+            let found = was != ABSENT;
+            if cache::content(&path).unwrap_or(ABSENT) != was {
+                return None;
+            }
+            asked.push((path, found));
+        }
+        let diagnostics = String::from_utf8(reader.block()?.to_vec()).ok()?;
+        let (bitcode, records) = (reader.block()?.to_vec(), reader.block()?.to_vec());
+        reader.is_done().then_some(Run { outcome: Outcome::Compiled, diagnostics, bitcode, records, asked })
+    }
+
+    /// Keeps `run`, unless one of the files changed while clang read it. `instead` are the files whose temporary copies under
+    /// `copies` clang read.
+    pub fn keep(&self, run: &Run, copies: Option<&Path>, instead: &[PathBuf]) {
+        let asked = run.asked.iter().filter(|(path, _)| copies.is_none_or(|folder| !path.starts_with(folder)));
+        let asked: Vec<&PathBuf> = asked.map(|(path, _)| path).chain(instead).collect();
+        let mut writer = Writer::default();
+        writer.number(asked.len() as u64);
+        for path in asked {
+            let changed = path.metadata().and_then(|metadata| metadata.modified());
+            if path.is_file() && changed.is_ok_and(|changed| changed >= self.started) {
+                return;
+            }
+            let Some(text) = path.to_str() else { return };
+            writer.block(text.as_bytes());
+            writer.block(&cache::content(path).unwrap_or(ABSENT).to_le_bytes());
+        }
+        writer.block(run.diagnostics.as_bytes());
+        writer.block(&run.bitcode);
+        writer.block(&run.records);
+        cache::keep(&self.key, &writer.bytes);
+    }
+}
+
+/// How far a file's time of change may lie behind the clock.
+const CLOCK: Duration = Duration::from_millis(10);
+
+/// Instead of a content's hash: no such file.
+const ABSENT: u128 = u128::MAX;

@@ -1,0 +1,232 @@
+//! Trials: the tests of a suite, tried on the original, with what is needed to judge mutants by them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::coverage::group_order;
+use crate::coverage::measure;
+use crate::error::Result;
+use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Swept, Variation};
+use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
+use crate::suite::compare;
+use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::resolve::Test;
+
+use super::module_builder::Woven;
+
+/// Iterations that every work-item may make beyond the multiple of the original's.
+const FUEL_CONSTANT: u64 = 1000;
+
+/// What resetting, launching and comparing take besides the kernel, for estimates.
+const BESIDES: Duration = Duration::from_micros(40);
+
+/// Seconds that a launch may take beyond the multiple of the original's.
+const TIME_CONSTANT: Duration = Duration::from_secs(2);
+
+/// A test with its reference.
+#[derive(Debug, Clone)]
+pub struct Trial<'t> {
+    /// Position in the suite.
+    pub position: usize,
+    pub test: &'t Test,
+    /// What outputs are compared with: what the suite expects, else what the original left.
+    pub references: Vec<Reference>,
+    /// Iterations that the original's hungriest work-item made.
+    pub fuel_used: u32,
+    /// One run of the original with resetting and comparing, as one of many; what a sweep takes to begin is left out.
+    pub run_time: Duration,
+    /// The same with that: what a run may take at most is measured by it.
+    whole_time: Duration,
+    pub kernel_time: Duration,
+    /// Why it says nothing of mutants.
+    pub dropped: Option<String>,
+}
+
+/// How cases are run.
+#[derive(Debug, Clone)]
+pub struct Running {
+    pub layout: GuardLayout,
+    pub repeats: u32,
+    pub full_matrix: bool,
+    /// Fuel and time as a multiple of the original's.
+    pub factor: f64,
+    pub required_local: Option<[u64; 3]>,
+    /// When to stop, whatever is left.
+    pub end: Option<Instant>,
+}
+
+impl Running {
+    /// Whether the time is up.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// How trials are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Trying {
+    /// Runs of the original that have to agree.
+    pub repeats: u32,
+    /// Wall-clock limit of one run of the original.
+    pub timeout: Duration,
+}
+
+/// The beginning of the probe buffer for a launch of one slot.
+pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
+    let mut words = vec![0u32; layout.slot(1) as usize];
+    let local = launch.range.local.unwrap_or([1; 3]);
+    words[header::FUEL as usize] = fuel;
+    words[header::SLOTS as usize] = 1;
+    for d in 0..3 {
+        words[header::GROUPS as usize + d] = launch.range.global[d].div_ceil(local[d].max(1)) as u32;
+    }
+    for position in 0..launch.args.len() as u32 {
+        let extent = match launch.value(position) {
+            Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
+            Some(ArgValue::Local(bytes)) => *bytes,
+            _ => 0,
+        };
+        let at = (layout.argument(position) + argument::EXTENT) as usize;
+        words[at] = extent as u32;
+        words[at + 1] = (extent >> 32) as u32;
+    }
+    group_order::put_map(&mut words, &launch.schedule);
+    words
+}
+
+impl Trial<'_> {
+    /// Iterations that a mutant's work-items may make.
+    pub fn fuel(&self, factor: f64) -> u32 {
+        let budget = (f64::from(self.fuel_used) * factor) as u64 + FUEL_CONSTANT;
+        budget.min(i32::MAX as u64) as u32
+    }
+
+    /// Wall-clock limit of one run of a mutant. Fuel bounds it already; this is the net below.
+    pub fn limit(&self, factor: f64) -> Duration {
+        self.whole_time.mul_f64(factor * 2.0) + TIME_CONSTANT
+    }
+}
+
+/// Runs the original on a test.
+///
+/// # Errors
+/// Of the environment only.
+pub fn attempt<'t>(
+    executor: &mut dyn Executor,
+    program: ProgramId,
+    woven: &Woven,
+    layout: GuardLayout,
+    (position, test): (usize, &'t Test),
+    trying: Trying,
+) -> Result<Trial<'t>> {
+    let mut trial = Trial {
+        position,
+        test,
+        references: Vec::new(),
+        fuel_used: 0,
+        run_time: Duration::ZERO,
+        whole_time: Duration::ZERO,
+        kernel_time: Duration::ZERO,
+        dropped: None,
+    };
+    let head = probe_head(layout, &test.launch, i32::MAX as u32);
+    let first_slot = layout.slot(0) as usize;
+    let options =
+        RunOptions { timeout: trying.timeout, repeats: 1, probe_words: Some(head.len() as u64), outputs: true };
+    let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
+        Ok(observation) => observation,
+        Err(fault) => {
+            trial.dropped = Some(format!("the original {}", measure::describe(&fault).1));
+            return Ok(trial);
+        }
+    };
+    trial.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
+    let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
+    let fault = FaultKind::read(word(slot::FAULT)).map(|(kind, _)| kind);
+    if fault.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
+        trial.dropped =
+            Some(format!("the original itself: {}", woven.guards.describe(word(slot::FAULT)).unwrap_or_default()));
+        return Ok(trial);
+    }
+    trial.fuel_used = word(slot::FUEL_USED);
+    for output in &test.outputs {
+        let Some((_, left)) = observation.outputs.iter().find(|(p, _)| *p == output.position) else { continue };
+        let expected = test.expectations.iter().find(|e| e.position == output.position);
+        if let Some(e) = expected
+            && let Some(first) = compare::compare(&e.bytes, left, Some(&e.ty), e.tolerance).first
+        {
+            let (index, actual, wanted) = (first.index, first.actual, first.expected);
+            trial.dropped =
+                Some(format!("the original fails it: {} is {actual} at {index} instead of {wanted}", output.name()));
+            return Ok(trial);
+        }
+        trial.references.push(Reference {
+            position: output.position,
+            label: output.name(),
+            bytes: expected.map_or_else(|| Arc::new(left.clone()), |e| Arc::clone(&e.bytes)),
+            ty: Some(expected.map_or_else(|| output.ty.clone(), |e| e.ty.clone())),
+            tolerance: expected.map_or(output.tolerance, |e| e.tolerance),
+        });
+    }
+    let begun = Instant::now();
+    let swept = executor.sweep(
+        program,
+        &Sweep {
+            launch: &test.launch,
+            probe: &head,
+            probe_words: head.len() as u64,
+            variations: &[Variation { words: Vec::new() }],
+            references: &trial.references,
+            repeats: trying.repeats,
+            timeout: trying.timeout,
+            words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
+            batch: None,
+        },
+    )?;
+    trial.whole_time = begun.elapsed() / trying.repeats.max(1);
+    trial.run_time = swept.kernel_time + BESIDES;
+    match swept.runs.first() {
+        Some(Swept::Ran(runs)) => {
+            if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
+                trial.dropped = Some(format!("the original is not stable: {difference}"));
+            }
+        }
+        Some(Swept::Fault(fault)) => {
+            trial.dropped = Some(format!("the original is not stable: it {}", measure::describe(fault).1));
+        }
+        None => {}
+    }
+    Ok(trial)
+}
+
+/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
+/// does not give there what it gave before: the device's compiler then did something else to this module, and what
+/// mutants do in it says nothing.
+///
+/// # Errors
+/// Of the environment only.
+pub fn time(
+    executor: &mut dyn Executor,
+    program: ProgramId,
+    trial: &Trial<'_>,
+    running: &Running,
+) -> Result<Option<Duration>> {
+    let layout = running.layout;
+    let head = probe_head(layout, &trial.test.launch, trial.fuel(running.factor));
+    let swept = executor.sweep(
+        program,
+        &Sweep {
+            launch: &trial.test.launch,
+            probe: &head,
+            probe_words: head.len() as u64,
+            variations: &[Variation { words: Vec::new() }],
+            references: &trial.references,
+            repeats: 1,
+            timeout: trial.limit(running.factor),
+            words: layout.slot(0)..layout.slot(1),
+            batch: None,
+        },
+    )?;
+    let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    Ok(agrees.then(|| swept.kernel_time + BESIDES))
+}

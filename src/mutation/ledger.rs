@@ -1,0 +1,371 @@
+//! What is known of each mutant of a run while it goes on: rows of the result, classes of equals, which are this shard's.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::campaign::{Entry, Matter, Request};
+use super::equivalence_classes::{Class, Classes, Search};
+use super::engine::Reach;
+use super::mutant::{Mutant, SourceRange, Spot};
+use super::higher_order;
+use crate::error::{Error, Result};
+use crate::result::journal::Journal;
+use crate::result::mutate::{self as result, Location, Position, Status};
+use crate::result::shard::Shard;
+
+/// Mutants that are proved before the journal is told: what a run that is ended loses at most.
+const PROOFS: usize = 128;
+
+/// A pair of first-order mutants, by position.
+pub struct Pair {
+    pub id: String,
+    pub first: usize,
+    pub second: usize,
+    pub conflict: Option<&'static str>,
+    /// Of this shard.
+    pub ours: bool,
+}
+
+/// What is known of each mutant.
+pub struct Book<'a> {
+    pub journal: Option<&'a Journal>,
+    pub rows: Vec<result::Mutant>,
+    decided: Vec<bool>,
+    ours: Vec<bool>,
+    /// Of the journal.
+    known: Vec<Entry>,
+    classes: Classes,
+    /// Rows of pairs, those of the journal first.
+    pub pairs: Vec<result::Mutant>,
+    mutants: &'a [Mutant],
+    shard: Option<Shard>,
+}
+
+impl<'a> Book<'a> {
+    pub fn open(mutants: &'a [Mutant], request: &Request, journal: Option<&'a Journal>, known: Vec<Entry>) -> Book<'a> {
+        let mut book = Book {
+            journal,
+            rows: mutants.iter().map(row).collect(),
+            decided: vec![false; mutants.len()],
+            ours: vec![true; mutants.len()],
+            known: Vec::new(),
+            classes: Classes::default(),
+            pairs: Vec::new(),
+            mutants,
+            shard: request.shard,
+        };
+        let positions = positions(mutants);
+        for entry in known {
+            match entry {
+                Entry::Decided(row) => match positions.get(row.id.as_str()) {
+                    Some(m) => {
+                        book.rows[*m] = *row;
+                        book.decided[*m] = true;
+                    }
+                    None => book.pairs.push(*row),
+                },
+                other => book.known.push(other),
+            }
+        }
+        book
+    }
+
+    pub fn is_ours(&self, m: usize) -> bool {
+        self.ours[m] && self.rows[m].duplicate_of.is_none()
+    }
+
+    pub fn is_decided(&self, m: usize) -> bool {
+        self.decided[m]
+    }
+
+    pub fn decide(&mut self, m: usize, row: result::Mutant) {
+        self.rows[m] = row;
+        self.decided[m] = true;
+    }
+
+    /// Whether it is neither the original nor another mutant, as far as is known.
+    pub fn is_distinct(&self, m: usize) -> bool {
+        self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
+    }
+
+    fn note(&self, entry: &Entry) -> Result<()> {
+        self.journal.map_or(Ok(()), |journal| journal.append(entry))
+    }
+
+    /// Whether the journal holds what the search for equals found.
+    pub fn is_searched(&self) -> bool {
+        self.known.iter().any(|entry| matches!(entry, Entry::Classified(_) | Entry::Sorted(_)))
+    }
+
+    /// Finds equivalents and duplicates among all mutants, so that every shard finds the same ones.
+    ///
+    /// # Errors
+    /// As of [`Classes::search`]; of the journal.
+    pub fn classify(&mut self, matter: &Matter<'_, '_>, request: &Request, search: Search) -> Result<()> {
+        let found = self.known.iter().find_map(|entry| match entry {
+            Entry::Classified(all) => Some((all, Search::Proofs)),
+            Entry::Sorted(all) => Some((all, Search::Forms)),
+            _ => None,
+        });
+        self.classes = match found {
+            Some((all, search)) => Classes::of(self.mutants, all, search),
+            None => {
+                let classes = Classes::search(matter, self.mutants, request, search)?;
+                let entries = classes.entries(self.mutants);
+                self.note(&match search {
+                    Search::Originals | Search::Forms => Entry::Sorted(entries),
+                    Search::Proofs => Entry::Classified(entries),
+                })?;
+                classes
+            }
+        };
+        self.write_classes();
+        if let Some(shard) = self.shard {
+            for m in 0..self.rows.len() {
+                let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
+                self.ours[m] = shard.owns(id, None);
+                if !self.ours[m] {
+                    self.rows[m].status = Status::Pending;
+                    self.rows[m].reason = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the mutants whose edits are the same, before anything is run.
+    pub fn classify_edits(&mut self) {
+        self.classes = Classes::distinct(self.mutants);
+        self.write_classes();
+    }
+
+    /// Finds equivalents and duplicates once all have run, by normal forms. Equals do the same on every test, and what a test detects
+    /// is not the original: nothing is asked of a mutant that was detected and did what no other did.
+    ///
+    /// # Errors
+    /// As of [`Classes::search`]; of the journal.
+    pub fn classify_outcomes(&mut self, matter: &Matter<'_, '_>, request: &Request, meets: bool) -> Result<()> {
+        let alike = self.alike(meets);
+        let mut classes = Classes::search_among(&alike, matter, self.mutants, request, Search::Forms)?;
+        alike.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.is_detected(m));
+        self.classes = classes;
+        self.note(&Entry::Sorted(self.classes.entries(self.mutants)))?;
+        self.write_classes();
+        Ok(())
+    }
+
+    /// Those that may equal the original or another, by what they did. `meets`: work-items do, so that those that are the same may
+    /// leave different values in each run.
+    fn alike(&self, meets: bool) -> Vec<usize> {
+        let did = |m: usize| {
+            let row = &self.rows[m];
+            let values = (row.status == Status::Killed && !meets).then_some((&row.killed_by, &row.reason));
+            (row.status, values)
+        };
+        let ran: Vec<usize> = (0..self.rows.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
+        let mut count: HashMap<_, usize> = HashMap::new();
+        for m in &ran {
+            *count.entry(did(*m)).or_default() += 1;
+        }
+        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&did(*m)] > 1).collect()
+    }
+
+    /// Writes into the rows what equals what: of such a mutant nothing else is told.
+    fn write_classes(&mut self) {
+        for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
+            let Some(class) = class else { continue };
+            let mut row = row(&self.mutants[m]);
+            match class {
+                Class::Equivalent(reason) => (row.status, row.reason) = (Status::Equivalent, Some(reason)),
+                Class::Duplicate(of) => row.duplicate_of = Some(of),
+            }
+            self.decide(m, row);
+        }
+    }
+
+    /// Has the solver asked of what no test detects. A mutant that it proves to be equivalent is none of the others' duplicate,
+    /// and nothing that its runs showed is of interest.
+    ///
+    /// # Errors
+    /// As of [`Classes::prove`]; of the journal. `Internal` if a killed mutant is proved to be equivalent, where that is asked.
+    pub fn prove(&mut self, matter: &Matter<'_, '_>, request: &Request) -> Result<()> {
+        let positions = positions(self.mutants);
+        for (id, proved) in self
+            .known
+            .iter()
+            .filter_map(|entry| if let Entry::Proved(all) = entry { Some(all) } else { None })
+            .flatten()
+        {
+            if let Some(m) = positions.get(id.as_str()) {
+                self.classes.set_proved(*m, *proved);
+            }
+        }
+        let before = self.classes.all(self.mutants);
+        let undetected = |m: usize| {
+            let status = self.rows[m].status;
+            self.is_ours(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
+        };
+        let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
+        // All that share a normal form share its fate.
+        let asked = self.classes.unproved(&open);
+        self.ask(matter, request, &asked)?;
+        self.settle(&before);
+        if request.doubt {
+            self.doubt(matter, request)?;
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, matter: &Matter<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
+        for some in asked.chunks(PROOFS) {
+            if request.end.is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
+            let found = Classes::prove(matter, self.mutants, request, some)?;
+            let told: Vec<(usize, bool)> =
+                some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
+            self.note(&Entry::Proved(told.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect()))?;
+            told.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
+        }
+        Ok(())
+    }
+
+    /// Writes into the rows what proofs changed of the classes.
+    fn settle(&mut self, before: &[Option<Class>]) {
+        let after = self.classes.all(self.mutants);
+        let positions = positions(self.mutants);
+        let fates: Vec<Option<result::Mutant>> = before
+            .iter()
+            .zip(&after)
+            .map(|(before, after)| match (before, after) {
+                // Proofs tell it from the mutant that it equalled; what that one did, it would have done.
+                (Some(Class::Duplicate(of)), None) => positions.get(of.as_str()).map(|m| self.rows[*m].clone()),
+                _ => None,
+            })
+            .collect();
+        for m in (0..self.rows.len()).filter(|m| self.ours[*m] && before[*m] != after[*m]) {
+            let row = &mut self.rows[m];
+            match (&after[m], &fates[m]) {
+                (Some(Class::Equivalent(reason)), _) => {
+                    (row.status, row.reason) = (Status::Equivalent, Some(reason.clone()));
+                    (row.duplicate_of, row.killed_by, row.covered_by) = (None, Vec::new(), Vec::new());
+                    row.schedule = None;
+                }
+                (Some(Class::Duplicate(of)), _) => row.duplicate_of = Some(of.clone()),
+                (None, Some(fate)) => {
+                    (row.status, row.reason, row.duplicate_of) = (fate.status, fate.reason.clone(), None);
+                    (row.killed_by, row.covered_by) = (fate.killed_by.clone(), fate.covered_by.clone());
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Has the solver asked of what tests kill: it must not take any of it for equivalent.
+    fn doubt(&self, matter: &Matter<'_, '_>, request: &Request) -> Result<()> {
+        let killed =
+            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_ours(*m);
+        let killed: Vec<usize> = (0..self.rows.len()).filter(killed).collect();
+        let proved = Classes::prove(matter, self.mutants, request, &killed)?;
+        let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
+        let wrong: Vec<&str> = wrong.map(|(m, _)| self.mutants[*m].id.as_str()).collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Error::internal("mutants that a test kills were proved to be equivalent").details(wrong.join("\n")))
+    }
+
+    pub fn covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
+        if self.is_ours(m) && !self.decided[m] {
+            self.rows[m].covered_by = covered(reach, names);
+        }
+    }
+
+    /// Pairs of first-order mutants that are not the same as another (LIU 6.2.1): those that were drawn, or all.
+    pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<Pair> {
+        let all = || {
+            let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
+            higher_order::pairs(&first, None, seed)
+        };
+        let pairs = drawn.map_or_else(all, <[(usize, usize)]>::to_vec);
+        let pair = |(first, second): (usize, usize)| {
+            let id = format!("{} + {}", mutants[first].id, mutants[second].id);
+            Pair {
+                first,
+                second,
+                conflict: higher_order::conflict(&mutants[first].edit, &mutants[second].edit),
+                ours: self.shard.is_none_or(|shard| shard.owns(&id, None)),
+                id,
+            }
+        };
+        pairs.into_iter().map(pair).collect()
+    }
+
+    /// The rows of pairs as far as they are known.
+    pub fn pair_rows(&self, pairs: &[Pair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
+        let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
+        let row = |(pair, reach): (&Pair, &Reach)| match known.get(pair.id.as_str()) {
+            Some(row) => (*row).clone(),
+            None => self.pair_row(pair, reach, names),
+        };
+        pairs.iter().zip(reach).map(row).collect()
+    }
+
+    fn pair_row(&self, pair: &Pair, reach: &Reach, names: &[String]) -> result::Mutant {
+        let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
+        let conflict = pair.conflict.filter(|_| pair.ours);
+        result::Mutant {
+            id: pair.id.clone(),
+            operator: format!("{}+{}", a.operator, b.operator),
+            function: a.function.clone(),
+            original: format!("{} … {}", a.original, b.original),
+            replacement: format!("{} … {}", a.replacement, b.replacement),
+            location: a.location.clone(),
+            spelling: None,
+            status: if conflict.is_some() { Status::Ignored } else { Status::Pending },
+            killed_by: Vec::new(),
+            covered_by: if pair.ours { covered(reach, names) } else { Vec::new() },
+            duplicate_of: None,
+            reason: conflict.map(str::to_owned),
+            schedule: None,
+            parts: vec![a.id.clone(), b.id.clone()],
+        }
+    }
+
+    pub fn into_rows(self) -> Vec<result::Mutant> {
+        self.rows.into_iter().chain(self.pairs).collect()
+    }
+}
+
+fn positions(mutants: &[Mutant]) -> HashMap<&str, usize> {
+    mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect()
+}
+
+fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
+    names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
+}
+
+/// The row of a mutant of which nothing is known yet.
+fn row(mutant: &Mutant) -> result::Mutant {
+    result::Mutant {
+        id: mutant.id.clone(),
+        operator: mutant.operator.to_owned(),
+        function: mutant.function.clone(),
+        original: mutant.original.clone(),
+        replacement: mutant.replacement.clone(),
+        location: mutant.range.as_ref().map(location).unwrap_or_default(),
+        spelling: mutant.spelling.as_ref().map(location),
+        status: Status::Pending,
+        killed_by: Vec::new(),
+        covered_by: Vec::new(),
+        duplicate_of: None,
+        reason: None,
+        schedule: None,
+        parts: Vec::new(),
+    }
+}
+
+fn location(range: &SourceRange) -> Location {
+    let position = |s: Spot| Position { line: s.line, column: s.column };
+    Location { file: range.file.clone(), start: position(range.start), end: position(range.end) }
+}

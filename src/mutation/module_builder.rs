@@ -1,0 +1,276 @@
+//! Making code: modules that hold mutants, guarded, lowered for the device.
+
+use std::sync::Arc;
+
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMTypeRef;
+use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+use crate::coverage::build::Assay;
+use crate::coverage::group_order;
+use crate::error::{Error, Result};
+use crate::exec::{Code, HostCode, Target};
+use crate::instrument::guard::{self, Guards};
+use crate::instrument::host::{self, HostOptions};
+use crate::instrument::ids;
+use crate::instrument::layout::GuardLayout;
+use crate::instrument::mutants::infection::{self, InfectionLayout};
+use crate::instrument::mutants::{Edit, LocalVariable, single, privatise, schemata};
+use crate::kernel::ir;
+use crate::lower::spirv;
+use crate::suite::resolve::Test;
+
+/// How the device builds a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As it builds kernels by default.
+    Optimised,
+    /// `-cl-opt-disable`: built in a fraction of the time, for launches so small that running it slower does not matter.
+    Quick,
+}
+
+/// What the backend or the device may refuse: then why. That is a mutant's fate (`compile-error`), while a module that does
+/// not verify is kassay's own fault.
+pub type Refusable<T> = std::result::Result<T, String>;
+
+/// A module with mutants, ready to be loaded.
+#[derive(Debug)]
+pub struct Woven {
+    pub code: Code,
+    pub guards: Guards,
+    /// Whether a launch of it can hold several slots.
+    pub batched: bool,
+}
+
+/// Makes the modules of one kernel.
+pub struct Forge<'a, 'c> {
+    pub assay: &'a Assay<'c>,
+    pub layout: GuardLayout,
+    /// What the device takes.
+    target: Target,
+    /// Whether some launch has its work-groups in another order, which devices keep by maps of ids.
+    is_mapped: bool,
+}
+
+impl<'a, 'c> Forge<'a, 'c> {
+    pub fn new(assay: &'a Assay<'c>, target: Target) -> Forge<'a, 'c> {
+        Forge { assay, layout: GuardLayout { args: assay.interface.args.len() as u32 }, target, is_mapped: false }
+    }
+
+    /// The same for tests of which some may have a map of work-groups.
+    ///
+    /// # Errors
+    /// `Caller` if a device cannot keep the maps because work-groups are of different sizes.
+    pub fn for_tests(mut self, tests: &[Test]) -> Result<Forge<'a, 'c>> {
+        self.is_mapped = self.target == Target::SpirV && tests.iter().any(|t| !t.launch.schedule.map.is_empty());
+        if self.is_mapped {
+            // All tests run in the same modules.
+            tests.iter().try_for_each(|t| group_order::check_groups(&t.launch.range))?;
+        }
+        Ok(self)
+    }
+
+    /// Many mutants behind their numbers. `pairs`: two may be in force at once. `batched`: for several slots a launch.
+    ///
+    /// # Errors
+    /// `Internal` if a pass or the backend fails.
+    pub fn schemata(
+        &self,
+        mutants: &[(u32, &Edit)],
+        pairs: bool,
+        effort: Effort,
+        batched: bool,
+    ) -> Result<Refusable<Woven>> {
+        let module = self.assay.module.clone();
+        schemata::weave(&module, &self.assay.sites, mutants, pairs)?;
+        self.finish(module, effort, batched)
+    }
+
+    /// These edits in force, unconditionally; none: the original, guarded.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
+        let module = self.assay.module.clone();
+        single::apply_all(&module, &self.assay.sites, edits)?;
+        self.finish(module, effort, false)
+    }
+
+    /// A local variable of `bytes` bytes made private, unless (the first inner error) something in the kernel forbids it.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
+        let module = self.assay.module.clone();
+        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+            return Ok(Err(reason.to_string()));
+        }
+        self.finish(module, effort, false).map(Ok)
+    }
+
+    /// The original with probes that tell which mutants are reached, and which would compute something else.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
+        let module = self.assay.module.clone();
+        let layout = infection::weave(&module, &self.assay.sites, mutants)?;
+        // What mutants read in their own modules, they read here.
+        initialise(&module);
+        let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
+        Ok((code, layout))
+    }
+
+    /// Many mutants behind their numbers, for the simulator: with every access told to it and without guards, as it checks itself
+    /// what they would, and what nobody wrote stays unwritten.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn watched(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
+        let module = self.assay.module.clone();
+        schemata::weave(&module, &self.assay.sites, mutants, false)?;
+        ids::plain(&module, self.layout)?;
+        self.watch(module)
+    }
+
+    /// The same of a local variable made private, as [`Forge::private`] does it.
+    ///
+    /// # Errors
+    /// As [`Forge::schemata`].
+    pub fn watched_private(&self, variable: &LocalVariable, bytes: u64) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
+        let module = self.assay.module.clone();
+        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+            return Ok(Err(reason.to_string()));
+        }
+        self.watch(module).map(Ok)
+    }
+
+    fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+        initialise(&module);
+        let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.assay.host };
+        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+            Ok(Code::Host(code)) => Ok(Ok(code)),
+            Ok(Code::SpirV(_)) => Err(Error::internal("code for the simulator was asked for")),
+            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
+        let entry = &self.assay.entry;
+        initialise(&module);
+        guard::inline_and_promote(&module, entry, &self.assay.machine)?;
+        let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.assay.machine)?;
+        let can = ids::can_batch(&module);
+        if self.is_mapped && !can {
+            return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
+        }
+        let batched = batched && can;
+        match batched || self.is_mapped {
+            true => ids::batched(&module, entry, self.layout, &self.assay.machine)?,
+            false => ids::plain(&module, self.layout)?,
+        }
+        Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))
+    }
+
+    fn lower(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
+        if self.target == Target::Host {
+            return self.lower_for_host(module, effort);
+        }
+        spirv::prepare(&module, &self.assay.entry, &self.assay.machine)?;
+        let code = match spirv::emit(&module, &self.assay.machine) {
+            Ok(code) => code,
+            Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
+            Err(e) => return Err(e),
+        };
+        let mut build_options = spirv::build_options(&module);
+        if effort == Effort::Quick {
+            build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
+        }
+        Ok(Ok(Code::spirv(code, &self.assay.entry, build_options)))
+    }
+
+    /// The module is guarded already; what the simulator checks besides costs little.
+    fn lower_for_host(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
+        let effort = match effort {
+            Effort::Optimised => host::Effort::Full,
+            Effort::Quick => host::Effort::Quick,
+        };
+        let options = HostOptions { effort, ..self.assay.host };
+        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+            Ok(code) => Ok(Ok(code)),
+            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Private arrays and structs of more bytes are left as they are: filling them would take longer than what the kernel does.
+const MOST_FILLED: u64 = 1 << 16;
+
+/// What the bytes of private arrays and structs begin as, as those of local memory do: hardly what a kernel would begin with.
+const FILLED: u64 = 0x6a;
+
+/// Gives private numbers the value 0 where their function begins, and fills arrays and structs. Mutants that leave one without another
+/// value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that
+/// suits them, even the one that the mutant deleted.
+fn initialise(module: &Module<'_>) {
+    for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+        let Some(first) = function.blocks().first().copied() else { continue };
+        let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
+        let variables: Vec<_> = variables.collect();
+        // SAFETY: all are alive; the builder is disposed of. Stores need no debug location.
+        unsafe {
+            let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let builder = LLVMCreateBuilderInContext(context);
+            for variable in variables {
+                let ty = LLVMGetAllocatedType(variable.0);
+                // Right behind the variable: others, and code that uses this one, may follow in between.
+                LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
+                match LLVMGetTypeKind(ty) {
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_plain(ty) => {
+                        let bytes = LLVMABISizeOfType(layout, ty);
+                        if bytes <= MOST_FILLED {
+                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILLED, 0);
+                            let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
+                            LLVMBuildMemSet(builder, variable.0, byte, bytes, LLVMGetAlignment(variable.0));
+                        }
+                    }
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}
+                    _ if is_plain(ty) => {
+                        LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
+                    }
+                    _ => {}
+                }
+            }
+            LLVMDisposeBuilder(builder);
+        }
+    }
+}
+
+/// Whether a type is made of numbers alone.
+///
+/// # Safety
+/// The type must be alive.
+unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
+    // SAFETY: parts of a type live as long as it does.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMHalfTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+            | LLVMTypeKind::LLVMVectorTypeKind => true,
+            LLVMTypeKind::LLVMArrayTypeKind => is_plain(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).all(|i| is_plain(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How many mutants to put into a module, so that building and running them together takes least.
+//!
+//! All mutants in one module run slowly, one in each are built slowly; where between the two the least lies depends on
+//! the kernel, its launches and the device. So it is measured: modules grow while their price per mutant falls.
+
+use std::time::Duration;
+
+use super::runner::Case;
+use super::baseline::Trial;
+
+/// If all runs in the module of all mutants take less than so many times what building it took, other modules are not
+/// worth their builds: the device optimises them, which takes longer, and there would be several.
+pub const WORTHWHILE: f64 = 2.0;
+
+/// The first module's size: of hot kernels, modules of some 25 mutants run about as fast as the original.
+const FIRST: usize = 24;
+
+/// The share of mutants that survive one more test, for estimates: most die of the first.
+const SURVIVING: f64 = 0.4;
+
+/// What running the cases will take, if a run of the original on a trial takes `time`.
+pub fn price(trials: &[Trial<'_>], cases: &[Case], full: bool, time: impl Fn(&Trial<'_>) -> Duration) -> Duration {
+    let times: Vec<f64> = trials.iter().map(|t| time(t).as_secs_f64()).collect();
+    let mut sum = 0.0;
+    for case in cases {
+        let mut share = 1.0;
+        for (t, runs) in case.runs.iter().enumerate().filter(|(_, runs)| **runs) {
+            sum += if *runs { share * times[t] } else { 0.0 };
+            share *= if full { 1.0 } else { SURVIVING };
+        }
+    }
+    Duration::from_secs_f64(sum)
+}
+
+/// Decides sizes, from what modules took so far.
+#[derive(Debug)]
+pub struct Sizes {
+    /// Seconds per mutant in the module of all, where that is at hand.
+    whole: Option<f64>,
+    size: usize,
+    /// Whether the size is growing.
+    growing: bool,
+    /// Seconds per mutant of the last module: running, building.
+    last_run: f64,
+    last: Option<f64>,
+    tried: u32,
+}
+
+impl Sizes {
+    /// `price`: what running `count` mutants in the module of all will take, if it is `at_hand`.
+    pub fn new(count: usize, price: Duration, at_hand: bool) -> Sizes {
+        let whole = at_hand.then(|| price.as_secs_f64() / count.max(1) as f64);
+        Sizes { whole, size: FIRST, growing: true, last_run: 0.0, last: None, tried: 0 }
+    }
+
+    pub fn has_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// The next module's size; `None`: the module of all is best for the rest.
+    pub fn next(&self, rest: usize) -> Option<usize> {
+        if let (Some(whole), Some(last)) = (self.whole, self.last)
+            && self.tried >= 2
+            && whole <= last
+        {
+            return None;
+        }
+        // A small remainder is not worth a build of its own.
+        Some(if rest < self.size + self.size / 2 { rest } else { self.size })
+    }
+
+    /// A module of `count` mutants will run in so much time.
+    pub fn ran(&mut self, count: usize, run: Duration) {
+        self.last_run = run.as_secs_f64() / count.max(1) as f64;
+    }
+
+    /// It took so long to build.
+    pub fn built(&mut self, count: usize, build: Duration) {
+        let price = self.last_run + build.as_secs_f64() / count.max(1) as f64;
+        if self.last.is_some_and(|last| price > last) {
+            self.growing = !self.growing;
+        }
+        self.last = Some(price);
+        self.tried += 1;
+        self.size = if self.growing { self.size * 2 } else { (self.size / 2).max(6) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn modules_grow_while_that_pays() {
+        let mut sizes = Sizes::new(1000, ms(100_000), true);
+        let mut got = Vec::new();
+        for _ in 0..4 {
+            let size = sizes.next(1000).unwrap_or(0);
+            got.push(size);
+            sizes.ran(size, ms(size as u64));
+            // A fixed cost of 50 ms a build makes larger modules cheaper.
+            sizes.built(size, ms(50));
+        }
+        assert_eq!(got, [24, 48, 96, 192]);
+    }
+
+    #[test]
+    fn a_module_that_runs_slowly_is_halved() {
+        let mut sizes = Sizes::new(1000, ms(100_000), true);
+        sizes.ran(24, ms(24));
+        sizes.built(24, ms(50));
+        sizes.ran(48, ms(2000));
+        sizes.built(48, ms(50));
+        assert_eq!(sizes.next(1000), Some(24));
+    }
+
+    #[test]
+    fn the_module_of_all_is_kept_where_nothing_beats_it() {
+        let mut sizes = Sizes::new(1000, ms(1000), true);
+        for size in [24, 48] {
+            sizes.ran(size, ms(20));
+            sizes.built(size, ms(100));
+        }
+        assert_eq!(sizes.next(900), None);
+    }
+
+    #[test]
+    fn a_small_remainder_joins_the_last_module() {
+        assert_eq!(Sizes::new(30, ms(1), false).next(30), Some(30));
+    }
+}

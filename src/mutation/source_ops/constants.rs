@@ -1,0 +1,273 @@
+//! Constants of the source in the IR: clang folds constant expressions, so that an operator or literal in one has no
+//! instruction; the nearest ancestor with an instruction holds the folded value as an operand.
+
+use llvm_sys::LLVMOpcode as Op;
+
+use super::instructions::{Constant, Instruction};
+use super::kinds::{BinaryOp, OperationKind};
+use super::matching::{Context, is_pointer_type};
+use super::syntax::{self, Written};
+use crate::instrument::mutants::{Expr, Slot};
+use crate::kernel::ast::{Ast, Node};
+use crate::kernel::folding::{self, Value};
+use crate::mutation::mutant::{SourceRange, Spot};
+
+/// The largest constant expression around a node, and the operands that hold its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Folded<'a> {
+    pub slots: Vec<Slot>,
+    /// The constant expression.
+    pub constant: &'a Node,
+    pub value: Value,
+    /// The operands hold its negation (`p - 2` moves by -2).
+    pub is_negated: bool,
+    /// The operands are floating-point numbers.
+    pub is_float: bool,
+}
+
+impl Folded<'_> {
+    /// What the operands hold if `part`, a node of the constant expression, is changed; `None` if that has no value known
+    /// before the kernel runs (a division by 0, a shift by too much) or the same value as before.
+    pub fn changed(&self, ast: &Ast, part: &Node, change: &dyn Fn(&mut Node)) -> Option<Expr> {
+        let new = folding::value(ast, &with(self.constant, part, change))?;
+        let is_same = match (new, self.value) {
+            (Value::Integer(a), Value::Integer(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        };
+        (!is_same).then(|| self.expr(new))
+    }
+
+    /// A value of the constant expression as the operands hold it.
+    pub fn expr(&self, value: Value) -> Expr {
+        match (value, self.is_float) {
+            (Value::Integer(value), false) => Expr::Integer(if self.is_negated { -value } else { value }),
+            (Value::Integer(value), true) => Expr::Float(value as f64),
+            (Value::Float(value), true) => Expr::Float(value),
+            (Value::Float(value), false) => Expr::Integer(value as i128),
+        }
+    }
+}
+
+/// A copy of `node` in which `part` is changed.
+fn with(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
+    if std::ptr::eq(node, part) {
+        let mut copy = node.clone();
+        change(&mut copy);
+        return copy;
+    }
+    let children = node.children.iter().map(|child| with(child, part, change)).collect();
+    Node { children, ..shallow(node) }
+}
+
+/// A node without its children.
+fn shallow(node: &Node) -> Node {
+    Node {
+        kind: node.kind.clone(),
+        range: node.range.clone(),
+        opcode: node.opcode.clone(),
+        is_postfix: node.is_postfix,
+        name: node.name.clone(),
+        referenced: node.referenced.clone(),
+        referenced_kind: node.referenced_kind.clone(),
+        ty: node.ty.clone(),
+        desugared: node.desugared.clone(),
+        argument_type: node.argument_type.clone(),
+        cast_kind: node.cast_kind.clone(),
+        value: node.value.clone(),
+        has_else: node.has_else,
+        is_range: node.is_range,
+        children: Vec::new(),
+    }
+}
+
+/// Finds the operands that hold what the constant `node` is part of.
+///
+/// # Errors
+/// Why there are none.
+pub fn folded<'a>(
+    context: &Context<'a, '_>,
+    written: &[Written<'a>],
+    node: &'a Node,
+    ancestors: &[&'a Node],
+) -> Result<Folded<'a>, &'static str> {
+    let mut rest = ancestors.len();
+    let mut constant = node;
+    while let Some(parent) = rest.checked_sub(1).map(|i| ancestors[i]) {
+        if folding::constant(context.ast, parent).is_none() {
+            break;
+        }
+        constant = parent;
+        rest -= 1;
+    }
+    let value = folding::value(context.ast, constant).ok_or("its value is not known")?;
+    // Casts that folding does not know (to half, to vectors) leave a constant in the IR, too.
+    let mut child = constant;
+    while let Some(parent) = rest.checked_sub(1).map(|i| ancestors[i]) {
+        if !matches!(&*parent.kind, "ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr") {
+            break;
+        }
+        child = parent;
+        rest -= 1;
+    }
+    let Some(parent) = rest.checked_sub(1).map(|i| ancestors[i]) else { return Err("nothing uses its value") };
+    if matches!(&*parent.kind, "IfStmt" | "SwitchStmt" | "WhileStmt" | "DoStmt" | "ForStmt")
+        || (parent.is("ConditionalOperator") && parent.children.first().is_some_and(|c| std::ptr::eq(c, child)))
+        || parent.is_short_circuit()
+    {
+        return Err("clang decides by it which way the code goes: nothing is left of it");
+    }
+    let search = Search { context, written, value };
+    let (slots, is_negated) = search.operands(parent, child, &ancestors[..rest]);
+    let first = *slots.first().ok_or("no operand with its value is found")?;
+    let is_float = matches!(search.constant_at(first), Some(Constant::Float(_)));
+    Ok(Folded { slots, constant, value, is_negated, is_float })
+}
+
+struct Search<'a, 'c, 's> {
+    context: &'s Context<'a, 'c>,
+    written: &'s [Written<'a>],
+    value: Value,
+}
+
+impl<'a> Search<'a, '_, '_> {
+    fn constant_at(&self, slot: Slot) -> Option<Constant> {
+        let Slot::Operand(place, operand) = slot else { return None };
+        let code = self.context.code;
+        let i = code.instructions.iter().position(|i| i.place == place)?;
+        code.constant(i, operand as usize)
+    }
+
+    /// The operands of `parent`'s instructions that hold the value of `child`; and whether they hold its negation.
+    fn operands(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> (Vec<Slot>, bool) {
+        let code = self.context.code;
+        let index = parent.children.iter().position(|c| std::ptr::eq(c, child)).unwrap_or(0);
+        let kind = OperationKind::of(parent);
+        let moves_pointer = kind.is_some() && parent.canonical_type().is_some_and(is_pointer_type);
+        let is_negated = moves_pointer
+            && matches!(
+                kind,
+                Some(OperationKind::Binary(BinaryOp::Sub) | OperationKind::CompoundAssign(BinaryOp::Sub))
+            );
+        for here in self.places(parent, child, ancestors) {
+            let all: Vec<Slot> = (here.into_iter())
+                .filter(|i| code.instructions[*i].is_reachable)
+                .flat_map(|i| self.of_instruction(i, parent, kind, index, moves_pointer, is_negated))
+                .collect();
+            // Copies of one macro argument lie at one place: the operator's instructions there are all meant.
+            if all.len() == 1 || (all.len() > 1 && kind.is_some()) {
+                return (all, is_negated);
+            }
+        }
+        (Vec::new(), is_negated)
+    }
+
+    /// The operands of one instruction that can hold the value, and do.
+    fn of_instruction(
+        &self,
+        i: usize,
+        parent: &Node,
+        kind: Option<OperationKind>,
+        index: usize,
+        moves_pointer: bool,
+        is_negated: bool,
+    ) -> Vec<Slot> {
+        let own = &self.context.code.instructions[i];
+        let count = own.operands.len();
+        let last = count.saturating_sub(1);
+        let is_gep = own.opcode == Op::LLVMGetElementPtr;
+        let wanted: Vec<usize> = match kind {
+            _ if own.opcode == Op::LLVMPHI || own.opcode == Op::LLVMAlloca || own.opcode == Op::LLVMSwitch => vec![],
+            Some(_) if moves_pointer => Vec::from_iter(is_gep.then_some(last)),
+            Some(OperationKind::Assign) => Vec::from_iter((own.opcode == Op::LLVMStore).then_some(0)),
+            Some(OperationKind::Binary(_) | OperationKind::Compare(_) | OperationKind::CompoundAssign(_)) => {
+                let is_binary = count == 2 && !matches!(own.opcode, Op::LLVMStore | Op::LLVMCall) && !is_gep;
+                let is_fused = super::instances::is_fused(own);
+                if is_fused { (0..3).collect() } else { Vec::from_iter(is_binary.then_some(index)) }
+            }
+            Some(_) => vec![],
+            None if parent.is("ArraySubscriptExpr") => Vec::from_iter(is_gep.then_some(last)),
+            // Arguments in order; the callee is the last operand.
+            None if parent.is("CallExpr") && own.opcode == Op::LLVMCall => {
+                let argument = index.checked_sub(1).filter(|argument| *argument < last);
+                Vec::from_iter(argument)
+            }
+            None if parent.is("CallExpr") => vec![],
+            None if own.opcode == Op::LLVMCall || is_gep => vec![],
+            None if own.opcode == Op::LLVMInsertElement => vec![1],
+            None if own.opcode == Op::LLVMStore => vec![0],
+            None if own.opcode == Op::LLVMSelect => vec![1, 2],
+            None => (0..count).collect(),
+        };
+        let is_shift = matches!(own.opcode, Op::LLVMShl | Op::LLVMLShr | Op::LLVMAShr);
+        (wanted.into_iter())
+            .filter(|operand| self.holds(i, *operand, own, is_shift && *operand == 1, is_negated))
+            .map(|operand| Slot::Operand(own.place, operand as u32))
+            .collect()
+    }
+
+    fn holds(&self, i: usize, operand: usize, own: &Instruction, is_amount: bool, is_negated: bool) -> bool {
+        let Some(constant) = self.context.code.constant(i, operand) else { return false };
+        match (constant, self.value) {
+            (Constant::Integer(..) | Constant::Null, Value::Integer(value)) => {
+                let value = if is_negated { -value } else { value };
+                let amount = own.ty.map_or(value, |ty| value.rem_euclid(i128::from(ty.bits.max(1))));
+                constant.is_integer(value) || (is_amount && constant.is_integer(amount))
+            }
+            (Constant::Float(constant), value) => {
+                let value = match value {
+                    Value::Integer(value) => value as f64,
+                    Value::Float(value) => value,
+                };
+                // A half has fewer digits than folding computes with.
+                constant == value || (constant - value).abs() <= value.abs() * 1e-3
+            }
+            (Constant::Integer(..), Value::Float(value)) => constant.is_integer(value as i128),
+            (Constant::Null, Value::Float(_)) => false,
+        }
+    }
+
+    /// Where the instructions of `parent` may be, the likeliest first.
+    fn places(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> Vec<Vec<usize>> {
+        let code = self.context.code;
+        let at = |range: &SourceRange| code.at(&range.file, range.start.line, range.start.column);
+        let begin = |node: &Node| {
+            let range = node.range.as_ref()?;
+            let at = self.context.function.place(&range.begin);
+            Some(code.at(&at.file, at.line, at.column))
+        };
+        let mut all = Vec::new();
+        if let Some(own) = self.written.iter().find(|own| std::ptr::eq(own.node, parent)) {
+            all.push(at(&own.range));
+        }
+        if parent.is("VarDecl") {
+            all.extend(self.initialiser(parent, child));
+        }
+        all.extend(begin(parent));
+        let outer = ancestors.iter().rev().skip(1);
+        match parent.is("InitListExpr") || parent.is("CompoundLiteralExpr") || parent.is("CallExpr") {
+            true => {}
+            false if parent.canonical_type().is_some_and(is_pointer_type) => {
+                all.extend(outer.take(3).filter_map(|a| begin(a)))
+            }
+            false => {}
+        }
+        all
+    }
+
+    /// The stores at a variable's name, which stands between its type and its value.
+    fn initialiser(&self, parent: &Node, child: &Node) -> Option<Vec<usize>> {
+        let whole = syntax::extent(self.context.function, parent)?;
+        let value = syntax::extent(self.context.function, child)?;
+        let code = self.context.code;
+        let is_there = |i: &usize| {
+            let own = &code.instructions[*i];
+            own.opcode == Op::LLVMStore
+                && own.location.as_ref().is_some_and(|at| {
+                    let here = Spot { line: at.line, column: at.column };
+                    super::instructions::same_file(&at.file, &whole.file) && whole.start <= here && here < value.start
+                })
+        };
+        Some((0..code.instructions.len()).filter(is_there).collect())
+    }
+}

@@ -1,0 +1,85 @@
+//! The literals of the source, with the operands that hold them or what they are folded into.
+
+use super::constants::{self, Folded};
+use super::matching::Context;
+use super::syntax;
+use super::tokens::Tokens;
+use crate::instrument::mutants::Expr;
+use crate::kernel::ast::{Ast, Node};
+use crate::kernel::folding::{self, Value};
+use crate::mutation::mutant::SourceRange;
+use crate::mutation::subject::Subject;
+
+/// A number in the source.
+#[derive(Debug, Clone)]
+pub struct Literal<'a> {
+    /// Position in `Sites::functions`.
+    pub function: usize,
+    pub function_name: String,
+    /// `IntegerLiteral`, `FloatingLiteral`, `CharacterLiteral`, or the `DeclRefExpr` of an enumerator.
+    pub node: &'a Node,
+    /// As the source spells it.
+    pub text: String,
+    /// Of the token; in a macro's body, of the macro's name where it is expanded.
+    pub range: SourceRange,
+    /// Where the token is spelt, if in a macro's body.
+    pub spelling: Option<SourceRange>,
+    pub in_macro: bool,
+    pub in_barrier_argument: bool,
+    /// Its operands, or why there are none.
+    pub folded: Result<Folded<'a>, &'static str>,
+}
+
+impl Literal<'_> {
+    /// What the operands hold if the literal is `value` (in decimal) instead; `None` if that is unknown or no change.
+    pub fn replaced(&self, ast: &Ast, value: &str) -> Option<Expr> {
+        let folded = self.folded.as_ref().ok()?;
+        folded.changed(ast, self.node, &|literal| set(literal, value))
+    }
+
+    /// What the literal's type makes of `value` (in decimal).
+    pub fn converted(&self, ast: &Ast, value: &str) -> Option<Value> {
+        let mut copy = self.node.clone();
+        set(&mut copy, value);
+        folding::value(ast, &copy)
+    }
+}
+
+/// Makes a literal, or the name of an enumerator, one of this value.
+fn set(literal: &mut Node, value: &str) {
+    literal.value = Some(value.into());
+    if literal.is("DeclRefExpr") {
+        literal.kind = "IntegerLiteral".into();
+    }
+}
+
+/// The literals of all functions of the kernel; none without the syntax tree.
+pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
+    let Some(ast) = subject.ast else { return Vec::new() };
+    let tokens = Tokens::new(subject.sources, &subject.read.tokens);
+    let mut all = Vec::new();
+    for (f, code) in super::instructions::read(subject.module, subject.sites).iter().enumerate() {
+        let Some(function) = ast.function(&code.name) else { continue };
+        let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
+        let (written, _, numbers) = syntax::operators(ast, function, &tokens);
+        for number in numbers {
+            let folded = match number.gone {
+                Some(reason) => Err(reason),
+                None if number.in_barrier_argument => Err("a barrier's flags are another operator's"),
+                None => constants::folded(&context, &written, number.node, &number.ancestors),
+            };
+            all.push(Literal {
+                function: f,
+                function_name: code.name.clone(),
+                node: number.node,
+                text: number.text,
+                range: number.range,
+                spelling: number.spelling,
+                in_macro: number.in_macro,
+                in_barrier_argument: number.in_barrier_argument,
+                folded,
+            });
+        }
+    }
+    all
+}

@@ -1,0 +1,372 @@
+//! Finds the instructions of the operators that the syntax tree has.
+//!
+//! An operator's instructions are those of its opcodes at its debug location. Operators in one macro's body have one
+//! location: they are told apart by opcode, and those of one opcode by their order, which clang keeps.
+
+use std::collections::BTreeMap;
+
+use llvm_sys::LLVMOpcode as Op;
+
+use super::instructions::{Class, Code, Instruction, Ty, same_file};
+use super::constants;
+use super::instances::{self, Candidate};
+use super::kinds::{BinaryOp, OperationKind};
+use super::negation;
+use super::syntax::{self, State, Written};
+use super::tokens::Tokens;
+use super::{Implementation, Left, Operation, Operations};
+use crate::cfg::sites::FunctionSites;
+use crate::instrument::mutants::Slot;
+use crate::kernel::ast::{Ast, Function, Node};
+use crate::mutation::mutant::SourceRange;
+
+/// A function, in the source and in the IR.
+pub struct Context<'a, 'c> {
+    pub ast: &'a Ast,
+    pub function: &'a Function,
+    pub code: &'c Code,
+    pub sites: &'c FunctionSites,
+    /// Position in `Sites::functions`.
+    pub index: usize,
+}
+
+pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
+    let (written, lost, _) = syntax::operators(context.ast, context.function, tokens);
+    for (range, node) in lost {
+        if let Some(kind) = OperationKind::of(node) {
+            let reason = "the operator's token is not found in the source".to_owned();
+            found.left.push(Left { kind, function: context.code.name.clone(), range, in_macro: false, reason });
+        }
+    }
+    let mut instructions = assign(context, &written);
+    let mut list: Vec<Operation<'a>> = Vec::new();
+    for (i, operator) in written.iter().enumerate() {
+        let own = std::mem::take(&mut instructions[i]);
+        match implementation(context, &written, operator, own) {
+            Ok((implementation, ty)) => add(context, &mut list, operator, implementation, ty),
+            Err(reason) => found.left.push(Left {
+                kind: operator.kind,
+                function: context.code.name.clone(),
+                range: operator.range.clone(),
+                in_macro: operator.in_macro,
+                reason: reason.to_owned(),
+            }),
+        }
+    }
+    // Where one copy of a macro's argument is used and another one folded, the operator is there.
+    found.left.retain(|left| !list.iter().any(|o| o.range.as_ref() == Some(&left.range) && o.kind == left.kind));
+    list.sort_by(|a, b| (&a.range, &a.spelling).cmp(&(&b.range, &b.spelling)));
+    found.list.append(&mut list);
+}
+
+/// Adds an operator, or its instructions to the operation at its place.
+fn add<'a>(
+    context: &Context<'a, '_>,
+    list: &mut Vec<Operation<'a>>,
+    operator: &Written<'a>,
+    implementation: Implementation<'a>,
+    ty: Ty,
+) {
+    let known = list.iter_mut().find(|known| {
+        let same_place = known.range.as_ref() == Some(&operator.range) && known.spelling == operator.spelling;
+        same_place && known.kind == operator.kind
+    });
+    if let Some(known) = known {
+        match (&mut known.implementation, implementation) {
+            (Implementation::Computed(all), Implementation::Computed(more)) => {
+                more.into_iter().for_each(|instance| {
+                    if !all.contains(&instance) {
+                        all.push(instance);
+                    }
+                });
+                return;
+            }
+            (Implementation::Offset(all), Implementation::Offset(more))
+            | (Implementation::Truth(all), Implementation::Truth(more)) => {
+                more.into_iter().for_each(|slot| {
+                    if !all.contains(&slot) {
+                        all.push(slot);
+                    }
+                });
+                return;
+            }
+            (Implementation::Folded(all), Implementation::Folded(more)) => {
+                more.slots.into_iter().for_each(|slot| {
+                    if !all.slots.contains(&slot) {
+                        all.slots.push(slot);
+                    }
+                });
+                return;
+            }
+            // Expanded in several ways, such as once as a pointer's index: each is an operation of its own.
+            (_, implementation) => return push(context, list, operator, implementation, ty),
+        }
+    }
+    push(context, list, operator, implementation, ty);
+}
+
+fn push<'a>(
+    context: &Context<'a, '_>,
+    list: &mut Vec<Operation<'a>>,
+    operator: &Written<'a>,
+    implementation: Implementation<'a>,
+    ty: Ty,
+) {
+    list.push(Operation {
+        function: context.index,
+        function_name: context.code.name.clone(),
+        kind: operator.kind,
+        range: Some(operator.range.clone()),
+        spelling: operator.spelling.clone(),
+        in_macro: operator.in_macro,
+        in_barrier_argument: operator.in_barrier_argument,
+        ty,
+        implementation,
+        expression: syntax::extent(context.function, operator.node),
+        node: Some(operator.node),
+    });
+}
+
+type Key<'w> = (&'w str, u32, u32);
+
+fn key(range: &SourceRange) -> Key<'_> {
+    (&range.file, range.start.line, range.start.column)
+}
+
+/// The instructions of each operator.
+fn assign(context: &Context<'_, '_>, written: &[Written<'_>]) -> Vec<Vec<Candidate>> {
+    let mut all = vec![Vec::new(); written.len()];
+    let mut places: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
+    for (i, operator) in written.iter().enumerate().filter(|(_, o)| o.state == State::Live) {
+        places.entry(key(&operator.range)).or_default().push(i);
+    }
+    for ((file, line, column), operators) in places {
+        let here = context.code.at(file, line, column);
+        let mut rest = operators.clone();
+        while let Some(first) = rest.first().copied() {
+            // Operators that may have the same instructions.
+            let of = |i: usize| candidates(context, &written[i], &here);
+            let own = of(first);
+            let (group, others): (Vec<usize>, Vec<usize>) = rest.iter().partition(|i| {
+                **i == first || of(**i).iter().any(|c| own.iter().any(|d| c.instruction == d.instruction))
+            });
+            rest = others;
+            share(&group, written, of, &mut all);
+        }
+    }
+    all
+}
+
+/// Distributes the instructions of one place over the operators there.
+fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Candidate>, all: &mut [Vec<Candidate>]) {
+    let mut union: Vec<usize> = group.iter().flat_map(|i| of(*i)).map(|c| c.instruction).collect();
+    union.sort_unstable();
+    union.dedup();
+    let first = &written[group[0]];
+    if group.len() == union.len() {
+        for (i, instruction) in group.iter().zip(&union) {
+            all[*i] = of(*i).into_iter().filter(|c| c.instruction == *instruction).collect();
+        }
+    } else if group.iter().all(|i| written[*i].kind == first.kind) {
+        // Not told apart: they are one site, which stands at the first of them.
+        all[group[0]] = of(group[0]);
+        for i in &group[1..] {
+            if written[*i].spelling == first.spelling {
+                all[*i] = of(*i);
+            }
+        }
+    }
+}
+
+/// The instructions at `here` that may implement the operator.
+fn candidates(context: &Context<'_, '_>, operator: &Written<'_>, here: &[usize]) -> Vec<Candidate> {
+    let sides = |i: usize| operator.node.children.get(i);
+    let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
+    let moves_pointer = match operator.kind {
+        OperationKind::Increment { .. } | OperationKind::Decrement { .. } => is_pointer(sides(0)),
+        OperationKind::Binary(BinaryOp::Add | BinaryOp::Sub)
+        | OperationKind::CompoundAssign(BinaryOp::Add | BinaryOp::Sub) => is_pointer(Some(operator.node)),
+        _ => false,
+    };
+    let number = |i: usize| sides(i).and_then(|side| crate::kernel::folding::constant(context.ast, side));
+    let hints = instances::Hints { moves_pointer, left: number(0), right: number(1) };
+    instances::candidates(context.code, operator.kind, &hints, here)
+}
+
+pub fn is_pointer_type(ty: &str) -> bool {
+    ty.trim_end().trim_end_matches("restrict").trim_end_matches("const").trim_end().ends_with('*')
+        || ty.contains("*__")
+        || ty.contains("* const")
+}
+
+/// What implements an operator, given the instructions at its place.
+fn implementation<'a>(
+    context: &Context<'a, '_>,
+    written: &[Written<'a>],
+    operator: &Written<'a>,
+    own: Vec<Candidate>,
+) -> Result<(Implementation<'a>, Ty), &'static str> {
+    let fallback = Ty { class: Class::Signed, bits: 32, lanes: 1 };
+    match operator.state {
+        State::Gone(reason) => return Err(reason),
+        State::Constant => {
+            if operator.in_barrier_argument {
+                return Err("a barrier's flags are another operator's");
+            }
+            return constants::folded(context, written, operator.node, &operator.ancestors)
+                .map(|folded| (Implementation::Folded(folded), signed_by(operator, fallback)));
+        }
+        State::Live => {}
+    }
+    let mut own = own;
+    if own.is_empty() {
+        own = elsewhere(context, operator);
+    }
+    if own.is_empty() {
+        return match operator.kind {
+            OperationKind::LogicalNot => negation::find(context, operator.node).map(|found| (found, fallback)),
+            OperationKind::Binary(BinaryOp::Mul) => fused_product(context, operator)
+                .map(|(instances, ty)| (Implementation::Computed(instances), ty))
+                .ok_or(NOTHING),
+            OperationKind::Assign if is_aggregate(operator.node) => Err("a whole structure is copied"),
+            OperationKind::Increment { .. } | OperationKind::Decrement { .. } | OperationKind::CompoundAssign(_)
+                if operator
+                    .node
+                    .children
+                    .first()
+                    .and_then(Node::canonical_type)
+                    .is_some_and(|t| t.contains("_Atomic")) =>
+            {
+                Err("an atomic operation")
+            }
+            _ => Err(NOTHING),
+        };
+    }
+    let is_difference = |side: &Node| side.canonical_type().is_some_and(is_pointer_type);
+    if operator.kind == OperationKind::Binary(BinaryOp::Sub) && operator.node.children.iter().all(is_difference) {
+        return Err("a difference of pointers has no other operator");
+    }
+    let type_of = |c: &Candidate| context.code.instructions[c.instruction].ty;
+    if operator.kind == OperationKind::Assign && own.iter().any(|c| type_of(c).is_none()) {
+        return Err("what is set is no number, but an event or the like");
+    }
+    let ty = own.iter().find_map(type_of).unwrap_or(fallback);
+    let ty = signed_by(operator, ty);
+    if own.iter().any(|c| c.is_offset) {
+        let slots = own.iter().filter(|c| c.is_offset).filter_map(|c| index_slot(context.code, c.instruction));
+        let ty = Ty { class: Class::Pointer, bits: 0, lanes: 1 };
+        return Ok((Implementation::Offset(slots.collect()), ty));
+    }
+    let mut all = Vec::new();
+    for candidate in &own {
+        let own_ty = context.code.instructions[candidate.instruction].ty.unwrap_or(ty);
+        all.push(instances::instance(context.code, candidate, Ty { class: ty.class, ..own_ty })?);
+    }
+    Ok((Implementation::Computed(all), ty))
+}
+
+const NOTHING: &str = "clang made no instruction of its own for it";
+
+/// Instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` stands there.
+fn elsewhere(context: &Context<'_, '_>, operator: &Written<'_>) -> Vec<Candidate> {
+    if !operator.node.canonical_type().is_some_and(is_pointer_type) {
+        return Vec::new();
+    }
+    for ancestor in operator.ancestors.iter().rev() {
+        let is_transparent =
+            ancestor.is("ParenExpr") || ancestor.is("ImplicitCastExpr") || ancestor.is("CStyleCastExpr");
+        let Some(range) = &ancestor.range else { return Vec::new() };
+        let at = context.function.place(&range.begin);
+        let here = context.code.at(&at.file, at.line, at.column);
+        let found: Vec<Candidate> = candidates(context, operator, &here)
+            .into_iter()
+            .filter(|c| context.code.instructions[c.instruction].name.starts_with("add.ptr"))
+            .collect();
+        if !is_transparent {
+            return if found.len() == 1 { found } else { Vec::new() };
+        }
+    }
+    Vec::new()
+}
+
+/// The index of a GEP that moves a pointer.
+fn index_slot(code: &Code, gep: usize) -> Option<Slot> {
+    let own: &Instruction = &code.instructions[gep];
+    let last = own.operands.len().checked_sub(1)?;
+    Some(Slot::Operand(own.place, last as u32))
+}
+
+/// A multiplication that one instruction computes together with the sum it is an operand of.
+fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(Vec<super::Instance>, Ty)> {
+    let extent = syntax::extent(context.function, operator.node)?;
+    let mut found = Vec::new();
+    for (i, own) in context.code.instructions.iter().enumerate() {
+        let is_fused = own.opcode == Op::LLVMCall && instances::is_fused(own);
+        if !is_fused || !own.is_reachable {
+            continue;
+        }
+        // Its factors are the operands of this multiplication: what they load stands within it.
+        let within = (0..2).all(|factor| {
+            let definition = context.code.definition(i, factor);
+            definition.is_none_or(|d| {
+                context.code.instructions[d].location.as_ref().is_some_and(|at| {
+                    let here = crate::mutation::mutant::Spot { line: at.line, column: at.column };
+                    same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
+                })
+            })
+        });
+        let is_near = own.location.as_ref().is_some_and(|at| {
+            operator.ancestors.iter().rev().take(4).any(|ancestor| {
+                syntax::extent(context.function, ancestor).is_some_and(|e| {
+                    let here = crate::mutation::mutant::Spot { line: at.line, column: at.column };
+                    same_file(&at.file, &e.file) && e.start <= here && here < e.end
+                })
+            })
+        });
+        if within && is_near {
+            found.push(instances::product(context.code, i)?);
+        }
+    }
+    let ty = found.first()?.ty;
+    (found.len() == 1).then_some((found, ty))
+}
+
+/// `ty` with the sign that the syntax tree gives the operands.
+fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
+    if ty.class == Class::Float || ty.class == Class::Pointer {
+        return ty;
+    }
+    let side = |i: usize| operator.node.children.get(i).and_then(Node::canonical_type);
+    let text = match operator.kind {
+        OperationKind::Compare(_) => side(0),
+        // The right operand has the type in which it is computed, but for shifts.
+        OperationKind::CompoundAssign(op) if !op.is_shift() => side(1),
+        OperationKind::CompoundAssign(_) => side(0).filter(|_| ty.bits >= 32 || ty.lanes > 1),
+        _ => operator.node.canonical_type(),
+    };
+    let Some(text) = text else { return ty };
+    if is_pointer_type(text) {
+        return Ty { class: Class::Pointer, ..ty };
+    }
+    let is_small = |own: &str| matches!(own, "char" | "short" | "uchar" | "ushort" | "bool" | "_Bool");
+    // A narrow left operand of a shift is computed as an `int`.
+    let promoted = matches!(operator.kind, OperationKind::CompoundAssign(op) if op.is_shift())
+        && is_small(text.trim_start_matches("unsigned "))
+        && ty.bits == 32
+        && ty.lanes == 1;
+    let class = if is_unsigned(text) && !promoted { Class::Unsigned } else { Class::Signed };
+    Ty { class, ..ty }
+}
+
+/// Whether a type without typedefs is an unsigned one, or a vector of such.
+pub fn is_unsigned(ty: &str) -> bool {
+    let word = ty.split_whitespace().find(|word| {
+        let is_qualifier = matches!(*word, "const" | "volatile" | "restrict");
+        !is_qualifier && (!word.starts_with("__") || word.contains('('))
+    });
+    matches!(word, Some("unsigned" | "uchar" | "ushort" | "uint" | "ulong" | "bool" | "_Bool" | "size_t" | "uintptr_t"))
+}
+
+fn is_aggregate(node: &Node) -> bool {
+    node.canonical_type().is_some_and(|ty| ty.contains("struct ") || ty.contains("union "))
+}

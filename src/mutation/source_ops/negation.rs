@@ -1,0 +1,104 @@
+//! A `!` for which clang makes no instruction: in a condition it exchanges the ways of a branch instead.
+
+use super::Implementation;
+use super::instructions::same_file;
+use super::matching::Context;
+use super::syntax;
+use crate::cfg::graph::{BlockIndex, Terminator};
+use crate::instrument::mutants::{EdgeChange, Place, Slot};
+use crate::kernel::ast::Node;
+use crate::mutation::mutant::Spot;
+use llvm_sys::LLVMOpcode;
+
+const NO_BRANCH: &str = "no branch of its own is found for this `!`";
+
+/// What deleting the `!` `node` changes.
+///
+/// # Errors
+/// Why nothing can be changed.
+pub fn find<'a>(context: &Context<'a, '_>, node: &Node) -> Result<Implementation<'a>, &'static str> {
+    let operand = node.children.first().map(stripped).ok_or(NO_BRANCH)?;
+    if operand.is_short_circuit() {
+        return ways(context, operand).map(Implementation::Ways);
+    }
+    truths(context, operand).map(Implementation::Truth)
+}
+
+fn stripped(mut node: &Node) -> &Node {
+    while node.is("ParenExpr") || node.is("ImplicitCastExpr") {
+        let Some(inner) = node.children.first() else { break };
+        node = inner;
+    }
+    node
+}
+
+/// The branch conditions that are the truth of `operand`.
+fn truths(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
+    if operand.is("UnaryOperator") && operand.opcode.as_deref() == Some("!") {
+        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truths(context, inner));
+    }
+    if operand.is("ConditionalOperator")
+        && let [_, yes, no] = &operand.children[..]
+    {
+        let mut slots = truths(context, stripped(yes))?;
+        slots.extend(truths(context, stripped(no))?);
+        return Ok(slots);
+    }
+    let branches = branches_within(context, operand);
+    match &branches[..] {
+        [one] => Ok(vec![Slot::Operand(terminator(context, *one), 0)]),
+        _ => Err(NO_BRANCH),
+    }
+}
+
+/// The edges to exchange so that a short-circuit operand decides the other way.
+fn ways(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'static str> {
+    let branches = branches_within(context, operand);
+    let cfg = &context.sites.cfg;
+    let mut exits: Vec<BlockIndex> = branches.iter().flat_map(|b| cfg.successors(*b)).collect();
+    exits.retain(|exit| !branches.contains(exit));
+    exits.sort_unstable();
+    exits.dedup();
+    let [yes, no] = exits[..] else { return Err(NO_BRANCH) };
+    let has_phi = |block: BlockIndex| {
+        let mut own = context.code.instructions.iter().filter(|i| i.place.block == block);
+        own.any(|i| i.opcode == LLVMOpcode::LLVMPHI)
+    };
+    if has_phi(yes) || has_phi(no) {
+        return Err("the ways of its operands are values, not branches");
+    }
+    let edges = branches.iter().flat_map(|b| cfg.edges_out(*b));
+    let changed = edges.filter_map(|edge| {
+        let to = match cfg.target(edge) {
+            target if target == yes => no,
+            target if target == no => yes,
+            _ => return None,
+        };
+        Some(EdgeChange { function: context.index, block: edge.block, successor: edge.successor, to, phi: None })
+    });
+    Ok(changed.collect())
+}
+
+/// The blocks that branch on what is computed within `node`.
+fn branches_within(context: &Context<'_, '_>, node: &Node) -> Vec<BlockIndex> {
+    let Some(extent) = syntax::extent(context.function, node) else { return Vec::new() };
+    let code = context.code;
+    let branches = code.instructions.iter().enumerate().filter(|(_, i)| i.is_reachable);
+    let is_branch = |block: BlockIndex| context.sites.cfg.blocks[block].terminator == Terminator::Branch;
+    branches
+        .filter(|(_, inst)| inst.opcode == LLVMOpcode::LLVMBr && is_branch(inst.place.block))
+        .filter(|(i, _)| {
+            let condition = code.definition(*i, 0).map(|d| &code.instructions[d]);
+            condition.filter(|c| c.opcode != LLVMOpcode::LLVMPHI).and_then(|c| c.location.as_ref()).is_some_and(|at| {
+                let here = Spot { line: at.line, column: at.column };
+                same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
+            })
+        })
+        .map(|(_, inst)| inst.place.block)
+        .collect()
+}
+
+fn terminator(context: &Context<'_, '_>, block: BlockIndex) -> Place {
+    let last = context.sites.cfg.blocks[block].instructions.len().saturating_sub(1);
+    Place { function: context.index, block, instruction: last }
+}

@@ -1,0 +1,337 @@
+//! Mutants of synchronisation, judged on the simulator: whether a device shows what they break is luck, as it may keep the
+//! work-items of a vector in step. The simulator sees races, barriers that diverge and reads of what nobody wrote, and is the same
+//! everywhere.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::module_builder::{Forge, Refusable};
+use super::mutant::Mutant;
+use super::simulator_verdict::{self, Base};
+use super::baseline::{Running, Trial, probe_head};
+use super::verdict::{Fate, Pair};
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::exec::simulator::schedule_families::{Plan, Planned};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::{HostCode, ProgramId, Reference, Simulator, Target, difference};
+use crate::instrument::layout::slot;
+use crate::instrument::mutants::{Edit, LocalVariable};
+use crate::lower::host::table::HostTable;
+use crate::result::mutate::NotSimulated;
+use crate::suite::launch::ArgValue;
+use crate::suite::schedule::Schedule;
+
+/// The operators that change how work-items synchronise, or what they share.
+const OPERATORS: [&str; 6] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR"];
+
+/// Orders in which a test is run, at most: its own or the natural one, then others.
+const SCHEDULES: usize = 4;
+
+/// Work-items times the iterations of the hungriest: tests with more are left out, as watching every access takes long.
+const MOST_WORK: u64 = 1 << 20;
+
+/// Iterations that stand for what a work-item does besides.
+const BESIDES: u64 = 8;
+
+/// More mutants are never put into one module.
+const MOST: usize = 300;
+
+/// Wall-clock limit of one launch: a net below the fuel.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Whether a mutant changes how work-items synchronise.
+pub fn synchronises(mutant: &Mutant) -> bool {
+    OPERATORS.contains(&mutant.operator)
+}
+
+/// What mutants are judged by.
+pub struct Watch<'a, 'c> {
+    pub assay: &'a Assay<'c>,
+    pub mutants: &'a [Mutant],
+    pub trials: &'a [Trial<'a>],
+    pub running: &'a Running,
+}
+
+/// A mutant to be judged: its position, and by position of the trial whether it is run there.
+pub struct Wanted<'a> {
+    pub mutant: usize,
+    pub runs: &'a [bool],
+}
+
+/// What the simulator says of a mutant.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    pub fate: Fate,
+    /// The order in which the test that decides detects it.
+    pub schedule: Schedule,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// By position of the mutant.
+    pub found: HashMap<usize, Found>,
+    pub left_out: Vec<NotSimulated>,
+    pub launches: u64,
+}
+
+/// Code that holds mutants.
+struct Module {
+    program: ProgramId,
+    code: Arc<HostCode>,
+    /// Whether it takes the probe buffer.
+    probed: bool,
+    /// The mutants' numbers in it; 0: in force in any case.
+    numbers: HashMap<usize, u32>,
+}
+
+struct Bench<'a, 'c> {
+    watch: &'a Watch<'a, 'c>,
+    forge: Forge<'a, 'c>,
+    simulator: Simulator,
+    /// The first one holds the original at number 0.
+    modules: Vec<Module>,
+    watched: Watched,
+}
+
+impl Watch<'_, '_> {
+    /// Judges mutants on all tests that were tried.
+    ///
+    /// # Errors
+    /// `Internal` if a pass fails; `Environment` if there is no memory.
+    pub fn judge(&self, wanted: &[Wanted<'_>]) -> Result<Watched> {
+        let forge = Forge::new(self.assay, Target::Host);
+        let simulator = Simulator::new(1)?;
+        let mut bench = Bench { watch: self, forge, simulator, modules: Vec::new(), watched: Watched::default() };
+        bench.build(wanted)?;
+        for position in 0..self.trials.len() {
+            if self.running.is_over() {
+                break;
+            }
+            bench.test(position, wanted)?;
+        }
+        Ok(bench.watched)
+    }
+}
+
+impl Bench<'_, '_> {
+    fn build(&mut self, wanted: &[Wanted<'_>]) -> Result<()> {
+        let (woven, others): (Vec<usize>, Vec<usize>) =
+            wanted.iter().map(|w| w.mutant).partition(|m| self.watch.mutants[*m].edit.is_woven());
+        for some in woven.chunks(MOST) {
+            self.weave(some)?;
+        }
+        if self.modules.is_empty() {
+            self.weave(&[])?;
+        }
+        for m in others {
+            self.private(m)?;
+        }
+        Ok(())
+    }
+
+    fn weave(&mut self, members: &[usize]) -> Result<()> {
+        let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.watch.mutants[*m].edit)).collect();
+        match self.forge.watched(&edits)? {
+            Ok(code) => self.load(code, true, members.iter().copied().zip(1..).collect()),
+            Err(why) => match members {
+                [] => Err(Error::internal(why)),
+                [one] => {
+                    self.leave_mutant(*one, &why);
+                    if self.modules.is_empty() { self.weave(&[]) } else { Ok(()) }
+                }
+                _ => {
+                    let (a, b) = members.split_at(members.len() / 2);
+                    self.weave(a)?;
+                    self.weave(b)
+                }
+            },
+        }
+    }
+
+    /// A private variable has a module of its own.
+    fn private(&mut self, m: usize) -> Result<()> {
+        let Edit::Privatise { variable } = &self.watch.mutants[m].edit else { return Ok(()) };
+        let bytes = match variable {
+            LocalVariable::Global(_) => 0,
+            LocalVariable::Argument(position) => {
+                let of = |t: &super::baseline::Trial<'_>| match t.test.launch.args.get(*position as usize) {
+                    Some(ArgValue::Local(bytes)) => Some(*bytes),
+                    _ => None,
+                };
+                self.watch.trials.iter().filter_map(of).max().unwrap_or(1)
+            }
+        };
+        let made: Refusable<Refusable<Arc<HostCode>>> = self.forge.watched_private(variable, bytes)?;
+        match made {
+            Ok(Ok(code)) => self.load(code, false, HashMap::from([(m, 0)])),
+            // The engine says so itself where it cannot be made at all.
+            Ok(Err(why)) | Err(why) => {
+                self.leave_mutant(m, &why);
+                Ok(())
+            }
+        }
+    }
+
+    fn load(&mut self, code: Arc<HostCode>, probed: bool, numbers: HashMap<usize, u32>) -> Result<()> {
+        let program = self.simulator.load_host(&code)?;
+        self.modules.push(Module { program, code, probed, numbers });
+        Ok(())
+    }
+
+    fn leave_mutant(&mut self, m: usize, why: &str) {
+        let mutant = Some(self.watch.mutants[m].id.clone());
+        let reason = format!("it cannot be built for the simulator: {}", why.lines().next().unwrap_or_default());
+        self.watched.left_out.push(NotSimulated { test: None, mutant, reason });
+    }
+
+    fn leave_test(&mut self, name: &str, reason: String) {
+        self.watched.left_out.push(NotSimulated { test: Some(name.to_owned()), mutant: None, reason });
+    }
+
+    /// Judges all that are not decided by one test.
+    fn test(&mut self, position: usize, wanted: &[Wanted<'_>]) -> Result<()> {
+        let (watch, trial) = (self.watch, &self.watch.trials[position]);
+        let is_open = |found: Option<&Found>| watch.running.full_matrix || !found.is_some_and(|f| f.fate.is_decided());
+        let place: HashMap<usize, usize> =
+            (0..).zip(&self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
+        let open: Vec<(usize, usize)> = wanted
+            .iter()
+            .filter(|w| w.runs[position] && is_open(self.watched.found.get(&w.mutant)))
+            .filter_map(|w| Some((w.mutant, *place.get(&w.mutant)?)))
+            .collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        if trial.test.launch.allows_faults {
+            self.leave_test(&trial.test.name, "it allows faults, after which races say little".to_owned());
+            return Ok(());
+        }
+        let range = &trial.test.launch.range;
+        let work = range.items().saturating_mul(u64::from(trial.fuel_used) + BESIDES);
+        if work > MOST_WORK {
+            let text = format!(
+                "too large to watch every access: {} work-items of up to {} loop iterations",
+                range.items(),
+                trial.fuel_used
+            );
+            self.leave_test(&trial.test.name, text);
+            return Ok(());
+        }
+        let own = Some(&trial.test.launch.schedule).filter(|s| !s.is_natural());
+        let plan = Plan { range, count: SCHEDULES, seed: 0, test: &trial.test.name, own, exact: true, races: &[] };
+        let mut bases = Vec::new();
+        for planned in plan.schedules() {
+            match self.base(trial, &planned)? {
+                Ok(base) => bases.push((planned, base)),
+                Err(why) => {
+                    self.leave_test(&trial.test.name, why);
+                    return Ok(());
+                }
+            }
+        }
+        for (m, module) in open {
+            if watch.running.is_over() {
+                break;
+            }
+            self.mutant(trial, m, module, &bases)?;
+        }
+        Ok(())
+    }
+
+    fn mutant(&mut self, trial: &Trial<'_>, m: usize, module: usize, bases: &[(Planned, Base)]) -> Result<()> {
+        // What changes no synchronisation races under any schedule, if at all.
+        let count = if synchronises(&self.watch.mutants[m]) { bases.len() } else { 1 };
+        let mut outcome = (Pair::Passed, Schedule::default());
+        for (planned, base) in &bases[..count.min(bases.len())] {
+            let number = self.modules[module].numbers.get(&m).copied().unwrap_or(0);
+            let fuel = Some(u64::from(trial.fuel(self.watch.running.factor)));
+            let Some(simulation) = self.launch(trial, &planned.schedule, module, number, fuel)? else { continue };
+            let pair = simulator_verdict::outcome(&simulation, self.table(module), base);
+            if pair.detects() {
+                outcome = (under(pair, planned), planned.schedule.clone());
+                break;
+            }
+        }
+        let found = self.watched.found.entry(m).or_default();
+        if outcome.0.detects() && !found.fate.is_decided() {
+            found.schedule = outcome.1;
+        }
+        found.fate.add(trial.position, &trial.test.name, &outcome.0);
+        Ok(())
+    }
+
+    /// What the original does on a test in an order; inside: why that says nothing of mutants.
+    fn base(&mut self, trial: &Trial<'_>, planned: &Planned) -> Result<std::result::Result<Base, String>> {
+        let Some(simulation) = self.launch(trial, &planned.schedule, 0, 0, None)? else {
+            return Ok(Err("it is too large to look for races".to_owned()));
+        };
+        if let Some(why) = simulator_verdict::unfit(&simulation) {
+            return Ok(Err(simulation.rejected.unwrap_or_else(|| why.to_owned())));
+        }
+        let mut references: Vec<Reference> = Vec::new();
+        for known in &trial.references {
+            let outputs = &simulation.observation.outputs;
+            let Some((_, left)) = outputs.iter().find(|(p, _)| *p == known.position) else { continue };
+            let expected = trial.test.expectations.iter().any(|e| e.position == known.position);
+            if expected
+                && let Some(what) =
+                    difference::first(&known.label, known.ty.as_ref(), known.tolerance, &known.bytes, left)
+            {
+                return Ok(Err(format!("the original fails it on the simulator: {what}")));
+            }
+            // Floats may differ from the device's.
+            let bytes = if expected { Arc::clone(&known.bytes) } else { Arc::new(left.clone()) };
+            references.push(Reference { bytes, ..known.clone() });
+        }
+        Ok(Ok(Base { keys: simulator_verdict::keys(&simulation, self.table(0)), references }))
+    }
+
+    fn table(&self, module: usize) -> &HostTable {
+        &self.modules[module].code.table
+    }
+
+    /// One launch; `None`: it is beyond what the simulator watches.
+    fn launch(
+        &mut self,
+        trial: &Trial<'_>,
+        schedule: &Schedule,
+        module: usize,
+        number: u32,
+        fuel: Option<u64>,
+    ) -> Result<Option<Simulation>> {
+        let layout = self.watch.running.layout;
+        let module = &self.modules[module];
+        let mut head = Vec::new();
+        if module.probed {
+            head = probe_head(layout, &trial.test.launch, i32::MAX as u32);
+            head[(layout.slot(0) + slot::MUTANT) as usize] = number;
+        }
+        let options = SimulationOptions {
+            schedule: schedule.clone(),
+            races: true,
+            fuel,
+            probe_words: module.probed.then_some(head.len() as u64),
+            ..SimulationOptions::default()
+        };
+        self.watched.launches += 1;
+        match self.simulator.simulate(module.program, &trial.test.launch, &options, LIMIT, &head) {
+            Ok(simulation) => Ok(Some(simulation)),
+            Err(Error::Caller(_)) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Says in which order it happened.
+fn under(pair: Pair, planned: &Planned) -> Pair {
+    let told = |text: String| format!("on the simulator, schedule {}: {text}", planned.family.name());
+    match pair {
+        Pair::Killed(text) => Pair::Killed(told(text)),
+        Pair::Timeout(text) => Pair::Timeout(told(text)),
+        Pair::RuntimeError(text) => Pair::RuntimeError(told(text)),
+        other => other,
+    }
+}

@@ -1,0 +1,600 @@
+//! Whether a mark's conditions contradict each other, which of them do, and how to say that.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::Assumption;
+use super::encode::{Encoded, Guard, Occurrence, Says};
+use super::invariants::Invariant;
+use super::launch::Most;
+use super::float_abstraction::Rough;
+use super::values;
+use crate::instrument::marks::MARK;
+use crate::kernel::interface::Interface;
+use crate::kernel::ir::DebugLocation;
+use crate::kernel::source::Sources;
+use crate::program::{End, Op, Program};
+use crate::solve::concrete::Trial;
+use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
+
+/// What was found of a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// No execution reaches it, whatever the arguments, the buffers and other work-items bring.
+    Infeasible {
+        /// What contradicts what: a sentence without its full stop.
+        reason: String,
+        /// What the proof leans on besides OpenCL itself: sentences.
+        preconditions: Vec<String>,
+    },
+    Unknown {
+        reason: String,
+        /// How far the search went, where that was what ended it.
+        bound: Option<String>,
+    },
+}
+
+/// Something that holds in every launch.
+pub struct Background {
+    pub holds: Term,
+    pub text: String,
+    /// It is taken for granted, not known.
+    pub is_assumed: bool,
+    /// It is about ids and sizes.
+    pub is_of_launch: bool,
+    /// Products, quotients and remainders in it that are hard on a solver.
+    products: Vec<Term>,
+}
+
+/// Values that are tried before the solver is asked: the last that it found.
+const TRIALS: usize = 32;
+
+/// Copies of a mark in copies of loops; where there are more, nothing is proved.
+const MANY: usize = 300;
+
+/// The launch's facts and what is assumed of arguments.
+pub fn background(
+    encoded: &mut Encoded<'_>,
+    program: &Program,
+    interface: &Interface,
+    assumptions: &[Assumption],
+    most: Option<Most>,
+) -> Vec<Background> {
+    let mut all: Vec<Background> = Vec::new();
+    for assumption in assumptions {
+        let sort = Sort::Bits(assumption.width);
+        let value = encoded.terms.symbol(values::argument(assumption.argument, assumption.offset), sort);
+        let less = if assumption.is_signed { Operation::Sle } else { Operation::Ule };
+        let bounds = [assumption.least.map(|n| (n, true)), assumption.most.map(|n| (n, false))];
+        for (bound, is_least) in bounds.into_iter().flatten() {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the low bits are those of the type"
+            )]
+            let bound = encoded.terms.constant(bound as u64, sort);
+            let (left, right) = if is_least { (bound, value) } else { (value, bound) };
+            let holds = encoded.terms.compare(less, left, right);
+            all.push(Background {
+                holds,
+                text: assumption.text.clone(),
+                is_assumed: true,
+                is_of_launch: false,
+                products: Vec::new(),
+            });
+        }
+    }
+    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, most) {
+        let products = products(&encoded.terms, fact.holds);
+        let (holds, is_assumed) = (fact.holds, fact.is_assumed);
+        all.push(Background { holds, text: fact.text, is_assumed, is_of_launch: true, products });
+    }
+    all
+}
+
+/// Products, quotients and remainders of two unknowns.
+fn products(terms: &Terms, of: Term) -> Vec<Term> {
+    let is_one = |term: &Term| match terms.node(*term) {
+        Node::Apply(Operation::Mul | Operation::UDiv | Operation::URem, args) => {
+            args.iter().all(|arg| terms.as_constant(*arg).is_none())
+        }
+        _ => false,
+    };
+    terms.parts(&[of]).into_iter().filter(is_one).collect()
+}
+
+/// Makes terms without floats of all that marks depend on.
+pub fn roughen(encoded: &mut Encoded<'_>, rough: &mut Rough) {
+    let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
+    let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
+    for term in needed {
+        rough.of(&mut encoded.terms, term);
+    }
+}
+
+/// A condition on the way to a mark, and what it is.
+enum Literal<'a> {
+    Path,
+    Invariant(&'a Invariant),
+    Background(&'a Background),
+    Guard(&'a Guard),
+    Holds,
+}
+
+/// Values that the solver found for marks: often they reach others, too, and the solver need not be asked.
+pub struct Found<'t> {
+    terms: &'t Terms,
+    rough: &'t Rough,
+    trials: Vec<Trial<'t>>,
+}
+
+impl<'t> Found<'t> {
+    pub fn new(terms: &'t Terms, rough: &'t Rough) -> Found<'t> {
+        Found { terms, rough, trials: Vec::new() }
+    }
+
+    /// Whether the literals contradict each other: those without floats, else with the floats of the mark's own branches. Gives
+    /// the literals that do.
+    fn contradicting<'a>(
+        &mut self,
+        literals: Vec<(Term, Literal<'a>)>,
+        limits: &Limits,
+    ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
+        let rough: Vec<Term> = literals.iter().map(|(t, _)| self.rough.known(*t)).collect();
+        let is_exact = literals.iter().zip(&rough).all(|((t, _), r)| t == r);
+        let first = self.solved(&rough, limits);
+        if first == Answer::Unsat {
+            return Ok(literals.into_iter().zip(rough).map(|((_, l), r)| (r, l)).collect());
+        }
+        if is_exact {
+            return Err(first);
+        }
+        let exact: Vec<(Term, Literal<'a>)> = literals
+            .into_iter()
+            .zip(rough)
+            .map(|((t, l), r)| if matches!(l, Literal::Guard(_) | Literal::Holds) { (t, l) } else { (r, l) })
+            .collect();
+        let terms: Vec<Term> = exact.iter().map(|(t, _)| *t).collect();
+        match self.solved(&terms, limits) {
+            Answer::Unsat => Ok(exact),
+            other => Err(other),
+        }
+    }
+
+    fn solved(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
+        if limits.end.is_some_and(|end| Instant::now() >= end) {
+            return Answer::Unknown("no time was left".to_owned());
+        }
+        if self.fulfils(conditions) {
+            return Answer::Sat(Model::default());
+        }
+        let answer = solve(self.terms, conditions, limits);
+        if let Answer::Sat(model) = &answer {
+            if self.trials.len() >= TRIALS {
+                self.trials.remove(0);
+            }
+            self.trials.push(Trial::of(self.terms, model.clone()));
+        }
+        answer
+    }
+
+    fn fulfils(&mut self, conditions: &[Term]) -> bool {
+        self.trials.iter_mut().rev().any(|trial| conditions.iter().all(|c| trial.value(*c) == 1))
+    }
+}
+
+/// `Err`: what the solver said instead of a contradiction.
+pub fn fate(
+    encoded: &Encoded<'_>,
+    mark: u32,
+    background: &[Background],
+    invariants: &[Invariant],
+    found: &mut Found<'_>,
+    sources: &Sources,
+    limits: &Limits,
+) -> Result<Fate, Answer> {
+    let Some(occurrences) = encoded.marks.get(&mark) else {
+        return Ok(absent(encoded.program, mark));
+    };
+    if occurrences.len() > MANY {
+        let reason = "it stands in too many copies of loops".to_owned();
+        return Ok(Fate::Unknown { reason, bound: None });
+    }
+    let mut preconditions = BTreeSet::new();
+    let mut reason = String::new();
+    for occurrence in occurrences {
+        let literals = contradicting(encoded, occurrence, (background, invariants), found, limits)?;
+        // A copy of an iteration that there is not says nothing.
+        if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
+            continue;
+        }
+        let core = shortest(encoded, &literals, limits);
+        leans_on(encoded, &core, background, &mut preconditions);
+        let says = sentence(encoded, occurrence, &core, sources);
+        // Of several copies, the first whose conditions say more than that its iteration is not there.
+        if reason.is_empty() || core.len() > 1 && !says.contains("no path") && reason.contains("no path") {
+            reason = says;
+        }
+    }
+    if !reason.contains("line ")
+        && let Some(occurrence) = occurrences.first()
+    {
+        reason = with_line(encoded, occurrence, &reason, sources);
+    }
+    Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+}
+
+/// Literals that contradict each other: with facts of the launch that a solver has no trouble with if they do, then with one more
+/// at a time, then with all.
+fn contradicting<'a>(
+    encoded: &Encoded<'_>,
+    occurrence: &'a Occurrence,
+    (background, invariants): (&'a [Background], &'a [Invariant]),
+    found: &mut Found<'_>,
+    limits: &Limits,
+) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
+    let literals = |is_wanted: &dyn Fn(&Background) -> bool| {
+        let mut literals: Vec<(Term, Literal<'a>)> = vec![(occurrence.reach, Literal::Path)];
+        // What can be left out is left out first.
+        let before = invariants.iter().filter(|i| i.number < occurrence.loops);
+        literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
+        let facts = background.iter().filter(|b| is_wanted(b));
+        literals.extend(facts.map(|b| (b.holds, Literal::Background(b))));
+        literals.extend(occurrence.guards.iter().map(|g| (g.holds, Literal::Guard(g))));
+        literals.push((occurrence.holds, Literal::Holds));
+        literals
+    };
+    let own: Vec<Term> =
+        occurrence.guards.iter().map(|g| g.holds).chain([occurrence.reach, occurrence.holds]).collect();
+    let own = encoded.terms.parts(&own);
+    // Products that the conditions are about themselves are no trouble.
+    let is_light = |b: &Background| b.products.iter().all(|t| own.contains(t));
+    let heavy: Vec<Term> = background.iter().filter(|b| !is_light(b)).map(|b| b.holds).collect();
+    if !heavy.is_empty() {
+        let some = Limits { rlimit: limits.rlimit / 8, ..*limits };
+        for more in [None].into_iter().chain(heavy.iter().map(Some)) {
+            let chosen = literals(&|b| is_light(b) || more == Some(&b.holds));
+            if let Ok(all) = found.contradicting(chosen, &some) {
+                return Ok(all);
+            }
+        }
+    }
+    found.contradicting(literals(&|_| true), limits)
+}
+
+/// A reason that names no line, where conditions are decided by constants alone: the condition that is, or else the nearest line.
+fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sources: &Sources) -> String {
+    let program = encoded.program;
+    let decided = occurrence.guards.iter().rev().find(|g| encoded.terms.as_constant(g.holds) == Some(0));
+    if let Some(guard) = decided.filter(|g| decided_at(program, g.block).is_some()) {
+        return format!("{} never holds", condition(program, guard, sources));
+    }
+    let around = std::iter::successors(Some(occurrence.block), |b| program.dominance.immediate_dominator(*b));
+    let line = around.filter_map(|b| line_of(program, b).or_else(|| decided_at(program, b).map(|l| l.line))).next();
+    let reason = if reason.is_empty() { "no path leads there" } else { reason };
+    match line {
+        Some(line) => format!("{reason} (line {line})"),
+        None => reason.to_owned(),
+    }
+}
+
+/// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches
+/// and loops, and with all paths only at last.
+fn shortest<'l, 'a>(
+    encoded: &Encoded<'_>,
+    literals: &'l [(Term, Literal<'a>)],
+    limits: &Limits,
+) -> Vec<&'l (Term, Literal<'a>)> {
+    let rank = |literal: &Literal<'_>| match literal {
+        Literal::Guard(_) | Literal::Holds => 0,
+        Literal::Background(_) => 1,
+        Literal::Invariant(_) => 2,
+        Literal::Path => 3,
+    };
+    for most in 0..=3 {
+        let some: Vec<&(Term, Literal<'a>)> = literals.iter().filter(|(_, l)| rank(l) <= most).collect();
+        let terms: Vec<Term> = some.iter().map(|(t, _)| *t).collect();
+        if let Some(core) = contradiction(&encoded.terms, &terms, limits) {
+            return core.into_iter().map(|i| some[i]).collect();
+        }
+    }
+    literals.iter().collect()
+}
+
+fn absent(program: &Program, mark: u32) -> Fate {
+    let goal = |o: &u32| program.constant(*o) == Some(i64::from(mark));
+    let stands = program
+        .instructions()
+        .any(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == MARK) && i.operands.first().is_some_and(goal));
+    if stands {
+        return Fate::Infeasible { reason: "no path of the kernel leads there".to_owned(), preconditions: Vec::new() };
+    }
+    Fate::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
+}
+
+/// What a contradiction takes for granted.
+fn leans_on(
+    encoded: &Encoded<'_>,
+    core: &[&(Term, Literal<'_>)],
+    background: &[Background],
+    preconditions: &mut BTreeSet<String>,
+) {
+    let mut of: Vec<Term> = core.iter().map(|(term, _)| *term).collect();
+    for (_, literal) in core {
+        match literal {
+            Literal::Background(b) if b.is_assumed => {
+                preconditions.insert(b.text.clone());
+            }
+            // Invariants were found with all that is assumed; limits of launches matter where their ids and sizes do.
+            Literal::Invariant(invariant) => {
+                let about = related(encoded, invariant, background);
+                let matters = |b: &&Background| {
+                    b.is_assumed && (!b.is_of_launch || !about.is_disjoint(&symbols(encoded, [&b.holds])))
+                };
+                preconditions.extend(background.iter().filter(matters).map(|b| b.text.clone()));
+                of.extend(&invariant.leans_on);
+            }
+            _ => {}
+        }
+    }
+    let mut loads = 0;
+    let mut buffers = BTreeSet::new();
+    for term in encoded.terms.parts(&of) {
+        if let Node::Unknown(name, _) = encoded.terms.node(term) {
+            loads += encoded.loads.get(&term).copied().unwrap_or(0);
+            if let Some(position) = name.strip_prefix("memory of arg").and_then(|n| n.split(' ').next()) {
+                buffers.insert(position.to_owned());
+            }
+        }
+    }
+    if loads > 1 {
+        for position in buffers {
+            preconditions.insert(format!("nothing writes the buffer of argument {position} during the launch"));
+        }
+    }
+}
+
+/// The symbols that an invariant is about, with those that facts of the launch relate to them.
+fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
+    let mut about = symbols(encoded, invariant.leans_on.iter().chain(&invariant.starts).chain([&invariant.holds]));
+    let mut facts: Vec<BTreeSet<Term>> =
+        background.iter().filter(|b| b.is_of_launch).map(|b| symbols(encoded, [&b.holds])).collect();
+    loop {
+        let before = facts.len();
+        facts.retain(|fact| {
+            let is_apart = fact.is_disjoint(&about);
+            if !is_apart {
+                about.extend(fact);
+            }
+            is_apart
+        });
+        if facts.len() == before {
+            return about;
+        }
+    }
+}
+
+fn symbols<'t>(encoded: &Encoded<'_>, of: impl IntoIterator<Item = &'t Term>) -> BTreeSet<Term> {
+    let of: Vec<Term> = of.into_iter().copied().collect();
+    let is_symbol = |t: &Term| matches!(encoded.terms.node(*t), Node::Symbol(_));
+    encoded.terms.parts(&of).into_iter().filter(is_symbol).collect()
+}
+
+/// Where the marked place is: the first line that is known around it.
+fn line_of(program: &Program, block: usize) -> Option<u32> {
+    let code = &program.blocks[block];
+    let own = code.instructions.iter().filter_map(|i| i.location.as_ref()).find(|l| l.line > 0);
+    own.or(code.end_location.as_ref()).map(|l| l.line).filter(|l| *l > 0)
+}
+
+fn sentence(
+    encoded: &Encoded<'_>,
+    occurrence: &Occurrence,
+    core: &[&(Term, Literal<'_>)],
+    sources: &Sources,
+) -> String {
+    let program = encoded.program;
+    let mut texts: Vec<String> = Vec::new();
+    // The innermost condition is the first that a reader looks at.
+    for (_, literal) in core.iter().rev() {
+        let text = match literal {
+            Literal::Holds => holding(program, occurrence, sources),
+            Literal::Guard(guard) => condition(program, guard, sources),
+            Literal::Background(b) => format!("that {}", b.text.trim_end_matches('.')),
+            Literal::Invariant(invariant) => match line_of_header(program, encoded.loops[invariant.number].header) {
+                Some(line) => format!("what holds in every iteration of the loop at line {line}"),
+                None => "what holds in every iteration of a loop".to_owned(),
+            },
+            Literal::Path => match line_of(program, occurrence.block) {
+                Some(line) => format!("the conditions of every path to line {line}"),
+                None => "the conditions of every path there".to_owned(),
+            },
+        };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match &texts[..] {
+        [] => "no path leads there".to_owned(),
+        [only] if matches!(core, [(_, Literal::Path)]) => format!("no path leads there: {only} contradict each other"),
+        [only] => format!("{only} never holds"),
+        [first, others @ ..] => format!("{first} contradicts {}", listed(others)),
+    }
+}
+
+fn listed(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+fn line_of_header(program: &Program, header: usize) -> Option<u32> {
+    let at = decided_at(program, header).map(|l| l.line).filter(|l| *l > 0);
+    at.or_else(|| line_of(program, header))
+}
+
+fn lined(text: &str, location: Option<&DebugLocation>) -> String {
+    match location.filter(|l| l.line > 0) {
+        Some(l) => format!("{text} (line {})", l.line),
+        None => text.to_owned(),
+    }
+}
+
+/// Where a branch's condition stands: at its operator.
+fn decided_at(program: &Program, block: usize) -> Option<&DebugLocation> {
+    let value = match &program.blocks[block].end {
+        End::Branch { condition, .. } => Some(*condition),
+        End::Switch { value, .. } => Some(*value),
+        _ => None,
+    };
+    let own = value.and_then(|v| program.instruction(v)).and_then(|i| i.location.as_ref()).filter(|l| l.line > 0);
+    own.or(program.cfg.blocks[block].condition_location.as_ref())
+}
+
+fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
+    let location = decided_at(program, guard.block);
+    let clause = location.and_then(|l| clause_at(sources, l));
+    let quoted = clause.map(|c| format!("`{c}`"));
+    let text = match (&guard.says, quoted) {
+        (Says::Is(true), Some(c)) => c,
+        (Says::Is(false), Some(c)) => format!("not {c}"),
+        (Says::Is(true), None) => "a condition".to_owned(),
+        (Says::Is(false), None) => "a condition that fails".to_owned(),
+        (Says::Case(cases), c) => {
+            let of = c.unwrap_or_else(|| "the switch".to_owned());
+            let width = switch_width(program, guard.block);
+            let cases: Vec<String> = cases.iter().map(|c| crate::program::signed(*c, width).to_string()).collect();
+            format!("{of} being {}", cases.join(" or "))
+        }
+        (Says::NoCase, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
+    };
+    lined(&text, location)
+}
+
+fn switch_width(program: &Program, block: usize) -> u32 {
+    match &program.blocks[block].end {
+        End::Switch { value, .. } => crate::program::arithmetic::width(program.shape(*value).kind),
+        _ => 64,
+    }
+}
+
+/// The value that the mark shows.
+fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
+    let mut value = occurrence.value;
+    let mut is_negated = false;
+    // `x ^ true` is how a condition is negated.
+    while let Some(instruction) = program.instruction(value) {
+        match (&instruction.op, &instruction.operands[..]) {
+            (Op::Binary(llvm_sys::LLVMOpcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
+                is_negated = !is_negated;
+                value = *inner;
+            }
+            _ => break,
+        }
+    }
+    let own = match &program.blocks[occurrence.block].end {
+        End::Branch { condition, .. } if *condition == value => decided_at(program, occurrence.block),
+        _ => None,
+    };
+    let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
+    let text = location.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
+    match (text, is_negated) {
+        (Some(text), false) => lined(&text, location),
+        (Some(text), true) => lined(&format!("not {text}"), location),
+        (None, false) => lined("a condition", location),
+        (None, true) => lined("a condition that fails", location),
+    }
+}
+
+/// The expression around a place in the source: debug information points to its operator.
+fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
+    let lines = sources.lines(&at.file)?;
+    let line = lines.get((at.line as usize).checked_sub(1)?)?;
+    let place = (at.column as usize).saturating_sub(1);
+    clause(line.get(begin(line.get(..place)?)..)?)
+}
+
+/// Where the expression begins that text ends in.
+fn begin(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = bytes.len();
+    while at > 0 {
+        let before = bytes[at - 1];
+        match before {
+            b')' | b']' => depth += 1,
+            b'(' | b'[' if depth == 0 => break,
+            b'(' | b'[' => depth -= 1,
+            b';' | b'{' | b'}' | b',' | b'?' | b':' if depth == 0 => break,
+            b'&' | b'|' if depth == 0 && at > 1 && bytes[at - 2] == before => break,
+            // Assignments, but no comparisons.
+            b'=' if depth == 0 && at > 1 && !b"=!<>".contains(&bytes[at - 2]) && bytes.get(at) != Some(&b'=') => break,
+            _ => {}
+        }
+        at -= 1;
+    }
+    let rest = text[at..].trim_start();
+    let rest = rest.strip_prefix("return ").unwrap_or(rest);
+    text.len() - rest.len()
+}
+
+/// The expression that a piece of source begins with.
+fn clause(text: &str) -> Option<String> {
+    let mut depth = 0usize;
+    let mut end = text.len();
+    let bytes = text.as_bytes();
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth == 0 => {
+                end = i;
+                break;
+            }
+            ')' | ']' => depth -= 1,
+            ';' | '{' | '?' | ',' | ':' if depth == 0 => {
+                end = i;
+                break;
+            }
+            '&' | '|' if depth == 0 && bytes.get(i + 1) == Some(&bytes[i]) => {
+                end = i;
+                break;
+            }
+            '/' if bytes.get(i + 1).is_some_and(|next| matches!(next, b'/' | b'*')) => {
+                end = i;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let clause = text[..end].trim();
+    (!clause.is_empty() && clause.len() <= 80 && depth == 0).then(|| clause.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_ends_where_the_condition_does() {
+        assert_eq!(clause("x < 5) y = 1;").as_deref(), Some("x < 5"));
+        assert_eq!(clause("f(x, 1) == a[i] && z)").as_deref(), Some("f(x, 1) == a[i]"));
+        assert_eq!(clause("x & 3 ? 1 : 2;").as_deref(), Some("x & 3"));
+        assert_eq!(clause("i < n; i++) {").as_deref(), Some("i < n"));
+        assert_eq!(clause("f(x,"), None);
+        assert_eq!(clause(") x"), None);
+    }
+
+    #[test]
+    fn it_begins_behind_what_encloses_it() {
+        let of = |text: &str| text[begin(text)..].to_owned();
+        assert_eq!(of("    if (n % 4 "), "n % 4 ");
+        assert_eq!(of("for (int i = 0; i "), "i ");
+        assert_eq!(of("x = a[i] "), "a[i] ");
+        assert_eq!(of("if (f(a, b) && g(c) "), "g(c) ");
+        assert_eq!(of("  return n "), "n ");
+        assert_eq!(of("if (a == b "), "a == b ");
+    }
+}

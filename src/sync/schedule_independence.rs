@@ -1,0 +1,78 @@
+//! Whether a verdict holds for every interleaving of the explored inputs (docs/check.md): it does unless a value that depends on
+//! the interleaving decides what is accessed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inkwell::passes::PassBuilderOptions;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::{LLVMGetFirstUse, LLVMGetOrdering};
+use llvm_sys::{LLVMAtomicOrdering, prelude::LLVMValueRef};
+
+use crate::cfg::schedule_dependence;
+use crate::coverage::build::Assay;
+use crate::error::{Error, Result};
+use crate::kernel::ir::{self, DebugLocation, Inst};
+use crate::lower::host::table::{HostTable, Mode};
+use crate::result::check::{Finding, FindingKind};
+
+/// What may decide otherwise in another interleaving, a sentence each.
+///
+/// # Errors
+/// `Internal` if private variables cannot be promoted.
+pub fn flows(assay: &Assay<'_>, findings: &[Finding]) -> Result<Vec<String>> {
+    let module = assay.module.clone();
+    module
+        .run_passes("function(sroa<preserve-cfg>)", &assay.machine, PassBuilderOptions::create())
+        .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+    let races = findings.iter().filter(|f| f.kind == FindingKind::DataRace);
+    let places: BTreeSet<DebugLocation> = races
+        .flat_map(|f| &f.accesses)
+        .map(|a| &a.location)
+        .map(|l| DebugLocation { file: l.file.clone(), line: l.line, column: l.column })
+        .collect();
+    let places: Vec<DebugLocation> = places.into_iter().collect();
+    let flows = schedule_dependence::flows(&module, &assay.entry, &places);
+    let mut told: Vec<String> = Vec::new();
+    for flow in flows.iter().map(ToString::to_string) {
+        if !told.contains(&flow) {
+            told.push(flow);
+        }
+    }
+    Ok(told)
+}
+
+/// Whether atomics hand values on: some variable is accessed by several atomics, one of which gives what it reads to code that uses
+/// it. Which value that is can depend on a barrier although atomics never conflict.
+pub fn atomics_read(assay: &Assay<'_>, table: &HostTable) -> bool {
+    let all = ir::functions(&assay.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
+    let used: BTreeSet<(u32, u32)> =
+        all.filter(|i| gives(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
+    // A compare-exchange has two sites of one path.
+    let mut by_object: BTreeMap<Option<u32>, (BTreeSet<u32>, bool)> = BTreeMap::new();
+    for site in table.accesses.iter().filter(|s| matches!(s.mode, Mode::Atomic | Mode::AtomicRead)) {
+        let place = table.paths.get(site.path as usize).and_then(|p| p.frames.first());
+        // Without a place nobody knows.
+        let is_used = place.is_none_or(|p| p.line == 0 || used.contains(&(p.line, p.column)));
+        let known = by_object.entry(site.object).or_default();
+        known.0.insert(site.path);
+        known.1 |= is_used;
+    }
+    by_object.values().any(|(paths, is_used)| paths.len() > 1 && *is_used)
+}
+
+/// Whether an instruction is an atomic whose value is used.
+fn gives(inst: Inst) -> bool {
+    let used = |value: LLVMValueRef| {
+        // SAFETY: alive.
+        unsafe { !LLVMGetFirstUse(value).is_null() }
+    };
+    let is_atomic = match inst.opcode() {
+        LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
+        // SAFETY: alive and a load.
+        LLVMOpcode::LLVMLoad => unsafe { LLVMGetOrdering(inst.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic },
+        _ => inst.callee().is_some_and(|name| {
+            ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|part| name.contains(part)) && !name.contains("fence")
+        }),
+    };
+    is_atomic && used(inst.0)
+}

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use kassay::cfg::sites::SiteKind;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::generate::roles;
 use kassay::instrument::marks;
 use kassay::kernel::compile;
@@ -67,33 +67,33 @@ fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> 
     std::fs::write(&path, source(shape, blocks))?;
     let loaded = compile::load(&path, &KernelOptions::default(), true)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let mut all = Vec::new();
     let mut begun = Instant::now();
     let mut lap = |name, begun: &mut Instant| {
         all.push((name, begun.elapsed().as_secs_f64() * 1e3));
         *begun = Instant::now();
     };
-    let assay = file.assay("k", &loaded, &build::sources_of(&path))?;
+    let under_test = file.under_test("k", &loaded, &build::sources_of(&path))?;
     lap("sites", &mut begun);
-    let model = roles::infer(&assay)?;
+    let model = roles::infer(&under_test)?;
     lap("roles", &mut begun);
-    let branches = assay.sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Branch);
+    let branches = under_test.sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Branch);
     let wanted: Vec<(usize, usize)> =
         branches.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
-    let module = assay.module.clone();
-    marks::weave(&module, &assay.sites, &wanted)?;
+    let module = under_test.module.clone();
+    marks::weave(&module, &under_test.sites, &wanted)?;
     lap("marks", &mut begun);
-    let module = promoted::promote(&module, &assay.entry, &assay.machine)?;
+    let module = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
     lap("promote", &mut begun);
-    let program = reader::read(&module, &assay.entry)?;
+    let program = reader::read(&module, &under_test.entry)?;
     lap("read", &mut begun);
     let engine = Engine::new(&program, &model.interface, &[], Ranges::default());
     lap("graph of states", &mut begun);
     drop(engine);
     // Set up, and one proof: more is bounded by its time.
     let limits = query::Limits { rlimit: 100_000, end: Some(Instant::now() + Duration::from_secs(60)) };
-    infeasible::prove(&program, &assay.interface, &[0], &[], &build::sources_of(&path), &limits);
+    infeasible::prove(&program, &under_test.interface, &[0], &[], &build::sources_of(&path), &limits);
     lap("proof", &mut begun);
     Ok((program.blocks.len(), all))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
@@ -148,19 +148,19 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     let suite = Suite::load(path)?;
     let kernel_options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &kernel_options, true)?;
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let mut tests = suite.resolve(&assay.interface, 0)?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let mut tests = suite.resolve(&under_test.interface, 0)?;
     let test = tests.first_mut().ok_or("there is no test")?;
     let range = &mut test.launch.range;
-    let local = range.local_or_default(assay.interface.required_local, executor.device().max_work_group_size);
+    let local = range.local_or_default(under_test.interface.required_local, executor.device().max_work_group_size);
     range.local = Some(local);
     let (items, group) = (range.items(), local.iter().product::<u64>());
 
-    let mut versions = vec![(executor.load(&assay.plain(Target::SpirV)?)?, None, Times(Vec::new()))];
+    let mut versions = vec![(executor.load(&under_test.plain(Target::SpirV)?)?, None, Times(Vec::new()))];
     for slots in [Slots::Groups, Slots::Items].into_iter().take(1 + usize::from(options.counts)) {
-        let (code, plan) = assay.instrumented(slots, Target::SpirV)?;
+        let (code, plan) = under_test.instrumented(slots, Target::SpirV)?;
         let words = plan.layout.buffer_words(items / group, items).ok_or("the launch is too large")?;
         versions.push((executor.load(&code)?, Some(words), Times(Vec::new())));
     }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::{ArgValue, Launch};
@@ -116,10 +116,10 @@ fn measure(path: &Path, rounds: u32) -> Result<Row, Box<dyn Error>> {
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, false)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let tests = suite.resolve(&assay.interface, 0)?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let tests = suite.resolve(&under_test.interface, 0)?;
     let test = tests.first().ok_or("no test")?;
 
     let scratch = tempfile::tempdir()?;

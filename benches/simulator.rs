@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, Assay, File};
+use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay::exec::simulator::observation::SimulationOptions;
 use kassay::exec::{HostCode, ProgramId, Simulator};
 use kassay::kernel::compile;
@@ -64,10 +64,10 @@ fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
     Launch::new(NdRange { dims, global, local: Some(local), offset: [0; 3] }, args)
 }
 
-fn code(assay: &Assay<'_>, races: bool) -> Done<Arc<HostCode>> {
-    let (module, table) = assay.hooked(assay.module.clone(), false, races)?;
-    let object = emit(&module, &assay.entry, Effort::Full)?;
-    Ok(Arc::new(HostCode { object, entry: assay.entry.clone(), table }))
+fn code(under_test: &KernelUnderTest<'_>, races: bool) -> Done<Arc<HostCode>> {
+    let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+    let object = emit(&module, &under_test.entry, Effort::Full)?;
+    Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
 /// What this thread has taken of a processor so far, in seconds: other programs may want it too.
@@ -104,12 +104,12 @@ fn main() -> Done {
     std::fs::write(&path, SOURCE)?;
     let loaded = compile::load(&path, &KernelOptions::default(), false)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let mut simulator = Simulator::new(1)?;
     let sources = build::sources_of(&path);
     let mut measure = |entry: &str, races: bool, launch: &Launch| -> Done<f64> {
-        let assay = file.assay(entry, &loaded, &sources)?;
-        let program = simulator.load_host(&code(&assay, races)?)?;
+        let under_test = file.under_test(entry, &loaded, &sources)?;
+        let program = simulator.load_host(&code(&under_test, races)?)?;
         time(&mut simulator, program, launch, races)
     };
     let line = [64, 1, 1];

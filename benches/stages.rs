@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use kassay::cfg::sites::Sites;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::coverage::CoveragePlan;
 use kassay::instrument::layout::Slots;
@@ -177,13 +177,13 @@ fn together(path: &Path, with_probes: bool) -> Outcome<()> {
     let suite = Suite::load(path)?;
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;
     let loaded = load(&suite, with_probes)?;
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let probed = if with_probes { Some(assay.instrumented(Slots::Groups, Target::SpirV)?) } else { None };
-    let plain = assay.plain(Target::SpirV)?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let probed = if with_probes { Some(under_test.instrumented(Slots::Groups, Target::SpirV)?) } else { None };
+    let plain = under_test.plain(Target::SpirV)?;
     let mut executor = starting.ready()?;
-    let test = first_test(&suite, &assay.interface, executor.device().max_work_group_size)?;
+    let test = first_test(&suite, &under_test.interface, executor.device().max_work_group_size)?;
     let program = executor.load(&plain)?;
     launch(&mut executor, program, &test, None)?;
     if let Some((code, plan)) = probed {

@@ -1,7 +1,7 @@
 //! The three kinds of failure, as types: what the caller got wrong, what the environment lacks, what is our own fault.
 //!
 //! Every room returns [`Error`]; only `cli` turns it into an exit code (2, 3 and 4).
-//! A message says what, where (file:line:column with the line shown) and the mend.
+//! A message says what, where (file:line:column with the line shown) and what helps (`help:`).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct Report {
     /// Lines shown as they are, such as a compiler's diagnostics.
     pub details: Option<String>,
     /// What the reader can do about it.
-    pub mend: Option<String>,
+    pub help: Option<String>,
     /// Nothing is wrong but that the caller's time was over.
     pub late: bool,
 }
@@ -50,7 +50,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Report {
     pub fn new(what: impl Into<String>) -> Self {
-        Report { what: what.into(), place: None, details: None, mend: None, late: false }
+        Report { what: what.into(), place: None, details: None, help: None, late: false }
     }
 }
 
@@ -70,8 +70,8 @@ impl Error {
     /// The time that the caller gave was over before `what` was done.
     pub fn late(what: impl fmt::Display) -> Self {
         let report = Report::new(format!("the time was over before {what} was done"));
-        let mend = Some("--budget gives more time".to_owned());
-        Error::Caller(Box::new(Report { late: true, mend, ..report }))
+        let help = Some("--budget gives more time".to_owned());
+        Error::Caller(Box::new(Report { late: true, help, ..report }))
     }
 
     /// Whether it is one of [`Error::late`].
@@ -98,8 +98,8 @@ impl Error {
     }
 
     #[must_use]
-    pub fn mend(mut self, mend: impl Into<String>) -> Self {
-        self.report_mut().mend = Some(mend.into());
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.report_mut().help = Some(help.into());
         self
     }
 
@@ -133,8 +133,8 @@ impl fmt::Display for Report {
         if let Some(details) = &self.details {
             write!(f, "\n{}", details.trim_end())?;
         }
-        if let Some(mend) = &self.mend {
-            write!(f, "\n  mend: {mend}")?;
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
         }
         Ok(())
     }

@@ -210,13 +210,13 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
         let kernel = build(&suite.kernel, &options, suite.entry.as_deref()).map_err(|e| format!("{name}: {e}"))?;
         let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = build::File::parse(&context, &loaded)?;
-        let assay = file.assay(kernel.original.entry(), &loaded, &build::sources_of(&suite.kernel))?;
+        let file = build::KernelFile::parse(&context, &loaded)?;
+        let under_test = file.under_test(kernel.original.entry(), &loaded, &build::sources_of(&suite.kernel))?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
-        for mut test in suite.resolve(&assay.interface, suite.seed.unwrap_or(0))? {
+        for mut test in suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))? {
             let range = &mut test.launch.range;
             let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
             let writes_images =
                 test.outputs.iter().any(|o| matches!(test.launch.args[o.position as usize], ArgValue::Image { .. }));
             if groups(&test.launch.range).is_none() || writes_images || test.launch.range.items() == 0 {

@@ -177,7 +177,7 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
         std::fs::write(out.join("interface.toml"), text)?;
         refused(&[at(&kernel), "-o", at(&out)], &[needles, &["interface.toml:"]].concat())
     };
-    edited("kernel = \"other\"\n", &[":1:10", "not for `k`", "mend:"])?;
+    edited("kernel = \"other\"\n", &[":1:10", "not for `k`", "help:"])?;
     edited("kernel = \"k\"\n[[arg]]\nposition = 9\n", &[":3:12", "no argument 9"])?;
     edited("kernel = \"k\"\n[[arg]]\nposition = 0\n[[arg]]\nposition = 0\n", &[":5:12", "twice"])?;
     edited("kernel = \"k\"\n[[arg]]\nposition = 0\nscope = \"local\"\n", &[":4:9", "is `global`"])?;
@@ -201,7 +201,7 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
         &huge,
         "__attribute__((reqd_work_group_size(100000, 2, 2))) kernel void k(global int *x) { *x = 1; }",
     )?;
-    refused(&[at(&huge), "-o", at(&out)], &["100000 x 2 x 2", "mend:"])?;
+    refused(&[at(&huge), "-o", at(&out)], &["100000 x 2 x 2", "help:"])?;
     refused(&[at(&kernel), "-o", at(&out), "--budget", "0"], &["between 0"])?;
     refused(&[at(&kernel), "-o", at(&out), "--goal", "lines"], &["lines"])?;
     refused(&[at(&kernel), "-o", at(&out), "--operators", "NONE"], &["NONE"])
@@ -212,7 +212,7 @@ fn a_device_that_is_missing_is_told_before_the_search() -> Done {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
     assert_eq!(code, 3, "{err}");
-    assert!(err.contains("there is no device `Voodoo`") && err.contains("mend:"), "{err}");
+    assert!(err.contains("there is no device `Voodoo`") && err.contains("help:"), "{err}");
     assert!(!out.exists());
     Ok(())
 }

@@ -160,7 +160,7 @@ fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> Done {
     std::fs::write(out.join("suite.toml"), own)?;
     let (err, code) = generate(&kernel, &out, &["--no-smt"])?;
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("did not write it") && err.contains("mend:"), "{err}");
+    assert!(err.contains("did not write it") && err.contains("help:"), "{err}");
     assert_eq!(std::fs::read_to_string(out.join("suite.toml"))?, own);
     Ok(())
 }

@@ -6,7 +6,7 @@ mod coverage_support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use coverage_support::{Covered, Lane, spread};
+use coverage_support::{Covered, Device, spread};
 use kassay::instrument::layout::Slots;
 use kassay::result::cover::Coverage;
 use kassay::result::inspect::InspectResult;
@@ -98,7 +98,7 @@ fn divergence(covered: &Covered) -> Vec<(&str, &str, bool, Option<u64>)> {
 fn kassay_counts_and_covers_as_the_hand_does() {
     let folders = folders();
     assert!(folders.len() >= 10, "only {} hand counts", folders.len());
-    let compared = spread(&folders, Lane::start, |lane, (hand, suites)| {
+    let compared = spread(&folders, Device::start, |lane, (hand, suites)| {
         let mut compared = 0;
         for suite in suites {
             let [counts, groups] = lane.cover(suite, [Slots::Items, Slots::Groups]);

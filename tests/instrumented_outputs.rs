@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{
     DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, Target, WorkerOptions,
 };
@@ -22,8 +22,8 @@ use kassay::kernel::compile;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
-use kassay::suite::scalar_layout;
 use kassay::suite::resolve::{Suite, Test};
+use kassay::suite::scalar_layout;
 
 use output_support::{distance, expected, suites};
 
@@ -46,23 +46,23 @@ impl Bench {
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = File::parse(&context, &loaded)?;
+        let file = KernelFile::parse(&context, &loaded)?;
         let entry = file.choose(suite.entry.as_deref())?;
-        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
         for test in &mut tests {
             let range = &mut test.launch.range;
             let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
         }
-        let plain = executor.load(&assay.plain(Target::SpirV)?)?;
+        let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
         let mut woven = Vec::new();
         for slots in [Slots::Groups, Slots::Items] {
-            let (code, plan) = assay.instrumented(slots, Target::SpirV)?;
+            let (code, plan) = under_test.instrumented(slots, Target::SpirV)?;
             woven.push((slots, executor.load(&code)?, plan.layout));
         }
-        let is_straight = assay.sites.functions.iter().all(|f| f.cfg.blocks.len() == 1);
-        Ok(Bench { entry, tests, precision: Precision::of(&assay.canonical_text()), plain, woven, is_straight })
+        let is_straight = under_test.sites.functions.iter().all(|f| f.cfg.blocks.len() == 1);
+        Ok(Bench { entry, tests, precision: Precision::of(&under_test.canonical_text()), plain, woven, is_straight })
     }
 
     /// What is wrong with one test, and the largest distance seen.

@@ -392,7 +392,7 @@ fn wrong_inputs_are_the_callers_and_say_so() {
         let error = refusal(&path);
         assert_eq!(error.exit_code(), 2, "{error}");
         assert!(error.to_string().contains(words), "{error}");
-        assert!(error.report().mend.is_some(), "{error}");
+        assert!(error.report().help.is_some(), "{error}");
     }
     fs::create_dir(folder.0.path().join("dir.cl")).unwrap();
     assert!(refusal(&folder.0.path().join("dir.cl")).to_string().contains("folder"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{File, sources_of};
+use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::{Error, Result};
 use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
@@ -21,8 +21,8 @@ fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
     let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
     let loaded = load(&path, &options, true)?;
     let context = Context::create();
-    let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &sources_of(&path))?;
-    Ok([assay.plain(Target::SpirV)?, assay.instrumented(Slots::Groups, Target::SpirV)?.0])
+    let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &sources_of(&path))?;
+    Ok([under_test.plain(Target::SpirV)?, under_test.instrumented(Slots::Groups, Target::SpirV)?.0])
 }
 
 /// Runs one work-group of `items` on the only argument, a buffer of ints.

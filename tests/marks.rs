@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::marks;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -25,15 +25,15 @@ fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
 fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
     let loaded = compile::load(path, options, true)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let mut all = Vec::new();
     for entry in &file.kernels {
-        let assay = file.assay(entry, &loaded, &build::sources_of(path))?;
-        let wanted = wanted(&assay.sites);
-        let module = assay.module.clone();
-        marks::weave(&module, &assay.sites, &wanted)?;
-        let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
-        all.push((reader::read(&promoted, &assay.entry)?, wanted.len()));
+        let under_test = file.under_test(entry, &loaded, &build::sources_of(path))?;
+        let wanted = wanted(&under_test.sites);
+        let module = under_test.module.clone();
+        marks::weave(&module, &under_test.sites, &wanted)?;
+        let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
+        all.push((reader::read(&promoted, &under_test.entry)?, wanted.len()));
     }
     Ok(all)
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue};
-use kassay::coverage::build::{self, File};
-use kassay::instrument::mutants::{Edit, single, privatise};
+use kassay::coverage::build::{self, KernelFile};
+use kassay::instrument::mutants::{Edit, privatise, single};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile};
 use kassay::mutation::operators::{OPERATORS, Subject};
@@ -128,15 +128,15 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
         let path = folder().join(format!("{kernel}.cl"));
         let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
         let context = Context::create();
-        let file = File::parse(&context, &loaded).unwrap();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
         let sources = build::sources_of(&path);
-        let assay = file.assay(&kernel, &loaded, &sources).unwrap();
+        let under_test = file.under_test(&kernel, &loaded, &sources).unwrap();
         let selection = Selection::parse("all").unwrap();
         let subject = Subject {
-            module: assay.module(),
+            module: under_test.module(),
             entry: &kernel,
-            interface: &assay.interface,
-            sites: &assay.sites,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset: selection.preset(),
@@ -146,15 +146,15 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
         for name in names {
             let mutant =
                 mutants.iter().find(|m| m.id == name.id()).unwrap_or_else(|| panic!("no mutant {}", name.id()));
-            let module = assay.module().clone();
+            let module = under_test.module().clone();
             match &mutant.edit {
                 Edit::Privatise { variable } => {
                     privatise::privatise(&module, &kernel, variable, 0).unwrap().unwrap();
                 }
-                edit => single::apply(&module, &assay.sites, edit).unwrap(),
+                edit => single::apply(&module, &under_test.sites, edit).unwrap(),
             }
             canonical::verify(&module, name.id()).unwrap();
-            compare(assay.module(), &module, mutant);
+            compare(under_test.module(), &module, mutant);
             changed += 1;
         }
     }

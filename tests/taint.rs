@@ -5,7 +5,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use kassay::cfg::graph::InstKind;
 use kassay::cfg::taint::Taint;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 
@@ -16,12 +16,12 @@ fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
     std::fs::write(&path, source).unwrap();
     let loaded = compile::load(Path::new(&path), &KernelOptions::default(), true).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
     let entry = file.choose(None).unwrap();
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&path)).unwrap();
-    let taint = Taint::of(&assay.module, &assay.sites);
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path)).unwrap();
+    let taint = Taint::of(&under_test.module, &under_test.sites);
     let (mut tainted, mut clean) = (Vec::new(), Vec::new());
-    for (f, function) in assay.sites.functions.iter().enumerate() {
+    for (f, function) in under_test.sites.functions.iter().enumerate() {
         for (b, block) in function.cfg.blocks.iter().enumerate() {
             for (i, inst) in block.instructions.iter().enumerate() {
                 let Some(line) = inst.location.as_ref().map(|l| l.line).filter(|l| *l > 0) else { continue };

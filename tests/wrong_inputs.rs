@@ -1,5 +1,5 @@
 //! What a caller, an environment or a kernel can get wrong, through the program itself: the exit code of the contract, and
-//! a message that says what, where and how to mend it. Nothing panics.
+//! a message that says what, where and what helps. Nothing panics.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -98,63 +98,63 @@ impl Said {
 fn suites_are_refused_with_the_place_and_the_mend() -> Done {
     let rows: &[(&str, &str, &[&str])] = &[
         ("[[test]]", "[[test]", &["suite.toml:3:8: not valid TOML", "3 | [[test]\n", "^"]),
-        ("\"k.cl\"", "\"nope.cl\"", &["suite.toml:1:10: ", "`nope.cl` is not there", "mend: give its path relative"]),
-        ("[[test]]", "entry = \"kk\"\n[[test]]", &["suite.toml:3:9: k.cl has no kernel `kk`", "mend: its kernels: k"]),
-        ("global =", "globl =", &["suite.toml:4:1: unknown key `globl`", "mend: did you mean `global`?"]),
-        ("in = {", "inn = {", &["suite.toml:6:1: `k` has no argument `inn`", "mend: did you mean `in`?"]),
-        ("\nn = 4\n", "\n", &["suite.toml:5:1: ", "does not give the argument `n` (int)", "mend: add it"]),
+        ("\"k.cl\"", "\"nope.cl\"", &["suite.toml:1:10: ", "`nope.cl` is not there", "help: give its path relative"]),
+        ("[[test]]", "entry = \"kk\"\n[[test]]", &["suite.toml:3:9: k.cl has no kernel `kk`", "help: its kernels: k"]),
+        ("global =", "globl =", &["suite.toml:4:1: unknown key `globl`", "help: did you mean `global`?"]),
+        ("in = {", "inn = {", &["suite.toml:6:1: `k` has no argument `inn`", "help: did you mean `in`?"]),
+        ("\nn = 4\n", "\n", &["suite.toml:5:1: ", "does not give the argument `n` (int)", "help: add it"]),
         (
             "len = 4 }\nn",
             "len = 4, expect = [1] }\nn",
-            &["suite.toml:7:37: `expect` has 1 element", "`out` has 4", "mend: "],
+            &["suite.toml:7:37: `expect` has 1 element", "`out` has 4", "help: "],
         ),
-        ("fill = 1,", "fill = 1.5,", &["suite.toml:6:15: this is a float", "`int`", "mend: give a whole number"]),
-        ("\nn = 4", "\nn = 5000000000", &["suite.toml:8:5: 5000000000 does not fit `int`", "mend: "]),
-        ("\nn = 4", "\nn = [1, 2]", &["suite.toml:8:", "mend: "]),
-        ("in = { fill = 1, len = 4 }", "in = 3", &["suite.toml:6:", "`in` is a buffer", "mend: write something like"]),
-        ("in = { fill = 1, len = 4 }", "in = { npy = \"no.npy\" }", &["suite.toml:6:", "no.npy", "mend: "]),
+        ("fill = 1,", "fill = 1.5,", &["suite.toml:6:15: this is a float", "`int`", "help: give a whole number"]),
+        ("\nn = 4", "\nn = 5000000000", &["suite.toml:8:5: 5000000000 does not fit `int`", "help: "]),
+        ("\nn = 4", "\nn = [1, 2]", &["suite.toml:8:", "help: "]),
+        ("in = { fill = 1, len = 4 }", "in = 3", &["suite.toml:6:", "`in` is a buffer", "help: write something like"]),
+        ("in = { fill = 1, len = 4 }", "in = { npy = \"no.npy\" }", &["suite.toml:6:", "no.npy", "help: "]),
         (
             "fill = 1, len = 4",
             "fill = 1, len = 4000000000000000",
-            &["suite.toml:6:15: ", "16 GiB", "mend: give a smaller `len`"],
+            &["suite.toml:6:15: ", "16 GiB", "help: give a smaller `len`"],
         ),
-        ("[4]", "[4000000000000, 4000000000000]", &["suite.toml:4:10: ", "2^64", "mend: give smaller dimensions"]),
-        ("[4]", "4", &["suite.toml:4:10: ", "a list is wanted here", "mend: put it into brackets: [4]"]),
-        ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "mend: "]),
-        ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "mend: "]),
-        ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "mend: "]),
+        ("[4]", "[4000000000000, 4000000000000]", &["suite.toml:4:10: ", "2^64", "help: give smaller dimensions"]),
+        ("[4]", "4", &["suite.toml:4:10: ", "a list is wanted here", "help: put it into brackets: [4]"]),
+        ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "help: "]),
+        ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "help: "]),
+        ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "help: "]),
         (
             "[4]",
             "[4]\nlocal = [2]\nschedule = { map = [1, 0, 2] }",
             &[
                 "suite.toml:6:20: `map` has 3 entries, but the launch has 2 work-groups",
-                "mend: name each of 0 to 1 once",
+                "help: name each of 0 to 1 once",
             ],
         ),
         (
             "[4]",
             "[4]\nlocal = [2]\nschedule = { map = [1, 2] }",
-            &["suite.toml:6:24: there is no number 2: the launch has 2 work-groups", "mend: "],
+            &["suite.toml:6:24: there is no number 2: the launch has 2 work-groups", "help: "],
         ),
         (
             "[4]",
             "[4]\nlocal = [2]\nschedule = { item_order = [1, 1] }",
-            &["suite.toml:6:31: `item_order` names 1 twice", "mend: "],
+            &["suite.toml:6:31: `item_order` names 1 twice", "help: "],
         ),
         (
             "[4]",
             "[4]\nschedule = { item_order = [3, 2, 1, 0], preemptions = [{ group = 0, item = 4, access = 0 }] }",
-            &["suite.toml:5:", "there is no number 4: the launch has 4 work-items in a group", "mend: "],
+            &["suite.toml:5:", "there is no number 4: the launch has 4 work-items in a group", "help: "],
         ),
         (
             "[4]",
             "[4]\nschedule = { preemptions = [{ group = 0, item = 1, access = 2, to = 1 }] }",
-            &["suite.toml:5:", "cannot be the one that runs next", "mend: name another"],
+            &["suite.toml:5:", "cannot be the one that runs next", "help: name another"],
         ),
         (
             "[4]",
             "[4]\nschedule = { preemptions = [{ group = 0, item = 1, when = 2 }] }",
-            &["suite.toml:5:", "unknown key `when`", "mend: "],
+            &["suite.toml:5:", "unknown key `when`", "help: "],
         ),
     ];
     let bench = Bench::new()?;
@@ -164,13 +164,13 @@ fn suites_are_refused_with_the_place_and_the_mend() -> Done {
         bench.put("suite.toml", text)?;
         bench.refuses(2, &["run", "suite.toml"], parts).map_err(|e| format!("{from} -> {to}: {e}"))?;
     }
-    bench.refuses(2, &["cover", "missing.toml"], &["missing.toml", "mend: give the path of a suite file"])?;
-    bench.refuses(2, &["run", "k.cl"], &["k.cl is a kernel, but a suite is wanted", "mend: give the suite file"])?;
-    bench.refuses(2, &["cover", "."], &["cannot read the suite", "mend: "])?;
+    bench.refuses(2, &["cover", "missing.toml"], &["missing.toml", "help: give the path of a suite file"])?;
+    bench.refuses(2, &["run", "k.cl"], &["k.cl is a kernel, but a suite is wanted", "help: give the suite file"])?;
+    bench.refuses(2, &["cover", "."], &["cannot read the suite", "help: "])?;
     bench.put("suite.json", "{ \"kernel\": \"k.cl\", }")?;
     bench.refuses(2, &["cover", "suite.json"], &["suite.json:1:", "JSON"])?;
     bench.put("suite.toml", [0xff, 0xfe])?;
-    bench.refuses(2, &["run", "suite.toml"], &["suite.toml", "UTF-8", "mend: "])
+    bench.refuses(2, &["run", "suite.toml"], &["suite.toml", "UTF-8", "help: "])
 }
 
 #[test]
@@ -180,23 +180,23 @@ fn kernels_are_refused_with_the_compilers_words() -> Done {
     bench.refuses(
         2,
         &["inspect", "bad.cl"],
-        &["bad.cl:2:12: bad.cl does not compile\n", "error: use of undeclared identifier 'y'\n", "^\n", "mend: "],
+        &["bad.cl:2:12: bad.cl does not compile\n", "error: use of undeclared identifier 'y'\n", "^\n", "help: "],
     )?;
     bench.put("two.cl", "kernel void a(global int *x) { x[0] = 1; }\nkernel void b(global int *x) { x[0] = 2; }\n")?;
     bench.put("two.toml", SUITE.replace("k.cl", "two.cl"))?;
-    bench.refuses(2, &["cover", "two.toml"], &["two.cl has 2 kernels", "mend: name one with --entry: a, b"])?;
+    bench.refuses(2, &["cover", "two.toml"], &["two.cl has 2 kernels", "help: name one with --entry: a, b"])?;
     bench.refuses(2, &["lower", "two.cl", "-o", "x.spv"], &["two.cl has 2 kernels", "--entry: a, b"])?;
     bench.refuses(2, &["inspect", "two.cl", "--dot", "x.dot"], &["two.cl has 2", "--entry: a, b"])?;
     bench.refuses(2, &["inspect", "two.cl", "--entry", "c"], &["two.cl has no kernel `c`", "its kernels: a, b"])?;
     bench.put("none.cl", "int f(int x) { return x; }\n")?;
-    bench.refuses(2, &["inspect", "none.cl"], &["none.cl has no kernel", "mend: "])?;
+    bench.refuses(2, &["inspect", "none.cl"], &["none.cl has no kernel", "help: "])?;
     bench.put("empty.cl", "")?;
-    bench.refuses(2, &["inspect", "empty.cl"], &["empty.cl cannot be read: it is empty", "mend: "])?;
+    bench.refuses(2, &["inspect", "empty.cl"], &["empty.cl cannot be read: it is empty", "help: "])?;
     bench.put("k.txt", KERNEL)?;
-    bench.refuses(2, &["inspect", "k.txt"], &["k.txt is no kernel file", "mend: kernels are .cl, .ll, .bc or .spv"])?;
-    bench.refuses(2, &["inspect", "no.cl"], &["no.cl cannot be read: there is no such file", "mend: "])?;
-    bench.refuses(2, &["inspect", "k.cl", "--cl-std", "CL9"], &["CL9", "mend: "])?;
-    bench.refuses(2, &["inspect", "k.cl", "--clang-arg=-fnonsense"], &["-fnonsense", "mend: "])
+    bench.refuses(2, &["inspect", "k.txt"], &["k.txt is no kernel file", "help: kernels are .cl, .ll, .bc or .spv"])?;
+    bench.refuses(2, &["inspect", "no.cl"], &["no.cl cannot be read: there is no such file", "help: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--cl-std", "CL9"], &["CL9", "help: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--clang-arg=-fnonsense"], &["-fnonsense", "help: "])
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn broken_modules_are_refused() -> Done {
     for name in ["g.spv", "g.bc", "g.ll"] {
         bench.put(name, &garbage)?;
         let said = bench.run(&["inspect", name])?;
-        said.refused(2, &[name, "mend: "])?;
+        said.refused(2, &[name, "help: "])?;
         assert!(
             !said.err.contains(|c: char| c.is_control() && c != '\n' && c != '\t'),
             "{name}: raw bytes: {}",
@@ -218,10 +218,10 @@ fn broken_modules_are_refused() -> Done {
     let whole = std::fs::read(bench.path("k.spv"))?;
     for len in [3, 4, 19, 20, 100, whole.len() / 2, whole.len() - 4, whole.len() - 2] {
         bench.put("cut.spv", &whole[..len])?;
-        bench.refuses(2, &["inspect", "cut.spv"], &["cut.spv", "mend: "]).map_err(|e| format!("{len} bytes: {e}"))?;
+        bench.refuses(2, &["inspect", "cut.spv"], &["cut.spv", "help: "]).map_err(|e| format!("{len} bytes: {e}"))?;
     }
     bench.put("cut.ll", "define spir_kernel void @k( {\n")?;
-    bench.refuses(2, &["inspect", "cut.ll"], &["cut.ll:2:1: ", "does not parse", "mend: "])
+    bench.refuses(2, &["inspect", "cut.ll"], &["cut.ll:2:1: ", "does not parse", "help: "])
 }
 
 #[test]
@@ -237,23 +237,23 @@ fn what_the_environment_lacks_is_told() -> Done {
         assert!(alone.err.contains("note: there is no OpenCL device: the simulator runs"), "{command}: {}", alone.err);
     }
     let explicit = without(&["run", "suite.toml", "--device", "opencl"])?;
-    explicit.refused(3, &["there is no OpenCL device", "mend: unset OCL_ICD_VENDORS", "scripts/quickstart"])?;
+    explicit.refused(3, &["there is no OpenCL device", "help: unset OCL_ICD_VENDORS", "scripts/quickstart"])?;
     let named = without(&["run", "suite.toml", "--device", "Voodoo"])?;
-    named.refused(3, &["no device `Voodoo`, nor any other", "mend: unset OCL_ICD_VENDORS"])?;
+    named.refused(3, &["no device `Voodoo`, nor any other", "help: unset OCL_ICD_VENDORS"])?;
     let devices = without(&["devices"])?;
     assert_eq!(devices.code, Some(3));
-    assert!(devices.out.contains("names no driver") && devices.out.contains("mend: unset"), "{}", devices.out);
+    assert!(devices.out.contains("names no driver") && devices.out.contains("help: unset"), "{}", devices.out);
 
     let device = |name| bench.run(&["cover", "suite.toml", "--device", name]);
-    device("Voodoo")?.refused(3, &["there is no device `Voodoo`", "opencl:0.0", "mend: name one of these"])?;
-    device("opencl:7.0")?.refused(3, &["there is no device `opencl:7.0`", "mend: "])?;
+    device("Voodoo")?.refused(3, &["there is no device `Voodoo`", "opencl:0.0", "help: name one of these"])?;
+    device("opencl:7.0")?.refused(3, &["there is no device `opencl:7.0`", "help: "])?;
     assert_eq!(device("sim")?.code, Some(0));
 
     let compiler = bench.command(&run).env("PATH", "/nonexistent").output()?;
     let fallback = Path::new("/usr/lib/llvm-22/bin/clang").exists();
     said(compiler)?.refused(if fallback { 0 } else { 3 }, &[])?;
     let full = bench.run(&["run", "suite.toml", "--quiet", "-o", "/dev/full"])?;
-    full.refused(3, &["cannot write /dev/full", "mend: free some space"])
+    full.refused(3, &["cannot write /dev/full", "help: free some space"])
 }
 
 /// LLVM's library of builtins is opened only for a kernel that calls one of them; what is wrong with it is told then.
@@ -270,10 +270,10 @@ fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> Done {
     let alone = with("suite.toml", "broken.bc")?;
     assert_eq!(alone.code, Some(0), "{}", alone.err);
     with("exp.toml", "broken.bc")?
-        .refused(3, &["broken.bc cannot be read", "mend: install Debian's package libclc-22"])?;
+        .refused(3, &["broken.bc cannot be read", "help: install Debian's package libclc-22"])?;
     with("exp.toml", "text.bc")?
-        .refused(3, &["text.bc is no LLVM bitcode", "mend: install Debian's package libclc-22"])?;
-    with("exp.toml", "none.bc")?.refused(3, &["none.bc cannot be read", "mend: install Debian's package libclc-22"])
+        .refused(3, &["text.bc is no LLVM bitcode", "help: install Debian's package libclc-22"])?;
+    with("exp.toml", "none.bc")?.refused(3, &["none.bc cannot be read", "help: install Debian's package libclc-22"])
 }
 
 /// A driver whose library ends the process as soon as it is loaded.
@@ -288,7 +288,7 @@ fn a_driver_that_aborts_takes_only_its_worker() -> Done {
     bench.put("vendors/die.icd", format!("{}\n", library.display()))?;
     let with = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", bench.path("vendors")).output()?);
     let explicit = with(&["run", "suite.toml", "--device", "opencl"])?;
-    explicit.refused(3, &["the OpenCL runtime died while it started (signal 6", "mend: "])?;
+    explicit.refused(3, &["the OpenCL runtime died while it started (signal 6", "help: "])?;
     with(&["run", "suite.toml"])?.refused(0, &["note: the OpenCL runtime died", "the simulator runs"])?;
     let devices = with(&["devices"])?;
     assert_eq!(devices.code, Some(3));
@@ -341,12 +341,12 @@ fn results_go_nowhere_unless_they_can() -> Done {
     let bench = Bench::new()?;
     let to = |path| bench.run(&["cover", "suite.toml", "-o", path]);
     let missing = to("no/such/r.json")?;
-    missing.refused(2, &["cannot write no/such/r.json: the folder no/such does not exist", "mend: create it first"])?;
+    missing.refused(2, &["cannot write no/such/r.json: the folder no/such does not exist", "help: create it first"])?;
     assert_eq!(missing.out, "", "it was found out only after the work");
-    to(".")?.refused(2, &["cannot write .: it is a folder", "mend: "])?;
-    to("k.cl/r.json")?.refused(2, &["k.cl is not a folder", "mend: "])?;
-    bench.refuses(2, &["inspect", "k.cl", "--dot", "no/k.dot"], &["cannot write no/k.dot", "mend: create it first"])?;
-    bench.refuses(2, &["run", "suite.toml", "--save-outputs", "k.cl"], &["k.cl", "mend: "])
+    to(".")?.refused(2, &["cannot write .: it is a folder", "help: "])?;
+    to("k.cl/r.json")?.refused(2, &["k.cl is not a folder", "help: "])?;
+    bench.refuses(2, &["inspect", "k.cl", "--dot", "no/k.dot"], &["cannot write no/k.dot", "help: create it first"])?;
+    bench.refuses(2, &["run", "suite.toml", "--save-outputs", "k.cl"], &["k.cl", "help: "])
 }
 
 #[test]
@@ -361,26 +361,26 @@ fn flags_are_checked() -> Done {
     cover("-j", "0")?.refused(2, &["0 is not in 1..=256"])?;
     bench.refuses(2, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"])?;
     bench.refuses(2, &["cover"], &["<SUITE>"])?;
-    bench.refuses(2, &["man", "frobnicate"], &["there is no command `frobnicate`", "mend: "])
+    bench.refuses(2, &["man", "frobnicate"], &["there is no command `frobnicate`", "help: "])
 }
 
 #[test]
 fn reports_are_made_of_results_alone() -> Done {
     let bench = Bench::new()?;
     let report = |result: &str, to: &str| bench.run(&["report", result, "-o", to]);
-    report("suite.toml", "x.lcov")?.refused(2, &["suite.toml:1:1: this is not a result of kassay", "mend: "])?;
-    report("no.json", "x.lcov")?.refused(2, &["cannot read no.json", "mend: "])?;
+    report("suite.toml", "x.lcov")?.refused(2, &["suite.toml:1:1: this is not a result of kassay", "help: "])?;
+    report("no.json", "x.lcov")?.refused(2, &["cannot read no.json", "help: "])?;
     bench.put("tea.json", "{ \"schema\": \"kassay.tea/1\" }")?;
-    report("tea.json", "x.lcov")?.refused(2, &["unknown schema `kassay.tea/1`", "mend: "])?;
+    report("tea.json", "x.lcov")?.refused(2, &["unknown schema `kassay.tea/1`", "help: "])?;
     assert_eq!(bench.run(&["run", "suite.toml", "--quiet", "-o", "run.json"])?.code, Some(0));
     report("run.json", "x.lcov")?.refused(2, &["result of `kassay run`"])?;
-    report("run.json", "x.pdf")?.refused(2, &["x.pdf does not say which format", "mend: ", "`.lcov`"])?;
-    report("run.json", "x.html")?.refused(2, &["`.html` files are not built yet", "mend: "])?;
+    report("run.json", "x.pdf")?.refused(2, &["x.pdf does not say which format", "help: ", "`.lcov`"])?;
+    report("run.json", "x.html")?.refused(2, &["`.html` files are not built yet", "help: "])?;
     assert!(!bench.path("x.lcov").exists());
     bench.refuses(
         2,
         &["check", "run.json"],
-        &["run.json is a result of kassay, but a suite is wanted here", "mend: "],
+        &["run.json is a result of kassay, but a suite is wanted here", "help: "],
     )?;
     Ok(())
 }
@@ -407,10 +407,10 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
             let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
             assert_eq!(said.code, Some(0), "{schedule}: {}{}", said.out, said.err);
         }
-        let mend = &["the test `test 1` has a schedule", "mend: run it on the simulator with --device sim"];
+        let help = &["the test `test 1` has a schedule", "help: run it on the simulator with --device sim"];
         if !schedule.contains("map") {
             for command in ["run", "cover", "mutate"] {
-                bench.refuses(2, &[command, "order.toml", "--device", "opencl"], mend)?;
+                bench.refuses(2, &[command, "order.toml", "--device", "opencl"], help)?;
             }
         }
     }
@@ -463,7 +463,7 @@ fn what_the_simulator_does_not_take_is_told() -> Done {
     assert!(said.out.contains("stable  small"), "{}", said.out);
 
     bench.put("g.cl", "kernel void g(global int *out) {\n    int *p = out;\n    *to_global(p) = 3;\n}\n")?;
-    let parts = &["g.cl:3:16: the simulator has no `to_global`", "mend: ", "--device opencl"];
+    let parts = &["g.cl:3:16: the simulator has no `to_global`", "help: ", "--device opencl"];
     bench.refuses(4, &["check", "g.cl", "--cl-std", "CL2.0"], parts)?;
     let queue = "kernel void q(global int *out) {\n    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4), ^{\n        \
                  out[get_global_id(0)] = 1;\n    });\n}\n";
@@ -471,7 +471,7 @@ fn what_the_simulator_does_not_take_is_told() -> Done {
     bench.refuses(
         4,
         &["check", "q.cl", "--entry", "q", "--cl-std", "CL2.0"],
-        &["q.cl:2:", "no `enqueue_kernel`", "mend: "],
+        &["q.cl:2:", "no `enqueue_kernel`", "help: "],
     )?;
     bench.put("p.cl", "kernel void p(read_only pipe int in, global int *out) {\n    read_pipe(in, out);\n}\n")?;
     bench.refuses(2, &["check", "p.cl", "--cl-std", "CL2.0"], &["the argument `in` of `p` is of type `pipe int`"])

@@ -28,7 +28,7 @@ say() { printf '==> %s\n' "$*" >&2; }
 # die MESSAGE [MEND]: exit code 3, as kassay's own for a lacking environment.
 die() {
   printf 'error: %s\n' "$1" >&2
-  [[ -z ${2-} ]] || printf '  mend: %s\n' "$2" >&2
+  [[ -z ${2-} ]] || printf '  help: %s\n' "$2" >&2
   exit 3
 }
 

@@ -6,16 +6,16 @@
 //!
 //! Must never know: what a probe is.
 
+pub mod case_ranges;
 pub mod decisions;
 pub mod dominance;
 pub mod dot;
 pub mod folded;
 pub mod graph;
-pub mod schedule_dependence;
 pub mod lines;
 pub mod loops;
 pub mod points_to;
-pub mod case_ranges;
+pub mod schedule_dependence;
 pub mod short_circuits;
 pub mod sites;
 pub mod statements;

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
+use super::case_ranges;
 use super::decisions::{self, Condition, Decision, Event};
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, InstKind};
 use super::lines;
 use super::loops::{self, Loop};
-use super::case_ranges;
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;

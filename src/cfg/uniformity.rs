@@ -17,11 +17,11 @@ use crate::kernel::ir::{self, Block, Function, Inst};
 
 /// By function (as in [`Sites::functions`]) and block: whether its branch or switch may differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Varying(Vec<Vec<bool>>);
+pub struct Uniformity(Vec<Vec<bool>>);
 
-impl Varying {
+impl Uniformity {
     /// Reads a form with the blocks of that from which `sites` come.
-    pub fn of(module: &Module<'_>, sites: &Sites) -> Varying {
+    pub fn of(module: &Module<'_>, sites: &Sites) -> Uniformity {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
@@ -39,7 +39,7 @@ impl Varying {
         };
         while search.round() {}
         let ends = |f: usize| (0..search.blocks[f].len()).map(|b| search.ends_varying(f, b)).collect();
-        Varying((0..search.functions.len()).map(ends).collect())
+        Uniformity((0..search.functions.len()).map(ends).collect())
     }
 
     /// True for places that are not there.

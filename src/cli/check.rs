@@ -9,7 +9,7 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session;
-use crate::coverage::build::{self, Assay, File};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
@@ -27,12 +27,12 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
-use crate::sync::solved_inputs::{self, Suspicion};
-use crate::sync::families::Plan;
+use crate::sync::divergence_cause::Splits;
 use crate::sync::findings::Reader;
 use crate::sync::reproduction;
-use crate::sync::divergence_cause::Splits;
-use crate::sync::{amplification, schedule_independence, inputs};
+use crate::sync::schedule_families::Plan;
+use crate::sync::solved_inputs::{self, Suspicion};
+use crate::sync::{amplification, inputs, schedule_independence};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub struct CheckArgs {
 
 /// A kernel and what it is to be run on.
 struct Opened<'c> {
-    assay: Assay<'c>,
+    under_test: KernelUnderTest<'c>,
     loaded: Loaded,
     cases: Vec<Case>,
     /// Launches that are inputs if work-items meet in them.
@@ -121,7 +121,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     args.output.check()?;
     if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
         return Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", args.execution.device))
-            .mend("leave --device out"));
+            .help("leave --device out"));
     }
     let context = Context::create();
     let mut opened = match is_kernel(&args.target) {
@@ -130,7 +130,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     };
     warn(&opened.loaded, args.output.verbose, args.output.quiet);
     let wanted = HostOptions { races: true, deadline: budget.end(), ..HostOptions::default() };
-    let code = match opened.late.take().map_or_else(|| opened.assay.for_host(&wanted), Err) {
+    let code = match opened.late.take().map_or_else(|| opened.under_test.for_host(&wanted), Err) {
         Ok(Code::Host(code)) => code,
         Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
         Err(e) if e.is_late() => return unjudged(args, opened, &e, budget, begun),
@@ -156,11 +156,11 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     // Few kernels diverge.
     let splits = OnceCell::new();
     let split = |divergence: &_| {
-        let splits = splits.get_or_init(|| Splits::of(&opened.assay, &source));
+        let splits = splits.get_or_init(|| Splits::of(&opened.under_test, &source));
         splits.as_ref().ok()?.branch(&code.table, divergence)
     };
-    let reader = Reader { table: &code.table, interface: &opened.assay.interface, source: &source, split: &split };
-    let atomics_read = schedule_independence::atomics_read(&opened.assay, &code.table);
+    let reader = Reader { table: &code.table, interface: &opened.under_test.interface, source: &source, split: &split };
+    let atomics_read = schedule_independence::atomics_read(&opened.under_test, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
     let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
     if let Some(Err(e)) = splits.into_inner() {
@@ -170,14 +170,14 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         let options = opened.options.as_arguments();
         let kernel = reproduction::Kernel {
             path: &opened.path,
-            entry: &opened.assay.entry,
-            interface: &opened.assay.interface,
+            entry: &opened.under_test.entry,
+            interface: &opened.under_test.interface,
             options: &options,
         };
         reproduction::write(folder, kernel, &mut checked.found, &opened.cases)?;
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
-    let flows = schedule_independence::flows(&opened.assay, &findings)?;
+    let flows = schedule_independence::flows(&opened.under_test, &findings)?;
     let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
     if !checked.sampled.is_empty() {
         holds_for = HoldsFor::ExploredSchedules;
@@ -187,13 +187,13 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     notes.extend(checked.left_out);
     let amplification = match args.no_amplify {
         true => None,
-        false => amplify(&opened.assay, budget, &mut notes)?,
+        false => amplify(&opened.under_test, budget, &mut notes)?,
     };
     let launches = lanes.iter().map(|lane| lane.launches).sum();
     let result = CheckResult {
         schema: CheckResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: opened.assay.entry.clone(),
+        kernel: opened.under_test.entry.clone(),
         source: source.clone(),
         device: Some(session::device(&crate::exec::simulator::device())),
         seed: opened.seed,
@@ -220,13 +220,13 @@ fn deliver(args: &CheckArgs, result: &CheckResult, path: &Path) -> Result<u8> {
 
 /// What is said of a kernel for whose code there was no time.
 fn unjudged(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: Budget, begun: Instant) -> Result<u8> {
-    let Opened { path, assay, seed, mut notes, .. } = opened;
+    let Opened { path, under_test, seed, mut notes, .. } = opened;
     let why = &late.report().what;
     notes.push(format!("no input was run: {why} ({}); --budget gives more time", budget.words()));
     let result = CheckResult {
         schema: CheckResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: assay.entry,
+        kernel: under_test.entry,
         source: shown(&path),
         device: Some(session::device(&crate::exec::simulator::device())),
         seed,
@@ -252,21 +252,21 @@ fn is_kernel(path: &Path) -> bool {
 fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     if !args.global.is_empty() {
         return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
-            .mend("leave them out, or give the kernel's file instead of the suite"));
+            .help("leave them out, or give the kernel's file instead of the suite"));
     }
     let suite = Suite::load(&args.target)?;
     let options = KernelOptions { deadline: budget.end(), ..args.kernel.kernel_options(suite.options.clone()) };
     let loaded = compile::load(&suite.kernel, &options, true)?;
-    let file = File::parse(context, &loaded)?;
+    let file = KernelFile::parse(context, &loaded)?;
     let entry = match (&args.kernel.entry, &suite.entry) {
         (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
         (name, _) => file.choose(name.as_deref())?,
     };
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
     let seed = args.execution.seed.or(suite.seed).unwrap_or(0);
-    let tests = suite.resolve(&assay.interface, seed)?;
+    let tests = suite.resolve(&under_test.interface, seed)?;
     let cases = tests.into_iter().map(|test| {
-        let (outputs, launch) = (test.outputs, decided(test.launch, &assay));
+        let (outputs, launch) = (test.outputs, decided(test.launch, &under_test));
         Case {
             name: test.name,
             origin: "suite",
@@ -280,26 +280,26 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Res
     let cases = cases.collect();
     let (suspicions, unsolved, notes) = (Vec::new(), false, Vec::new());
     let path = suite.kernel;
-    Ok(Opened { cases, suspicions, unsolved, late: None, assay, loaded, seed, path, options, notes })
+    Ok(Opened { cases, suspicions, unsolved, late: None, under_test, loaded, seed, path, options, notes })
 }
 
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     let options = KernelOptions { deadline: budget.end(), ..args.kernel.kernel_options(Vec::new()) };
     let loaded = compile::load(&args.target, &options, true)?;
-    let file = File::parse(context, &loaded)?;
+    let file = KernelFile::parse(context, &loaded)?;
     let entry = file.choose(args.kernel.entry.as_deref())?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&args.target))?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&args.target))?;
     let seed = args.execution.seed.unwrap_or(0);
-    assay.fits_the_simulator()?;
-    let request = Request { range: range(args, &assay)?, seed };
-    let model = match roles::infer_until(&assay, budget.end()) {
+    under_test.fits_the_simulator()?;
+    let request = Request { range: range(args, &under_test)?, seed };
+    let model = match roles::infer_until(&under_test, budget.end()) {
         Err(e) if e.is_late() => {
             return Ok(Opened {
                 cases: Vec::new(),
                 suspicions: Vec::new(),
                 unsolved: false,
                 late: Some(e),
-                assay,
+                under_test,
                 loaded,
                 seed,
                 path: args.target.clone(),
@@ -328,15 +328,15 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         );
         notes.push(what);
     }
-    let cases = launches.into_iter().map(|g| case(g, "generated", &assay, None)).collect();
-    let suspicion = |s: Suspect| Suspicion { case: case(s.launch, "solved", &assay, None), argument: s.argument };
+    let cases = launches.into_iter().map(|g| case(g, "generated", &under_test, None)).collect();
+    let suspicion = |s: Suspect| Suspicion { case: case(s.launch, "solved", &under_test, None), argument: s.argument };
     let suspicions = suspects.into_iter().map(suspicion).collect();
     Ok(Opened {
         cases,
         suspicions,
         unsolved: cut_short,
         late: None,
-        assay,
+        under_test,
         loaded,
         seed,
         path: args.target.clone(),
@@ -345,34 +345,34 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
     })
 }
 
-fn case(made: GeneratedLaunch, origin: &'static str, assay: &Assay<'_>, fitness: Option<f64>) -> Case {
-    let outputs = inputs::outputs(&assay.interface);
-    let (launch, preconditions) = (decided(made.launch, assay), made.preconditions);
+fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTest<'_>, fitness: Option<f64>) -> Case {
+    let outputs = inputs::outputs(&under_test.interface);
+    let (launch, preconditions) = (decided(made.launch, under_test), made.preconditions);
     Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
 }
 
 /// With the work-group size that suite and kernel leave open.
-fn decided(mut launch: Launch, assay: &Assay<'_>) -> Launch {
+fn decided(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
     let most = crate::exec::simulator::device().max_work_group_size;
     let range = &mut launch.range;
-    range.local = Some(range.local_or_default(assay.interface.required_local, most));
+    range.local = Some(range.local_or_default(under_test.interface.required_local, most));
     launch
 }
 
 /// The sizes that `--global` and `--local` ask for.
-fn range(args: &CheckArgs, assay: &Assay<'_>) -> Result<Option<NdRange>> {
+fn range(args: &CheckArgs, under_test: &KernelUnderTest<'_>) -> Result<Option<NdRange>> {
     let (global, local) = (&args.global, &args.local);
     if global.is_empty() {
         return Ok(None);
     }
-    let bad = |what: &str, mend: &str| Err(Error::caller(what).mend(mend));
+    let bad = |what: &str, help: &str| Err(Error::caller(what).help(help));
     if global.len() > 3 {
         return bad("--global has more than three dimensions", "give one to three sizes, such as 256,256");
     }
     if !local.is_empty() && local.len() != global.len() {
         return bad("--global and --local have different numbers of dimensions", "give both the same number of sizes");
     }
-    if assay.interface.uniform_groups && global.iter().zip(local).any(|(g, l)| g % l != 0) {
+    if under_test.interface.uniform_groups && global.iter().zip(local).any(|(g, l)| g % l != 0) {
         return bad("--local does not divide --global", "give sizes that go into those of --global without rest");
     }
     let sizes = |all: &[u64]| [0, 1, 2].map(|d| all.get(d).copied().unwrap_or(1));
@@ -395,9 +395,9 @@ fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, 
 
 /// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
 fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, budget: Budget) -> Result<()> {
-    let model = roles::infer(&opened.assay)?;
-    let request = Request { range: range(args, &opened.assay)?, seed: opened.seed };
-    let assay = &opened.assay;
+    let model = roles::infer(&opened.under_test)?;
+    let request = Request { range: range(args, &opened.under_test)?, seed: opened.seed };
+    let under_test = &opened.under_test;
     let time = budget.up_to(SEARCH);
     let mut fitness = |launch: &Launch, _| {
         if time.is_over() {
@@ -405,7 +405,7 @@ fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, bud
         }
         let deadline = time.end();
         let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
-        Ok(watched.simulate(&decided(launch.clone(), assay), &options)?.footprint)
+        Ok(watched.simulate(&decided(launch.clone(), under_test), &options)?.footprint)
     };
     let found = evolve::evolve(&model, &request, &Search { deadline: time.end(), ..Search::default() }, &mut fitness)?;
     if time.is_over() {
@@ -413,7 +413,7 @@ fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, bud
     }
     for scored in found {
         let score = scored.score();
-        add(&mut opened.cases, case(scored.launch, "evolved", &opened.assay, Some(score)));
+        add(&mut opened.cases, case(scored.launch, "evolved", &opened.under_test, Some(score)));
     }
     Ok(())
 }
@@ -463,10 +463,10 @@ fn scheduled(
     Ok(())
 }
 
-fn amplify(assay: &Assay<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
+fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
     let found = match budget.is_over() {
         true => None,
-        false => match amplification::amplify_until(assay, budget.end()) {
+        false => match amplification::amplify_until(under_test, budget.end()) {
             Err(e) if e.is_late() => None,
             found => Some(found?),
         },

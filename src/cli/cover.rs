@@ -91,7 +91,7 @@ impl Threshold {
 const MEASURABLE_S: f64 = 1e-3;
 
 /// One executor with both versions of the kernel loaded.
-struct Lane {
+struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
     instrumented: ProgramId,
@@ -103,25 +103,25 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
     let context = Context::create();
-    let Session { assay, loaded, tests, executors, seed, kernel } =
+    let Session { under_test, loaded, tests, executors, seed, kernel } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Maps)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     // The original is built meanwhile, and all executors build at the same time.
     let slots = if counts { Slots::Items } else { Slots::Groups };
-    let (code, plan) = assay.instrumented(slots, session::target(&executors))?;
+    let (code, plan) = under_test.instrumented(slots, session::target(&executors))?;
     let mut lanes = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let instrumented = executor.begin_load(&code)?;
-        lanes.push(Lane { executor, plain, instrumented, mapped: None });
+        lanes.push(Runner { executor, plain, instrumented, mapped: None });
     }
     for lane in &mut lanes {
         lane.executor.finish_load(lane.instrumented)?;
     }
     let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
     if is_mapped && lanes.first().is_some_and(|l| l.executor.target() == Target::SpirV) {
-        let plain = group_order::build(&assay)?;
-        let (instrumented, _) = group_order::instrumented(&assay, slots)?;
+        let plain = group_order::build(&under_test)?;
+        let (instrumented, _) = group_order::instrumented(&under_test, slots)?;
         for lane in &mut lanes {
             lane.mapped = Some(MappedPrograms {
                 plain: lane.executor.load(&plain.code)?,
@@ -130,7 +130,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
             });
         }
     }
-    let inexact = assay.precision().bound() > 0;
+    let inexact = under_test.precision().bound() > 0;
     let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
     let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
         let programs = Programs {
@@ -138,7 +138,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
             instrumented: lane.instrumented,
             mapped: lane.mapped,
             plan: &plan,
-            sites: &assay.sites,
+            sites: &under_test.sites,
             inexact,
         };
         measure::test(lane.executor.as_mut(), &programs, test, &options)
@@ -150,23 +150,23 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         tallies.extend(m.tally);
     }
     let source = shown(&kernel);
-    let mut notes = assay.sites.notes();
+    let mut notes = under_test.sites.notes();
     if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
         notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
     }
     if let (true, Some(ast)) = (args.output.verbose, &loaded.ast) {
-        notes.extend(folded::describe(&assay.sites, ast));
+        notes.extend(folded::describe(&under_test.sites, ast));
     }
     let result = CoverResult {
         schema: CoverResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: assay.entry.clone(),
+        kernel: under_test.entry.clone(),
         source: source.clone(),
         device: Some(session::device(lanes[0].executor.device())),
         seed,
         elapsed_s: begun.elapsed().as_secs_f64(),
-        coverage: summary::coverage(&assay.sites, &tallies, counts),
-        sites: summary::outcomes(&assay.sites, &tallies, &source),
+        coverage: summary::coverage(&under_test.sites, &tallies, counts),
+        sites: summary::outcomes(&under_test.sites, &tallies, &source),
         tests: rows,
         overhead,
         notes,

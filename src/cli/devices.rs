@@ -42,7 +42,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
             Some(details) => format!("{}: {details}", report.what),
             None => report.what,
         };
-        missing.push(Missing { what, mend: report.mend.unwrap_or_else(|| QUICKSTART.to_owned()) });
+        missing.push(Missing { what, help: report.help.unwrap_or_else(|| QUICKSTART.to_owned()) });
         missing.extend(culprits(&vendors));
     }
     missing.extend(lacking(&vendors, &devices, missing.is_empty()));
@@ -114,7 +114,7 @@ fn culprits(vendors: &Vendors) -> Vec<Missing> {
     };
     let say = |icd: &Icd| Missing {
         what: format!("the driver of {} ({}) fails", icd.file.display(), icd.library),
-        mend: "install it again or remove the file, or name a folder without it in OCL_ICD_VENDORS".into(),
+        help: "install it again or remove the file, or name a folder without it in OCL_ICD_VENDORS".into(),
     };
     // Alone it has failed already.
     if vendors.icds.len() < 2 { Vec::new() } else { vendors.icds.iter().filter(dies).map(say).collect() }
@@ -127,7 +127,7 @@ fn lacking(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Miss
         if driver(icd).present == Some(false) {
             missing.push(Missing {
                 what: format!("{} names {}, which is not there", icd.file.display(), icd.library),
-                mend: "install that driver again, or remove the file".into(),
+                help: "install that driver again, or remove the file".into(),
             });
         }
     }
@@ -140,11 +140,11 @@ fn lacking(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Miss
         _ if devices.is_empty() => "no OpenCL driver gives a device".to_owned(),
         _ => "no OpenCL device takes SPIR-V".to_owned(),
     };
-    let mend = match &vendors.user {
+    let help = match &vendors.user {
         Some((name, _)) => format!("unset {name}, which alone decides about drivers now; or {QUICKSTART}"),
         None => QUICKSTART.to_owned(),
     };
-    missing.push(Missing { what, mend });
+    missing.push(Missing { what, help });
     missing
 }
 
@@ -197,7 +197,7 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
         }
     }
     for missing in &result.missing {
-        line(format!("missing: {}\n  mend: {}", missing.what, missing.mend));
+        line(format!("missing: {}\n  help: {}", missing.what, missing.help));
     }
     out
 }
@@ -229,11 +229,11 @@ mod tests {
         let vendors = |icds, user| Vendors { icds, folders: Vec::new(), user };
         let none = lacking(&vendors(Vec::new(), None), &[], true);
         assert_eq!(none.len(), 1);
-        assert!(none[0].what.contains("no OpenCL driver is installed") && none[0].mend.contains("scripts/quickstart"));
+        assert!(none[0].what.contains("no OpenCL driver is installed") && none[0].help.contains("scripts/quickstart"));
         let gone = lacking(&vendors(vec![icd("/nonexistent/lib.so")], None), &[], true);
         assert!(gone[0].what.contains("/nonexistent/lib.so") && gone[1].what.contains("gives a device"));
         let user = lacking(&vendors(Vec::new(), Some(("OCL_ICD_VENDORS".into(), "/x".into()))), &[], true);
-        assert!(user[0].what.contains("OCL_ICD_VENDORS (/x)") && user[0].mend.contains("unset OCL_ICD_VENDORS"));
+        assert!(user[0].what.contains("OCL_ICD_VENDORS (/x)") && user[0].help.contains("unset OCL_ICD_VENDORS"));
     }
 
     #[test]

@@ -8,15 +8,15 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, shown, warn};
 use super::session;
-use crate::coverage::build::{self, Assay, File};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, Lanes, WorkerOptions};
-use crate::generate::campaign::{self, Generated, Kernel, Lane, Log, Options};
-use crate::generate::output_dir;
+use crate::exec::{DeviceRequest, StartingExecutors, WorkerOptions};
+use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
 use crate::generate::interface_file::{self, Wishes};
 use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
 use crate::generate::mutants::campaign::{self as mutants, Around, Job};
+use crate::generate::output_dir;
 use crate::generate::roles;
 use crate::generate::search::Limits;
 use crate::instrument::layout::Slots;
@@ -112,27 +112,27 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let options = KernelOptions { deadline, ..args.kernel.kernel_options(Vec::new()) };
     let loaded = compile::load(&args.kernel_file, &options, true)?;
     warn(&loaded, args.verbose, args.quiet);
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let sources = build::sources_of(&args.kernel_file);
-    let assay = file.assay(&entry, &loaded, &sources)?;
-    can_be_launched(&assay.interface)?;
-    assay.fits_the_simulator()?;
+    let under_test = file.under_test(&entry, &loaded, &sources)?;
+    can_be_launched(&under_test.interface)?;
+    under_test.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
     // A child makes the code for launches meanwhile.
-    let observing = assay.begin_observed(Slots::Groups, deadline);
+    let observing = under_test.begin_observed(Slots::Groups, deadline);
     let read = Instant::now();
-    let mut model = match roles::infer_until(&assay, deadline) {
-        Err(e) if e.is_late() => return unread(args, &assay, &options, &e, begun),
+    let mut model = match roles::infer_until(&under_test, deadline) {
+        Err(e) if e.is_late() => return unread(args, &under_test, &options, &e, begun),
         model => model?,
     };
     let reading = read.elapsed();
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
     output_dir::check(&args.folder)?;
-    let (wishes, interface_text) = wishes(&args.folder, &assay, &model, seed, args.quiet)?;
+    let (wishes, interface_text) = wishes(&args.folder, &under_test, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
     let output = args.folder.join("generate.json");
-    let configuration = journal::configuration(&assay, &interface_text, &deciding(args, seed));
+    let configuration = journal::configuration(&under_test, &interface_text, &deciding(args, seed));
     let deliver = |result: &GenerateResult| deliver(args, result, &sources);
     if args.resume
         && let Some(result) = complete(&output, &configuration)?
@@ -141,12 +141,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         return Ok(0);
     }
     let path = path_for(&output);
-    let header = Header::new("generate", &assay.entry, &configuration);
+    let header = Header::new("generate", &under_test.entry, &configuration);
     let (journal, known) = match args.resume {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
-    let lane = observing.and_then(|observing| Lane::of(&assay, args.execution.jobs as usize, observing));
+    let lane = observing.and_then(|observing| Instrumented::of(&under_test, args.execution.jobs as usize, observing));
     let all = Limits {
         // What comes before the first launch may have taken all of it: the launch is made still.
         end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),
@@ -168,10 +168,11 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
     let (mut lane, generated) = match lane {
-        Err(e) if e.is_late() => (None, campaign::without_launches(&assay, &source, begun, &e)),
+        Err(e) if e.is_late() => (None, campaign::without_launches(&under_test, &source, begun, &e)),
         lane => {
             let mut lane = lane?;
-            let generated = campaign::generate(&assay, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
+            let generated =
+                campaign::generate(&under_test, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
             (Some(lane), generated)
         }
     };
@@ -180,12 +181,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
     let (generated, scores) = match (args.goal, &mut lane) {
         (GoalFlag::Branch, _) | (_, None) => {
-            campaign::write_suite(&args.folder, kernel, &assay, &generated.tests)?;
+            campaign::write_suite(&args.folder, kernel, &under_test, &generated.tests)?;
             (generated, None)
         }
         (GoalFlag::Mutants, Some(lane)) => {
             let job = Job {
-                assay: &assay,
+                under_test: &under_test,
                 ast: loaded.ast.as_ref(),
                 sources: &sources,
                 model: &model,
@@ -201,7 +202,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
             kill_mutants(args, &job, generated, lane, log)?
         }
     };
-    let result = GenerateResult { scores, ..result(&assay, generated, configuration, seed, source, begun) };
+    let result = GenerateResult { scores, ..result(&under_test, generated, configuration, seed, source, begun) };
     store::write(&result, &output)?;
     journal.remove()?;
     deliver(&result)?;
@@ -209,16 +210,22 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
 }
 
 /// What is said of a kernel for whose analysis there was no time.
-fn unread(args: &GenerateArgs, assay: &Assay<'_>, options: &KernelOptions, late: &Error, begun: Instant) -> Result<u8> {
+fn unread(
+    args: &GenerateArgs,
+    under_test: &KernelUnderTest<'_>,
+    options: &KernelOptions,
+    late: &Error,
+    begun: Instant,
+) -> Result<u8> {
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
     output_dir::check(&args.folder)?;
     let (seed, source) = (args.execution.seed.unwrap_or(0), shown(&args.kernel_file));
-    let generated = campaign::without_launches(assay, &source, begun, late);
+    let generated = campaign::without_launches(under_test, &source, begun, late);
     let arguments = options.as_arguments();
-    campaign::write_suite(&args.folder, Kernel { path: &args.kernel_file, options: &arguments }, assay, &[])?;
+    campaign::write_suite(&args.folder, Kernel { path: &args.kernel_file, options: &arguments }, under_test, &[])?;
     // There is no interface file either, nor a journal to go on with.
-    let configuration = journal::configuration(assay, "", &deciding(args, seed));
-    let result = result(assay, generated, configuration, seed, source, begun);
+    let configuration = journal::configuration(under_test, "", &deciding(args, seed));
+    let result = result(under_test, generated, configuration, seed, source, begun);
     store::write(&result, &args.folder.join("generate.json"))?;
     deliver(args, &result, &build::sources_of(&args.kernel_file))?;
     Ok(0)
@@ -262,7 +269,7 @@ fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>
         output.display(),
         result.configuration
     ))
-    .mend("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
+    .help("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
 }
 
 /// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.
@@ -270,7 +277,7 @@ fn kill_mutants(
     args: &GenerateArgs,
     job: &Job<'_, '_>,
     branch: Generated,
-    runs: &mut Lane<'_>,
+    runs: &mut Instrumented<'_>,
     log: Log<'_>,
 ) -> Result<(Generated, Option<Scores>)> {
     let bar = session::counter("inputs", args.quiet);
@@ -279,8 +286,9 @@ fn kill_mutants(
         bar.set_message(format!("{killed} of {all} mutants killed that were left"));
     };
     let mut lanes = || {
-        let starting = Lanes::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
-        session::ready(starting, &[], &job.assay.interface, session::Keeps::Nothing)
+        let starting =
+            StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
+        session::ready(starting, &[], &job.under_test.interface, session::Keeps::Nothing)
     };
     let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
     let done = mutants::generate(job, branch, around)?;
@@ -301,7 +309,7 @@ fn can_be_launched(interface: &Interface) -> Result<()> {
     let [x, y, z] = required;
     let what =
         format!("the kernel requires work-groups of {x} x {y} x {z} work-items; the simulator takes up to {most}");
-    Err(Error::caller(what).mend("give reqd_work_group_size smaller sizes"))
+    Err(Error::caller(what).help("give reqd_work_group_size smaller sizes"))
 }
 
 /// What can be told before the work begins.
@@ -310,29 +318,35 @@ fn check(args: &GenerateArgs) -> Result<()> {
     if args.goal == GoalFlag::Branch && !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator)
     {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
-        return Err(Error::caller(what).mend("leave --device out"));
+        return Err(Error::caller(what).help("leave --device out"));
     }
     // A device that is not there should not come to light when half of the work is done.
     if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
-        Lanes::start(&args.execution.device, &WorkerOptions::default(), 1)?.ready()?;
+        StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), 1)?.ready()?;
     }
     let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());
     if extension.is_some_and(|e| e == "toml" || e == "json") {
         let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());
-        return Err(Error::caller(what).mend("give the kernel's file (.cl, .ll, .bc or .spv)"));
+        return Err(Error::caller(what).help("give the kernel's file (.cl, .ll, .bc or .spv)"));
     }
     if args.folder.exists() && !args.folder.is_dir() {
         return Err(Error::caller(format!("cannot write into {}: it is no folder", args.folder.display()))
-            .mend("name a folder with -o"));
+            .help("name a folder with -o"));
     }
     Ok(())
 }
 
 /// The interface file, with its text and that of what it names: read if it is there, else written.
-fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quiet: bool) -> Result<(Wishes, String)> {
+fn wishes(
+    folder: &Path,
+    under_test: &KernelUnderTest<'_>,
+    model: &KernelModel,
+    seed: u64,
+    quiet: bool,
+) -> Result<(Wishes, String)> {
     let path = folder.join("interface.toml");
     if path.exists() {
-        let wishes = interface_file::read(&path, &assay.interface, model.dims, seed)?;
+        let wishes = interface_file::read(&path, &under_test.interface, model.dims, seed)?;
         let text = std::fs::read_to_string(&path)
             .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
         // Files that it names are a part of it.
@@ -345,11 +359,11 @@ fn wishes(folder: &Path, assay: &Assay<'_>, model: &KernelModel, seed: u64, quie
     if !quiet {
         note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
     }
-    Ok((Wishes::none(&assay.interface), text))
+    Ok((Wishes::none(&under_test.interface), text))
 }
 
 fn result(
-    assay: &Assay<'_>,
+    under_test: &KernelUnderTest<'_>,
     generated: Generated,
     configuration: String,
     seed: u64,
@@ -360,7 +374,7 @@ fn result(
     GenerateResult {
         schema: GenerateResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: assay.entry.clone(),
+        kernel: under_test.entry.clone(),
         source,
         device: Some(session::device(&crate::exec::simulator::device())),
         seed,

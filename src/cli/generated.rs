@@ -34,7 +34,7 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<u8> {
         Some(name) => command
             .find_subcommand(name)
             .cloned()
-            .ok_or_else(|| Error::caller(format!("there is no command `{name}`")).mend("see kassay --help"))?,
+            .ok_or_else(|| Error::caller(format!("there is no command `{name}`")).help("see kassay --help"))?,
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page)

@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use super::options::{KernelFlags, OutputFlags, check_writable, shown, warn};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
-use crate::coverage::build::{self, Assay, File};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
 use crate::kernel::interface::{ArgKind, Interface, Type};
@@ -58,7 +58,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), true)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let names = match &args.options.entry {
         Some(entry) => vec![file.choose(Some(entry))?],
         None => file.kernels.clone(),
@@ -69,31 +69,32 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
             args.kernel.display(),
             names.len()
         ))
-        .mend(format!("name one with --entry: {}", names.join(", "))));
+        .help(format!("name one with --entry: {}", names.join(", "))));
     }
     let sources = build::sources_of(&args.kernel);
     let mut kernels = Vec::new();
     let mut notes = Vec::new();
     for name in &names {
-        let assay = file.assay(name, &loaded, &sources)?;
+        let under_test = file.under_test(name, &loaded, &sources)?;
         if let Some(path) = &args.dot {
-            store::write_text(&dot::draw(&assay.sites, &sources), path)?;
+            store::write_text(&dot::draw(&under_test.sites, &sources), path)?;
         }
         let subject = Subject {
-            module: assay.module(),
-            entry: &assay.entry,
-            interface: &assay.interface,
-            sites: &assay.sites,
+            module: under_test.module(),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset: selection.preset(),
             read: Default::default(),
         };
         let mutants = enumerate(&subject, &selection);
-        kernels.push(describe(&assay, &mutants, &selection, &shown(&args.kernel)));
-        let folded = loaded.ast.as_ref().filter(|_| args.output.verbose).map(|a| folded::describe(&assay.sites, a));
+        kernels.push(describe(&under_test, &mutants, &selection, &shown(&args.kernel)));
+        let folded =
+            loaded.ast.as_ref().filter(|_| args.output.verbose).map(|a| folded::describe(&under_test.sites, a));
         let excluded = mutants.excluded.iter().filter(|_| args.output.verbose).map(Excluded::to_string);
-        for text in assay.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
+        for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
             if !notes.contains(&text) {
                 notes.push(text);
             }
@@ -114,8 +115,8 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn describe(assay: &Assay<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
-    let interface = &assay.interface;
+fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
+    let interface = &under_test.interface;
     // Launch operators need a suite: they are not among these.
     let operators = selection.operators().iter().filter(|operator| operator.class != launch::CLASS);
     let count = |id: &str| mutants.mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
@@ -128,10 +129,10 @@ fn describe(assay: &Assay<'_>, mutants: &Enumeration, selection: &Selection, fil
             .iter()
             .map(|v| LocalVariable { name: v.name.clone(), size: v.size })
             .collect(),
-        functions: assay.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
-        counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&assay.sites) },
+        functions: under_test.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
+        counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&under_test.sites) },
         mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
-        sites: assay.sites.sites.iter().map(|s| site(s, &assay.sites, file)).collect(),
+        sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),
     }
 }
 

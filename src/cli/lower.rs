@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
 use super::options::{KernelFlags, check_writable, print};
-use crate::coverage::build::{self, File};
+use crate::coverage::build::{self, KernelFile};
 use crate::error::{Error, Result};
 use crate::exec::Target;
 use crate::instrument::layout::Slots;
@@ -50,25 +50,25 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
     }
     let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), args.coverage)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(&args.kernel);
     let names = match (&args.options.entry, &args.output) {
         (None, None) if args.print.is_none() => file.kernels.clone(),
         (entry, _) => vec![file.choose(entry.as_deref())?],
     };
     for name in names {
-        let assay = file.assay(&name, &loaded, &sources)?;
+        let under_test = file.under_test(&name, &loaded, &sources)?;
         match args.print {
-            Some(Stage::Canonical) => print(&assay.canonical_text())?,
+            Some(Stage::Canonical) => print(&under_test.canonical_text())?,
             Some(stage @ (Stage::Host | Stage::HostRaces)) => {
                 let slots = args.coverage.then_some(Slots::Groups);
-                print(&assay.hooked_text(slots, stage == Stage::HostRaces)?)?;
+                print(&under_test.hooked_text(slots, stage == Stage::HostRaces)?)?;
             }
-            Some(stage) => print(&assay.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
+            Some(stage) => print(&under_test.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
                 let code = match args.coverage {
-                    true => assay.instrumented(Slots::Groups, Target::SpirV)?.0,
-                    false => assay.plain(Target::SpirV)?,
+                    true => under_test.instrumented(Slots::Groups, Target::SpirV)?.0,
+                    false => under_test.plain(Target::SpirV)?,
                 };
                 let Some(code) = code.as_spirv() else { continue };
                 match &args.output {

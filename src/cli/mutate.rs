@@ -10,7 +10,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, 
 use super::session::{self, Keeps, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
-use crate::mutation::campaign::{self, Entry, Matter, Request};
+use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::engine::Strategy;
 use crate::mutation::selection::Selection;
@@ -162,12 +162,12 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     let selection = Selection::parse(&args.operators)?;
     if args.resume && args.output.output.is_none() {
         return Err(Error::caller("--resume needs the result file whose journal it goes on with")
-            .mend("name it with -o, as in the run that was ended"));
+            .help("name it with -o, as in the run that was ended"));
     }
     let most_before = match std::env::var(BEFORE) {
         Ok(text) => text.parse().map_err(|_| {
             Error::caller(format!("`{text}` in the variable {BEFORE} is no number of instructions"))
-                .mend(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
+                .help(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
         })?,
         Err(_) => campaign::MOST_BEFORE,
     };
@@ -183,14 +183,14 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         jobs: args.execution.jobs,
         timeout: ORIGINAL_S,
     };
-    let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+    let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    let lanes = session::ready(starting, &tests, &assay.interface, Keeps::Maps)?;
-    session::decide_local(&mut tests, &assay, &lanes);
+    let lanes = session::ready(starting, &tests, &under_test.interface, Keeps::Maps)?;
+    session::decide_local(&mut tests, &under_test, &lanes);
     let sources = build::sources_of(&kernel);
-    let matter = Matter {
-        assay: &assay,
+    let campaign = CampaignContext {
+        under_test: &under_test,
         ast: loaded.ast.as_ref().filter(|_| level == Level::Raw),
         sources: &sources,
         tests: &tests,
@@ -226,7 +226,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         Some(output) => {
             let path = journal::path_for(output);
             let shard = args.shard.map_or_else(String::new, |s| format!(" shard {s}"));
-            let hash = configuration(&matter, &request);
+            let hash = configuration(&campaign, &request);
             if args.resume
                 && !path.exists()
                 && let Some(result) = complete(output, &hash, args.shard)?
@@ -234,7 +234,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
                 deliver(&result)?;
                 return Ok(u8::from(findings(args, &result)));
             }
-            let header = Header::new("mutate", &assay.entry, &(hash + &shard));
+            let header = Header::new("mutate", &under_test.entry, &(hash + &shard));
             let (journal, known) = match args.resume {
                 true => Journal::resume::<Entry>(&path, &header)?,
                 false => (Journal::create(&path, &header)?, Vec::new()),
@@ -243,7 +243,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         }
         None => (None, Vec::new()),
     };
-    let result = campaign::run(&matter, &request, lanes, journal.as_ref(), known)?;
+    let result = campaign::run(&campaign, &request, lanes, journal.as_ref(), known)?;
     deliver(&result)?;
     if let Some(journal) = journal {
         journal.remove()?;
@@ -259,7 +259,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
 fn complete(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
     // Whatever else is there is replaced, as without --resume.
     let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
-    let mend = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
+    let help = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
     let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
     let expected = shard.map(|s| s.to_string());
     let differing = [
@@ -271,7 +271,7 @@ fn complete(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<
             "{} is the result of another run: its {what} is `{found}`, this run's is `{expected}`",
             output.display()
         ))
-        .mend(mend)),
+        .help(help)),
         None => Ok(Some(*result)),
     }
 }

@@ -147,16 +147,16 @@ impl OutputFlags {
 pub fn check_writable(path: &Path) -> Result<()> {
     let what = format!("cannot write {}", path.display());
     if path.is_dir() {
-        return Err(Error::caller(format!("{what}: it is a folder")).mend("name a file in it"));
+        return Err(Error::caller(format!("{what}: it is a folder")).help("name a file in it"));
     }
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) if folder.exists() && !folder.is_dir() => {
             Err(Error::caller(format!("{what}: {} is not a folder", folder.display()))
-                .mend("name a file in an existing folder"))
+                .help("name a file in an existing folder"))
         }
         Some(folder) if !folder.exists() => {
             Err(Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
-                .mend(format!("create it first: mkdir -p {}", folder.display())))
+                .help(format!("create it first: mkdir -p {}", folder.display())))
         }
         _ => Ok(()),
     }

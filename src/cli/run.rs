@@ -35,7 +35,7 @@ pub struct RunArgs {
 }
 
 /// An executor with the kernel loaded, and on a device where tests have orders of work-groups, with one that keeps to them.
-struct Lane {
+struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
     mapped: Option<(ProgramId, GuardLayout)>,
@@ -46,20 +46,20 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     args.output.check()?;
     if let Some(folder) = args.save_outputs.as_ref().filter(|f| f.exists() && !f.is_dir()) {
         return Err(Error::caller(format!("cannot save outputs in {}: it is not a folder", folder.display()))
-            .mend("give --save-outputs a folder; it need not exist yet"));
+            .help("give --save-outputs a folder; it need not exist yet"));
     }
     let context = Context::create();
-    let Session { assay, loaded, tests, executors, seed, kernel, .. } =
+    let Session { under_test, loaded, tests, executors, seed, kernel, .. } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, false, Keeps::Maps)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
-    let code = is_wanted.then(|| group_order::build(&assay)).transpose()?;
+    let code = is_wanted.then(|| group_order::build(&under_test)).transpose()?;
     let mut lanes = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
-        lanes.push(Lane { executor, plain, mapped });
+        lanes.push(Runner { executor, plain, mapped });
     }
     let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
     let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, t| {
@@ -93,7 +93,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let result = RunResult {
         schema: RunResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: assay.entry.clone(),
+        kernel: under_test.entry.clone(),
         source: shown(&kernel),
         device: Some(session::device(lanes[0].executor.device())),
         seed,
@@ -167,7 +167,7 @@ fn save(folder: &std::path::Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>
     let folder = folder.join(safe);
     std::fs::create_dir_all(&folder).map_err(|e| {
         Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
-            .mend("give --save-outputs a folder in which files can be made")
+            .help("give --save-outputs a folder in which files can be made")
     })?;
     for output in &test.outputs {
         if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {

@@ -9,10 +9,10 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Prepared};
-use crate::coverage::build::{Assay, Level};
+use crate::coverage::build::{KernelUnderTest, Level};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Lanes, Simulator, Target, simulator};
+use crate::exec::{DeviceInfo, Simulator, StartingExecutors, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
@@ -20,9 +20,9 @@ use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
 use crate::suite::schedule::Schedule;
-use crate::sync::families;
-use crate::sync::families::{Plan, Planned};
-use crate::sync::scheduling::{self, Lane, ScheduleOptions};
+use crate::sync::schedule_families;
+use crate::sync::schedule_families::{Plan, Planned};
+use crate::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
 
 /// Run a suite's tests under many orders of work-groups and work-items
 #[derive(Debug, Args)]
@@ -77,25 +77,25 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
     let context = Context::create();
-    let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+    let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    let (mut lanes, device) = lanes(&assay, starting, &args.execution)?;
+    let (mut lanes, device) = lanes(&under_test, starting, &args.execution)?;
     if device.kind != simulator::KIND {
-        session::takes_faults(&tests, &assay.interface, &device)?;
+        session::takes_faults(&tests, &under_test.interface, &device)?;
     }
     for test in &mut tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(assay.interface.required_local, device.max_work_group_size));
+        range.local = Some(range.local_or_default(under_test.interface.required_local, device.max_work_group_size));
     }
-    let exact = lanes.iter().all(Lane::is_exact);
+    let exact = lanes.iter().all(ScheduleRunner::is_exact);
     if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
         return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
-            .mend("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
+            .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
     let jobs = match &args.replay {
         None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
-        Some(replay) => vec![recorded(replay, &assay, &tests)?],
+        Some(replay) => vec![recorded(replay, &under_test, &tests)?],
     };
     let kept = |job: &Job<'_>| {
         let all = job.recorded.iter().flatten();
@@ -103,7 +103,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     };
     if !exact && !jobs.iter().all(kept) {
         return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
-            .mend("the schedule to replay has one: run it on the simulator with --device sim"));
+            .help("the schedule to replay has one: run it on the simulator with --device sim"));
     }
     let repeats = args.repeats.unwrap_or(if exact { 1 } else { REPEATS });
     let options = ScheduleOptions { repeats, timeout: session::limit(&args.execution) };
@@ -121,7 +121,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let result = ScheduleResult {
         schema: ScheduleResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: assay.entry.clone(),
+        kernel: under_test.entry.clone(),
         source: shown(&kernel),
         device: Some(session::device(&device)),
         seed,
@@ -137,9 +137,13 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
 }
 
 /// What runs the tests: devices with a kernel whose ids go through a map, or simulators.
-fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Result<(Vec<Lane>, DeviceInfo)> {
+fn lanes(
+    under_test: &KernelUnderTest<'_>,
+    starting: StartingExecutors,
+    execution: &ExecutionFlags,
+) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
     // Code is made while there is one thread, and while workers start.
-    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(assay)?) } else { None };
+    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
     let executors: Vec<Box<dyn Executor>> = match execution.device {
         DeviceRequest::Simulator => Vec::new(),
         _ => {
@@ -157,23 +161,23 @@ fn lanes(assay: &Assay<'_>, starting: Lanes, execution: &ExecutionFlags) -> Resu
         }
         let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
             executor.finish_load(program)?;
-            Ok(Lane::Mapped { executor, program, layout: mapped.layout })
+            Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
         };
         return Ok((lanes.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
     drop(executors);
-    let code = assay.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
+    let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
     let lane = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
         let program = simulator.load(&code)?;
-        Ok(Lane::Simulator { simulator, program })
+        Ok(ScheduleRunner::Simulator { simulator, program })
     };
-    let lanes: Vec<Lane> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
+    let lanes: Vec<ScheduleRunner> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
     Ok((lanes, crate::exec::simulator::device()))
 }
 
 fn plan(
-    lane: &mut Lane,
+    lane: &mut ScheduleRunner,
     test: &resolve::Test,
     count: usize,
     seed: u64,
@@ -186,21 +190,21 @@ fn plan(
 }
 
 /// The schedule that a result has at an index, with the one that its test's others were compared with.
-fn recorded<'a>(replay: &Replay, assay: &Assay<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
+fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
     let path = replay.result.display();
-    let wrong = |what: String| Error::caller(what).mend("name a result that `kassay schedule -o` wrote for this suite");
+    let wrong = |what: String| Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite");
     let result = match store::read(&replay.result)? {
         AnyResult::Schedule(result) => *result,
         other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
     };
-    if result.kernel != assay.entry {
-        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.kernel, assay.entry)));
+    if result.kernel != under_test.entry {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.kernel, under_test.entry)));
     }
     let of = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
     let Some(known) = result.tests.iter().find(of) else {
         let last = result.tests.iter().flat_map(|t| &t.schedules).map(|s| s.index).max().unwrap_or(0);
         return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
-            .mend(format!("its schedules have the indices 0 to {last}")));
+            .help(format!("its schedules have the indices 0 to {last}")));
     };
     let Some(test) = tests.iter().find(|t| t.name == known.name) else {
         return Err(wrong(format!("the suite has no test \"{}\", of which that schedule is", known.name)));
@@ -247,7 +251,7 @@ fn notes(tests: &[Test], exact: bool) -> Vec<String> {
     if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
         notes.push("kassay check tells which accesses race".to_owned());
     }
-    let directed = families::Family::Directed.name();
+    let directed = schedule_families::Family::Directed.name();
     if tests.iter().flat_map(|t| &t.schedules).any(|s| s.family == directed) {
         notes.push("directed schedules bring accesses that race into a certain order".to_owned());
     }

@@ -9,9 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, note};
-use crate::coverage::build::{self, Assay, File, Level};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, Lanes, ProgramId, Started, Target, WorkerOptions};
+use crate::exec::{DeviceInfo, Executor, ProgramId, Started, StartingExecutors, Target, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::interface::Interface;
 use crate::result;
@@ -21,7 +21,7 @@ use crate::suite::schedule::Schedule;
 
 /// A suite and its kernel, ready to run.
 pub struct Session<'c> {
-    pub assay: Assay<'c>,
+    pub under_test: KernelUnderTest<'c>,
     pub loaded: Loaded,
     pub tests: Vec<Test>,
     /// Each with the kernel as it is, which may still be building: `finish_load` has to follow.
@@ -32,11 +32,11 @@ pub struct Session<'c> {
 
 /// A suite and its kernel, compiled, with executors that are starting.
 pub struct Prepared<'c> {
-    pub assay: Assay<'c>,
+    pub under_test: KernelUnderTest<'c>,
     pub loaded: Loaded,
     /// Work-group sizes are still open where the suite leaves them so.
     pub tests: Vec<Test>,
-    pub starting: Lanes,
+    pub starting: StartingExecutors,
     pub seed: u64,
     pub kernel: PathBuf,
 }
@@ -61,30 +61,30 @@ impl<'c> Prepared<'c> {
             Some(_) => (execution.jobs as usize).min(suite.tests.len()).max(1),
             None => execution.jobs as usize,
         };
-        let starting = Lanes::start(&execution.device, &WorkerOptions::default(), lanes)?;
+        let starting = StartingExecutors::start(&execution.device, &WorkerOptions::default(), lanes)?;
         let options = kernel.kernel_options(suite.options.clone());
         let loaded = compile::load(&suite.kernel, &options, with_ast.unwrap_or(true))?;
-        let file = File::parse(context, &loaded)?;
+        let file = KernelFile::parse(context, &loaded)?;
         let entry = match (&kernel.entry, &suite.entry) {
             (None, Some(name)) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
             (name, _) => file.choose(name.as_deref())?,
         };
         let sources = build::sources_of(&suite.kernel);
-        let mut assay = file.assay_at(level, &entry, &loaded, &sources)?;
+        let mut under_test = file.assay_at(level, &entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
-        let tests = suite.resolve(&assay.interface, seed)?;
+        let tests = suite.resolve(&under_test.interface, seed)?;
         // Work-items are interrupted where code tells of its accesses.
-        assay.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
-        Ok(Prepared { assay, loaded, tests, starting, seed, kernel: suite.kernel })
+        under_test.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
+        Ok(Prepared { under_test, loaded, tests, starting, seed, kernel: suite.kernel })
     }
 }
 
 /// Decides the work-group sizes that suite and kernel leave open.
-pub fn decide_local(tests: &mut [Test], assay: &Assay<'_>, executors: &[Box<dyn Executor>]) {
+pub fn decide_local(tests: &mut [Test], under_test: &KernelUnderTest<'_>, executors: &[Box<dyn Executor>]) {
     let most = executors.first().map_or(1, |e| e.device().max_work_group_size);
     for test in tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(assay.interface.required_local, most));
+        range.local = Some(range.local_or_default(under_test.interface.required_local, most));
     }
 }
 
@@ -101,20 +101,20 @@ impl<'c> Session<'c> {
         with_ast: bool,
         keeps: Keeps,
     ) -> Result<Session<'c>> {
-        let Prepared { assay, loaded, mut tests, starting, seed, kernel } =
+        let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
             Prepared::open(context, path, kernel, execution, Level::Raw, Some(with_ast))?;
         // This forks, so it is done while there is one thread; and meanwhile workers start.
         let expected = starting.target();
-        let mut plain = assay.plain(expected)?;
-        let mut executors = ready(starting, &tests, &assay.interface, keeps)?;
+        let mut plain = under_test.plain(expected)?;
+        let mut executors = ready(starting, &tests, &under_test.interface, keeps)?;
         let target = executors[0].target();
         if target != expected {
-            plain = assay.plain(target)?;
+            plain = under_test.plain(target)?;
         }
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
-        decide_local(&mut tests, &assay, &executors);
+        decide_local(&mut tests, &under_test, &executors);
         let executors = executors.into_iter().zip(programs).collect();
-        Ok(Session { assay, loaded, tests, executors, seed, kernel })
+        Ok(Session { under_test, loaded, tests, executors, seed, kernel })
     }
 }
 
@@ -130,7 +130,12 @@ pub enum Keeps {
 ///
 /// # Errors
 /// As of the device; `Caller` if it cannot keep a test's schedule.
-pub fn ready(starting: Lanes, tests: &[Test], interface: &Interface, keeps: Keeps) -> Result<Vec<Box<dyn Executor>>> {
+pub fn ready(
+    starting: StartingExecutors,
+    tests: &[Test],
+    interface: &Interface,
+    keeps: Keeps,
+) -> Result<Vec<Box<dyn Executor>>> {
     let Started { executors, note: why } = starting.ready()?;
     if let Some(why) = why {
         note(&why);
@@ -150,7 +155,7 @@ pub fn ready(starting: Lanes, tests: &[Test], interface: &Interface, keeps: Keep
             test.name,
             first.device().name
         ))
-        .mend(format!("run it on the simulator with --device sim, or leave {out} out"))),
+        .help(format!("run it on the simulator with --device sim, or leave {out} out"))),
         _ => Ok(executors),
     }
 }
@@ -167,7 +172,7 @@ pub fn takes_faults(tests: &[Test], interface: &Interface, device: &DeviceInfo) 
             "the test `{}` allows faults, which {} cannot run: {why}",
             test.name, device.name
         ))
-        .mend("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough")),
+        .help("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough")),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
 /// One kernel of a loaded file, in canonical form.
-pub struct Assay<'c> {
+pub struct KernelUnderTest<'c> {
     /// The canonical form. Passes work on clones.
     pub module: Module<'c>,
     pub machine: TargetMachine,
@@ -38,7 +38,7 @@ pub struct Assay<'c> {
 }
 
 /// Parses a loaded file once; kernels are taken from clones.
-pub struct File<'c> {
+pub struct KernelFile<'c> {
     module: Module<'c>,
     machine: TargetMachine,
     pub kernels: Vec<String>,
@@ -66,14 +66,14 @@ impl Level {
     }
 }
 
-impl<'c> File<'c> {
+impl<'c> KernelFile<'c> {
     /// # Errors
     /// `Caller` if the file holds no usable module or no kernel; `Environment` if LLVM lacks its SPIR-V backend.
-    pub fn parse(context: &'c Context, loaded: &Loaded) -> Result<File<'c>> {
+    pub fn parse(context: &'c Context, loaded: &Loaded) -> Result<KernelFile<'c>> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(File { module, machine, kernels, source: loaded.source.clone() })
+        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone() })
     }
 
     /// The kernel to work on: the one named, or the only one.
@@ -85,12 +85,12 @@ impl<'c> File<'c> {
         match (entry, &self.kernels[..]) {
             (Some(name), all) if all.iter().any(|k| k == name) => Ok(name.to_owned()),
             (Some(name), []) => Err(Error::caller(format!("{source} has no kernel `{name}`, nor any other"))
-                .mend("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)")),
+                .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)")),
             (Some(name), all) => Err(Error::caller(format!("{source} has no kernel `{name}`"))
-                .mend(format!("its kernels: {}", all.join(", ")))),
+                .help(format!("its kernels: {}", all.join(", ")))),
             (None, [only]) => Ok(only.clone()),
             (None, all) => Err(Error::caller(format!("{source} has {} kernels", all.len()))
-                .mend(format!("name one with --entry: {}", all.join(", ")))),
+                .help(format!("name one with --entry: {}", all.join(", ")))),
         }
     }
 
@@ -98,7 +98,7 @@ impl<'c> File<'c> {
     ///
     /// # Errors
     /// As of the canonical form and the interface.
-    pub fn assay(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
+    pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
         self.assay_at(Level::Raw, entry, loaded, sources)
     }
 
@@ -106,7 +106,13 @@ impl<'c> File<'c> {
     ///
     /// # Errors
     /// As of [`File::assay`]; `Internal` if a pass fails.
-    pub fn assay_at(&self, level: Level, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<Assay<'c>> {
+    pub fn assay_at(
+        &self,
+        level: Level,
+        entry: &str,
+        loaded: &Loaded,
+        sources: &Sources,
+    ) -> Result<KernelUnderTest<'c>> {
         let module = self.module.clone();
         canonical::keep_only(&module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
@@ -121,7 +127,7 @@ impl<'c> File<'c> {
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
         let ast = loaded.ast.as_ref().filter(|_| level == Level::Raw);
         let sites = Sites::read(&module, entry, from_spirv, ast, sources);
-        Ok(Assay {
+        Ok(KernelUnderTest {
             module,
             machine: spirv::machine()?,
             entry: entry.to_owned(),
@@ -150,7 +156,7 @@ impl Observing {
     }
 }
 
-impl<'c> Assay<'c> {
+impl<'c> KernelUnderTest<'c> {
     /// A (woven) clone of the kernel as code for a device or the simulator.
     fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
         match target {
@@ -186,7 +192,7 @@ impl<'c> Assay<'c> {
     /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
     ///
     /// # Errors
-    /// As [`Assay::instrumented`]; [`Error::late`] at the deadline.
+    /// As [`KernelUnderTest::instrumented`]; [`Error::late`] at the deadline.
     pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
         self.begin_observed(slots, deadline)?.end()
     }
@@ -194,7 +200,7 @@ impl<'c> Assay<'c> {
     /// The same, while the caller does something else.
     ///
     /// # Errors
-    /// As [`Assay::instrumented`].
+    /// As [`KernelUnderTest::instrumented`].
     pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<Observing> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
@@ -209,7 +215,7 @@ impl<'c> Assay<'c> {
     /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
     ///
     /// # Errors
-    /// As [`Assay::instrumented`].
+    /// As [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
         CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
@@ -247,7 +253,7 @@ impl<'c> Assay<'c> {
     /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
     ///
     /// # Errors
-    /// As of [`Assay::hooked`] and [`Assay::instrumented`].
+    /// As of [`KernelUnderTest::hooked`] and [`KernelUnderTest::instrumented`].
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {

@@ -1,7 +1,7 @@
 //! Orders of work-groups on OpenCL devices: the kernel reads its ids through a map (`instrument::ids`), so that the n-th launched
 //! group does the work of another one. That changes what runs early, not what runs when.
 
-use super::build::Assay;
+use super::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::{Code, Executor, ProgramId, RunOptions, RunResult, Target};
 use crate::instrument::coverage::CoveragePlan;
@@ -23,31 +23,31 @@ pub struct Mapped {
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
-pub fn build(assay: &Assay<'_>) -> Result<Mapped> {
-    let module = assay.module.clone();
-    let layout = GuardLayout { args: assay.interface.args.len() as u32 };
+pub fn build(under_test: &KernelUnderTest<'_>) -> Result<Mapped> {
+    let module = under_test.module.clone();
+    let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
     // Without mutants that gives the kernel its probe buffer, and nothing else.
-    schemata::weave(&module, &assay.sites, &[], false)?;
+    schemata::weave(&module, &under_test.sites, &[], false)?;
     refuse_other_ids(&module)?;
-    ids::batched(&module, &assay.entry, layout, &assay.machine)?;
-    spirv::prepare(&module, &assay.entry, &assay.machine)?;
-    let spirv = spirv::emit(&module, &assay.machine)?;
-    Ok(Mapped { code: Code::spirv(spirv, &assay.entry, spirv::build_options(&module)), layout })
+    ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
+    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
+    let spirv = spirv::emit(&module, &under_test.machine)?;
+    Ok(Mapped { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
 }
 
 /// The same with coverage probes; the map lies behind what the plan's layout has.
 ///
 /// # Errors
 /// As of [`build`].
-pub fn instrumented(assay: &Assay<'_>, slots: Slots) -> Result<(Code, CoveragePlan)> {
-    let module = assay.module.clone();
-    let plan = CoveragePlan::new(&assay.sites, slots);
-    plan.weave(&module, &assay.sites, Target::SpirV)?;
+pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots) -> Result<(Code, CoveragePlan)> {
+    let module = under_test.module.clone();
+    let plan = CoveragePlan::new(&under_test.sites, slots);
+    plan.weave(&module, &under_test.sites, Target::SpirV)?;
     refuse_other_ids(&module)?;
-    ids::mapped(&module, &assay.entry, assay.interface.args.len() as u32, &assay.machine)?;
-    spirv::prepare(&module, &assay.entry, &assay.machine)?;
-    let spirv = spirv::emit(&module, &assay.machine)?;
-    Ok((Code::spirv(spirv, &assay.entry, spirv::build_options(&module)), plan))
+    ids::mapped(&module, &under_test.entry, under_test.interface.args.len() as u32, &under_test.machine)?;
+    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
+    let spirv = spirv::emit(&module, &under_test.machine)?;
+    Ok((Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), plan))
 }
 
 /// Ids that are not read by OpenCL C's functions would be those of the launch.
@@ -58,7 +58,7 @@ fn refuse_other_ids(module: &inkwell::module::Module<'_>) -> Result<()> {
     Err(Error::caller(
         "the kernel reads ids by SPIR-V's built-in variables, which cannot be put in another order on a device",
     )
-    .mend("run the tests that have a `map` on the simulator with --device sim"))
+    .help("run the tests that have a `map` on the simulator with --device sim"))
 }
 
 /// The probe buffer for a launch with coverage probes, with the map of its schedule.
@@ -99,7 +99,7 @@ pub fn check_groups(range: &NdRange) -> Result<()> {
         return Err(Error::caller(
             "work-groups can be put in order on a device only if all are of one size, and fewer than 2^32",
         )
-        .mend("give the test a `local` that divides its `global`, or run it on the simulator with --device sim"));
+        .help("give the test a `local` that divides its `global`, or run it on the simulator with --device sim"));
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ impl Vendors {
 pub fn folder_of(icds: &[Icd]) -> Result<TempDir> {
     let broken = |e: std::io::Error| {
         Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))
-            .mend("free some space in the temporary folder, or set TMPDIR")
+            .help("free some space in the temporary folder, or set TMPDIR")
     };
     let folder = tempfile::Builder::new().prefix("kassay-vendors-").tempdir().map_err(broken)?;
     for (n, icd) in icds.iter().enumerate() {

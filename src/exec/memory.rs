@@ -103,7 +103,7 @@ impl Shared {
     pub fn reserve(&mut self, len: u64, besides: u64) -> Result<()> {
         let lacking = |e: IoError| {
             Error::environment(format!("cannot share {len} bytes of memory with the worker: {e}"))
-                .mend("give the launch smaller buffers, or free some memory")
+                .help("give the launch smaller buffers, or free some memory")
         };
         let more = len.saturating_sub(self.len()).saturating_add(besides);
         if more > UNASKED

@@ -23,7 +23,7 @@ use crate::suite::launch::Launch;
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
-pub use start::{Lanes, Started};
+pub use start::{Started, StartingExecutors};
 
 /// A loaded program of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

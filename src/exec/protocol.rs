@@ -124,7 +124,7 @@ pub enum Reply {
     /// OpenCL itself does not work: the loader is missing, or a driver refuses everything.
     Broken {
         what: String,
-        mend: String,
+        help: String,
     },
     Devices(Vec<DeviceInfo>),
     Loaded,

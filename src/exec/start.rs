@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// Executors of one device that are starting, while the caller does other things.
 #[derive(Debug)]
-pub struct Lanes {
+pub struct StartingExecutors {
     count: usize,
     starting: Device,
 }
@@ -34,18 +34,18 @@ pub struct Started {
     pub note: Option<String>,
 }
 
-impl Lanes {
+impl StartingExecutors {
     /// Begins to start `count` executors (at least one) of the device asked for.
     ///
     /// # Errors
     /// `Environment` if the system gives no process for them.
-    pub fn start(request: &DeviceRequest, options: &WorkerOptions, count: usize) -> Result<Lanes> {
+    pub fn start(request: &DeviceRequest, options: &WorkerOptions, count: usize) -> Result<StartingExecutors> {
         let count = count.max(1);
         let or_simulator = *request == DeviceRequest::Auto;
         // Where no driver is installed nothing needs to be tried.
         if or_simulator && options.vendors.is_none() && Vendors::discover().icds.is_empty() {
             let instead = Some("there is no OpenCL device".to_owned());
-            return Ok(Lanes { count, starting: Device::Simulator { instead } });
+            return Ok(StartingExecutors { count, starting: Device::Simulator { instead } });
         }
         let starting = match request {
             DeviceRequest::Simulator => Device::Simulator { instead: None },
@@ -54,7 +54,7 @@ impl Lanes {
                 Device::Opencl { lanes: (0..count).map(lane).collect::<Result<_>>()?, or_simulator }
             }
         };
-        Ok(Lanes { count, starting })
+        Ok(StartingExecutors { count, starting })
     }
 
     /// The form of code that they will take, as far as that is known before they are ready.

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::path_conditions::{self, Facts};
 use super::intervals::Bounds;
+use super::path_conditions::{self, PathConditions};
 use super::polynomial::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
 use crate::program::{Op, Program, Region, ValueId};
@@ -42,7 +42,7 @@ pub struct Access {
 pub struct Reading<'p> {
     pub program: &'p Program,
     pub symbols: Symbols<'p>,
-    pub facts: Facts,
+    pub facts: PathConditions,
     pub accesses: Vec<Access>,
     /// What branches anywhere keep values below.
     pub bounds: Bounds,

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::access_summary::Reading;
 use super::fill::mix;
 use super::geometry::Geometry;
-use super::model::{KernelModel, Role, ScalarModel};
 use super::intervals::Ranges;
-use super::access_summary::Reading;
+use super::model::{KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar};
 use crate::suite::scalar_layout;
 

@@ -1,7 +1,7 @@
 //! How near inputs came to what no input has shown: for each comparison that always went one way the input with the smallest
 //! distance from the other, and inputs in which comparisons went some way in another order of magnitude of times.
 
-use super::genotype::Genes;
+use super::genotype::Genotype;
 use crate::exec::simulator::compare::Compared;
 use crate::suite::launch::Launch;
 
@@ -16,7 +16,7 @@ pub struct Champion {
     pub kind: u32,
     /// What was compared at that distance.
     pub operands: (u64, u64),
-    pub genes: Genes,
+    pub genotype: Genotype,
     pub launch: Launch,
     /// How often it was changed in vain.
     tries: u32,
@@ -40,15 +40,15 @@ pub struct Gain {
 }
 
 #[derive(Default)]
-pub struct Nearness {
+pub struct BranchDistances {
     ways: Vec<Way>,
-    varied: Vec<Genes>,
+    varied: Vec<Genotype>,
     next: usize,
 }
 
-impl Nearness {
+impl BranchDistances {
     /// Learns from a launch. Without genes it is no parent, but what it showed is known.
-    pub fn note(&mut self, compared: &[Compared], genes: Option<&Genes>, launch: &Launch) -> Gain {
+    pub fn note(&mut self, compared: &[Compared], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
         self.ways.resize_with(self.ways.len().max(2 * compared.len()), Way::default);
         let mut gain = Gain::default();
         for (compared, ways) in compared.iter().zip(self.ways.chunks_exact_mut(2)) {
@@ -60,25 +60,25 @@ impl Nearness {
                     way.times |= class;
                 } else if compared.distance[i] < u64::MAX && way.times == 0 {
                     let before = way.champion.as_ref().map_or(u64::MAX, |c| c.distance);
-                    let Some(genes) = genes.filter(|_| compared.distance[i] < before) else { continue };
+                    let Some(genotype) = genotype.filter(|_| compared.distance[i] < before) else { continue };
                     gain.nearer = true;
                     gain.halved |= compared.distance[i] <= before / 2;
                     way.champion = Some(Champion {
                         distance: compared.distance[i],
                         kind: compared.kind,
                         operands: compared.operands[i],
-                        genes: genes.clone(),
+                        genotype: genotype.clone(),
                         launch: launch.clone(),
                         tries: 0,
                     });
                 }
             }
         }
-        if let Some(genes) = genes.filter(|_| gain.varied) {
+        if let Some(genotype) = genotype.filter(|_| gain.varied) {
             if self.varied.len() < MOST_VARIED {
-                self.varied.push(genes.clone());
+                self.varied.push(genotype.clone());
             } else {
-                self.varied[self.next % MOST_VARIED] = genes.clone();
+                self.varied[self.next % MOST_VARIED] = genotype.clone();
                 self.next += 1;
             }
         }
@@ -93,7 +93,7 @@ impl Nearness {
         Some((champion, champion.tries - 1))
     }
 
-    pub fn varied(&self) -> &[Genes] {
+    pub fn varied(&self) -> &[Genotype] {
         &self.varied
     }
 }

@@ -6,22 +6,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::faulting_launches;
-use super::launch_builder::{Cost, Workshop};
-use super::output_dir;
-use super::fuzz::{self, Share};
 use super::buffer_growth;
+use super::faulting_launches;
+use super::fuzz::{self, Share};
 use super::interface_file::Wishes;
 use super::journal::{Entry, TestEntry};
+use super::launch_builder::{Cost, LaunchBuilder};
 use super::launches::Request;
 use super::minimise;
 use super::model::KernelModel;
+use super::output_dir;
 use super::search::{
     self, Ended, First, Found, Kept, Known, Limits, Progress, Ran, Runs, Search, Shown, Subject, Tried,
 };
-use super::solving::{self, Gave, Solved};
+use super::solving::{self, GaveUp, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::{self, Assay, Observing};
+use crate::coverage::build::{self, KernelUnderTest, Observing};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
@@ -36,7 +36,7 @@ use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStat
 use crate::result::journal::Journal;
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, Writing, WritingTest};
-use crate::symbolic::infeasible::Fate;
+use crate::symbolic::infeasible::ProofOutcome;
 
 /// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
 /// at least and at most.
@@ -48,7 +48,7 @@ const WHOLE: u64 = 32;
 const SCARCITY: u32 = 6;
 
 /// The kernel with probes on the simulator.
-pub struct Lane<'a> {
+pub struct Instrumented<'a> {
     simulator: Simulator,
     program: ProgramId,
     code: Arc<HostCode>,
@@ -59,32 +59,36 @@ pub struct Lane<'a> {
     thrift: Thrift,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> Instrumented<'a> {
     /// Whose code has to be there by `deadline`.
     ///
     /// # Errors
     /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory; [`Error::late`] at the deadline.
-    pub fn new(assay: &'a Assay<'_>, threads: usize, deadline: Option<Instant>) -> Result<Lane<'a>> {
-        Lane::of(assay, threads, assay.begin_observed(Slots::Groups, deadline)?)
+    pub fn new(
+        under_test: &'a KernelUnderTest<'_>,
+        threads: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Instrumented<'a>> {
+        Instrumented::of(under_test, threads, under_test.begin_observed(Slots::Groups, deadline)?)
     }
 
     /// Of code that is about to be made.
     ///
     /// # Errors
-    /// As [`Lane::new`].
-    pub fn of(assay: &'a Assay<'_>, threads: usize, observing: Observing) -> Result<Lane<'a>> {
+    /// As [`Instrumented::new`].
+    pub fn of(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: Observing) -> Result<Instrumented<'a>> {
         let (code, plan, comparisons) = observing.end()?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));
         };
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
-        let (sites, interface) = (&assay.sites, &assay.interface);
-        Ok(Lane { simulator, program, code, plan, comparisons, sites, interface, thrift: Thrift::default() })
+        let (sites, interface) = (&under_test.sites, &under_test.interface);
+        Ok(Instrumented { simulator, program, code, plan, comparisons, sites, interface, thrift: Thrift::default() })
     }
 }
 
-impl Runs for Lane<'_> {
+impl Runs for Instrumented<'_> {
     fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran> {
         let range = &launch.range;
         let Some(words) = self.plan.layout.words_for(range) else { return Ok(Ran::Useless) };
@@ -206,7 +210,7 @@ pub struct Log<'a> {
 /// # Errors
 /// As of [`Runs::run`] and of the first launches; `Environment` if the journal cannot be written.
 pub fn generate(
-    assay: &Assay<'_>,
+    under_test: &KernelUnderTest<'_>,
     model: &KernelModel,
     wishes: &Wishes,
     options: &Options,
@@ -215,13 +219,13 @@ pub fn generate(
     log: Log<'_>,
 ) -> Result<Generated> {
     let begun = Instant::now();
-    let workshop = Workshop::new(model, cost(wishes, options));
-    let outcomes = search::outcomes(&assay.sites);
-    let is_goal: Vec<bool> = outcomes.iter().map(|(s, _)| GOALS.contains(&assay.sites.sites[*s].kind)).collect();
+    let launch_builder = LaunchBuilder::new(model, cost(wishes, options));
+    let outcomes = search::outcomes(&under_test.sites);
+    let is_goal: Vec<bool> = outcomes.iter().map(|(s, _)| GOALS.contains(&under_test.sites.sites[*s].kind)).collect();
     let request = Request { range: wishes.range.clone(), seed: options.seed };
-    let subject = Subject { workshop: &workshop, wishes, outcomes: &outcomes, goals: &is_goal };
+    let subject = Subject { launch_builder: &launch_builder, wishes, outcomes: &outcomes, goals: &is_goal };
     let before = begun.saturating_duration_since(options.begun);
-    let view = View { sites: &assay.sites, outcomes: &outcomes, before, source: &options.source };
+    let view = View { sites: &under_test.sites, outcomes: &outcomes, before, source: &options.source };
     let mut record = |kept: &Kept, gained: &[usize], tried: &Tried| match log.journal {
         Some(journal) => write_down(journal, &view, kept, gained, tried, options.begun),
         None => Ok(()),
@@ -231,7 +235,7 @@ pub fn generate(
     let ended = fuzz::fuzz(&mut search, &request, &Share::of(&options.limits, begun, options.solve))?;
     let solved = match options.solve {
         true => {
-            let mut decided = |outcome: usize, fate: &Fate| match (
+            let mut decided = |outcome: usize, fate: &ProofOutcome| match (
                 log.journal,
                 view.proved(outcome, fate, options.begun.elapsed()),
             ) {
@@ -241,7 +245,7 @@ pub fn generate(
             let sources = build::sources_of(Path::new(&options.source));
             solving::solve(
                 &mut search,
-                assay,
+                under_test,
                 &GOALS,
                 proofs(&log.known, &view),
                 &mut decided,
@@ -251,10 +255,10 @@ pub fn generate(
         }
         false => Solved::default(),
     };
-    faulting_launches::cover(&mut search, assay, &request, options.solve, &solved.fates)?;
+    faulting_launches::cover(&mut search, under_test, &request, options.solve, &solved.fates)?;
     minimise::minimise(&mut search)?;
     let found = search.found();
-    let mut goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options }, &assay.interface);
+    let mut goals = goals(&view, &found, &solved, &Ends { fuzzing: ended, options }, &under_test.interface);
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
@@ -271,8 +275,8 @@ pub fn generate(
     };
     let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = found.tests.iter().map(tally).collect();
-    let coverage = summary::coverage(&assay.sites, &tallies, false);
-    let mut notes = assay.sites.notes();
+    let coverage = summary::coverage(&under_test.sites, &tallies, false);
+    let mut notes = under_test.sites.notes();
     if found.tests.is_empty() {
         notes.push(match found.tried.executions {
             0 => "no launch was made, so the suite has no test".to_owned(),
@@ -286,10 +290,10 @@ pub fn generate(
 }
 
 /// What is said of a kernel of which no launch can be made, and `why`.
-pub fn without_launches(assay: &Assay<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
+pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
     let why = &format!("no launch was made: {}", why.report().what);
-    let outcomes = search::outcomes(&assay.sites);
-    let view = View { sites: &assay.sites, outcomes: &outcomes, before: Duration::ZERO, source };
+    let outcomes = search::outcomes(&under_test.sites);
+    let view = View { sites: &under_test.sites, outcomes: &outcomes, before: Duration::ZERO, source };
     let time_s = begun.elapsed().as_secs_f64();
     let open = |outcome| {
         let goal = view.goal(outcome, None, &GOALS)?;
@@ -298,9 +302,9 @@ pub fn without_launches(assay: &Assay<'_>, source: &str, begun: Instant, why: &E
     let mut goals: Vec<Goal> = (0..outcomes.len()).filter_map(open).collect();
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     let summary = GenerateSummary { unknown: goals.len() as u64, ..GenerateSummary::default() };
-    let mut notes = assay.sites.notes();
+    let mut notes = under_test.sites.notes();
     notes.push(format!("{why}, so the suite has no test; --budget gives more time"));
-    let coverage = summary::coverage(&assay.sites, &[], false);
+    let coverage = summary::coverage(&under_test.sites, &[], false);
     Generated { tests: Vec::new(), coverage, goals, summary, notes }
 }
 
@@ -348,8 +352,8 @@ impl View<'_> {
 
 impl View<'_> {
     /// The goal of an outcome that a proof says is impossible.
-    fn proved(&self, outcome: usize, fate: &Fate, after: Duration) -> Option<Goal> {
-        let Fate::Infeasible { reason, preconditions } = fate else { return None };
+    fn proved(&self, outcome: usize, fate: &ProofOutcome, after: Duration) -> Option<Goal> {
+        let ProofOutcome::Infeasible { reason, preconditions } = fate else { return None };
         Some(Goal {
             status: GoalStatus::Infeasible,
             by: Some(By::Smt),
@@ -393,7 +397,7 @@ fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
         Ok(Known {
             name: test.name.clone(),
             first: First { by: test.by, after },
-            genes: test.genes.clone(),
+            genotype: test.genotype.clone(),
             launch: test.launch()?,
             preconditions: test.preconditions.clone(),
             tried: test.tried,
@@ -403,7 +407,7 @@ fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
 }
 
 /// The proofs that a journal holds, by watched outcome.
-fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<Fate>> {
+fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<ProofOutcome>> {
     let mut proved: HashMap<(&str, &str), &Goal> = HashMap::new();
     for entry in entries {
         if let Entry::Goal(goal) = entry
@@ -417,7 +421,7 @@ fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<Fate>> {
         let site = &view.sites.sites[*s];
         let goal = proved.get(&(site.id.as_str(), site.outcomes[*o].label.as_str()))?;
         let reason = goal.reason.clone().unwrap_or_default();
-        Some(Fate::Infeasible { reason, preconditions: goal.preconditions.clone() })
+        Some(ProofOutcome::Infeasible { reason, preconditions: goal.preconditions.clone() })
     };
     view.outcomes.iter().map(fate).collect()
 }
@@ -447,7 +451,7 @@ fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>, inter
             return Some(proved);
         }
         let mut bound = format!("{executions} launches of up to {largest} work-items, {faulted} of which faulted");
-        if let Some(Fate::Unknown { bound: Some(limit), .. }) = fate {
+        if let Some(ProofOutcome::Unknown { bound: Some(limit), .. }) = fate {
             let _ = write!(bound, "; {limit}");
         }
         let reason = Some(reason(ends, solved, fate));
@@ -468,19 +472,19 @@ pub(super) fn searched(ended: Ended, attempts: u64) -> String {
 }
 
 /// Why an outcome is unknown: how the searches ended, and why there is no proof.
-fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&Fate>) -> String {
+fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&ProofOutcome>) -> String {
     let mut reason = searched(ends.fuzzing, ends.options.limits.attempts);
     let solving = match solved.ended {
         None => "not solved for: --no-smt was given",
-        Some(Gave::NoPaths) => "no path that was seen leads there by another choice of inputs",
-        Some(Gave::NoParent) => "not solved for, as no launch came to its end",
-        Some(Gave::Fruitless) => "what the solver proposed did not cover it",
-        Some(Gave::OutOfTime) => "the time was up while solving",
-        Some(Gave::OutOfExecutions) => "the launches allowed were made while solving",
-        Some(Gave::Done) => "solving ended",
+        Some(GaveUp::NoPaths) => "no path that was seen leads there by another choice of inputs",
+        Some(GaveUp::NoParent) => "not solved for, as no launch came to its end",
+        Some(GaveUp::Fruitless) => "what the solver proposed did not cover it",
+        Some(GaveUp::OutOfTime) => "the time was up while solving",
+        Some(GaveUp::OutOfExecutions) => "the launches allowed were made while solving",
+        Some(GaveUp::Done) => "solving ended",
     };
     let _ = write!(reason, "; {solving}");
-    if let Some(Fate::Unknown { reason: why, .. }) = fate {
+    if let Some(ProofOutcome::Unknown { reason: why, .. }) = fate {
         let _ = write!(reason, "; not proved impossible: {why}");
     }
     reason
@@ -499,7 +503,7 @@ pub struct Kernel<'a> {
 ///
 /// # Errors
 /// As of [`output_dir::write`].
-pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: &[Kept]) -> Result<()> {
+pub fn write_suite(folder: &Path, kernel: Kernel<'_>, under_test: &KernelUnderTest<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
         By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
@@ -507,7 +511,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
     };
     let suite = Writing {
         kernel: write::relative(folder, kernel.path),
-        entry: &assay.entry,
+        entry: &under_test.entry,
         options: kernel.options,
         name: Some("generated"),
         description: Some("Written by kassay generate."),
@@ -522,7 +526,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, assay: &Assay<'_>, tests: 
             })
             .collect(),
     };
-    output_dir::write(folder, &suite, &assay.interface)
+    output_dir::write(folder, &suite, &under_test.interface)
 }
 
 #[cfg(test)]

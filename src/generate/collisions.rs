@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
+use super::access_summary::{Access, Reading, Way};
 use super::assign::{self, Number, Scalars};
-use super::launch_builder::Workshop;
 use super::geometry::Geometry;
+use super::launch_builder::LaunchBuilder;
 use super::launches::{self, GeneratedLaunch, Planned};
 use super::model::{KernelModel, Role, ScalarModel};
-use super::access_summary::{Access, Reading, Way};
 use super::polynomial::{Atom, Id, Poly};
 use crate::error::Result;
 use crate::kernel::interface::ArgKind;
@@ -62,8 +62,12 @@ pub(super) struct Suspects {
 ///
 /// # Errors
 /// As of [`super::launches::launches`].
-pub(super) fn suspects(workshop: &Workshop<'_>, bases: &[Planned], over: impl Fn() -> bool) -> Result<Suspects> {
-    let candidates = Candidates::new(workshop);
+pub(super) fn suspects(
+    launch_builder: &LaunchBuilder<'_>,
+    bases: &[Planned],
+    over: impl Fn() -> bool,
+) -> Result<Suspects> {
+    let candidates = Candidates::new(launch_builder);
     let mut asked = BTreeSet::new();
     // Unrolled loops and inlined helpers repeat the same question.
     let mut is_new = |pair: &[&Access; 2]| asked.insert(pair.map(|a| (a.block, a.region, a.offset.clone(), a.bytes)));
@@ -94,7 +98,7 @@ pub(super) fn suspects(workshop: &Workshop<'_>, bases: &[Planned], over: impl Fn
             let in_base = [&question.conditions[..], &question.as_base[..]].concat();
             if !matches!(session.ask(&in_base, &limits), Answer::Sat(_)) {
                 let values = question.values(&model);
-                found.extend(suspect(workshop, base, &values, region, &found)?);
+                found.extend(suspect(launch_builder, base, &values, region, &found)?);
             }
             break;
         }
@@ -104,17 +108,17 @@ pub(super) fn suspects(workshop: &Workshop<'_>, bases: &[Planned], over: impl Fn
 
 /// The launch with these values, unless it is known.
 fn suspect(
-    workshop: &Workshop<'_>,
+    launch_builder: &LaunchBuilder<'_>,
     base: &Planned,
     values: &[(Key, i128)],
     region: Region,
     known: &[Suspect],
 ) -> Result<Option<Suspect>> {
-    let model = workshop.model;
+    let model = launch_builder.model;
     let mut plan = base.plan();
     plan.scalars.extend(values.iter().map(|(key, n)| (*key, Number::Integer(*n))));
-    let outcome = workshop.try_out(&plan);
-    let launch = workshop.launch(&plan, &outcome)?;
+    let outcome = launch_builder.try_out(&plan);
+    let launch = launch_builder.launch(&plan, &outcome)?;
     if known.iter().any(|s| s.launch.launch == launch) {
         return Ok(None);
     }
@@ -138,7 +142,7 @@ fn scalar(model: &KernelModel, key: Key) -> Option<&ScalarModel> {
 
 /// Which accesses may meet because of which scalars.
 struct Candidates<'w, 'm> {
-    workshop: &'w Workshop<'m>,
+    launch_builder: &'w LaunchBuilder<'m>,
     /// Scalars that may have any value.
     free: BTreeSet<Key>,
     /// Accesses to memory that work-items share, at addresses that are known.
@@ -159,8 +163,8 @@ struct Place<'w> {
 impl<'w, 'm> Candidates<'w, 'm> {
     /// A scalar is free unless something says that it is a length, a row, a count, a divisor or a shift. Memory in which addresses go on from a free
     /// scalar, by ids or loops, is laid out by the host, who keeps its parts apart: it is left out.
-    fn new(workshop: &'w Workshop<'m>) -> Candidates<'w, 'm> {
-        let (model, reading) = (workshop.model, &workshop.reading);
+    fn new(launch_builder: &'w LaunchBuilder<'m>) -> Candidates<'w, 'm> {
+        let (model, reading) = (launch_builder.model, &launch_builder.reading);
         let may_be = |s: &&ScalarModel| {
             matches!(s.role, Role::Index | Role::Flag | Role::Data)
                 && !s.divides
@@ -170,7 +174,7 @@ impl<'w, 'm> Candidates<'w, 'm> {
         };
         let scalars = model.scalars.iter().filter(may_be).map(|s| (s.arg, s.offset));
         let free: BTreeSet<Key> = scalars.filter(|key| !is_length(reading, *key)).collect();
-        let mut candidates = Candidates { workshop, free, places: Vec::new() };
+        let mut candidates = Candidates { launch_builder, free, places: Vec::new() };
         if candidates.free.is_empty() {
             return candidates;
         }
@@ -208,7 +212,7 @@ impl<'w, 'm> Candidates<'w, 'm> {
 
     /// Whether a free scalar decides whether an access is made.
     fn is_guarded(&self, access: &Access) -> bool {
-        let facts = &self.workshop.reading.facts.blocks[access.block];
+        let facts = &self.launch_builder.reading.facts.blocks[access.block];
         facts.iter().any(|f| [&f.less, &f.than].iter().any(|side| !self.scalars_of(side).is_empty()))
     }
 
@@ -298,7 +302,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
                     conditions.push(self.terms.compare(Operation::Ult, id, size));
                 }
             }
-            for fact in &self.candidates.workshop.reading.facts.blocks[access.block] {
+            for fact in &self.candidates.launch_builder.reading.facts.blocks[access.block] {
                 // What is not known does not bind: the run will tell.
                 if let (Some(less), Some(than)) = (self.poly(&fact.less, who), self.poly(&fact.than, who)) {
                     conditions.push(self.terms.compare(Operation::Slt, less, than));
@@ -313,7 +317,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         }
         let region = pair[0].region;
         if let Region::Variable(index) = region {
-            let bytes = self.candidates.workshop.model.program.variables[index].bytes;
+            let bytes = self.candidates.launch_builder.model.program.variables[index].bytes;
             for offset in offsets {
                 let bytes = self.terms.constant(bytes, WORD);
                 conditions.push(self.terms.compare(Operation::Ult, offset, bytes));
@@ -339,7 +343,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
 
     /// Whether each group has such memory of its own.
     fn is_of_group(&self, region: Region) -> bool {
-        let args = &self.candidates.workshop.model.interface.args;
+        let args = &self.candidates.launch_builder.model.interface.args;
         match region {
             Region::Argument(position) => matches!(args[position as usize].kind, ArgKind::Local { .. }),
             _ => true,
@@ -378,7 +382,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
 
     /// The least and the greatest value of a free scalar.
     fn range(&self, key: Key) -> [i64; 2] {
-        let scalar = scalar(self.candidates.workshop.model, key);
+        let scalar = scalar(self.candidates.launch_builder.model, key);
         let (least, greatest) = scalar.and_then(|s| scalar_layout::range(s.scalar)).unwrap_or((0, MOST));
         let is_index = scalar.is_some_and(|s| s.role == Role::Index);
         let least = least.max(if is_index { 0 } else { -MOST });

@@ -1,8 +1,8 @@
 //! What the integers in a buffer are for: places elsewhere, offsets, numbers of turns, or mere data.
 
-use super::model::Contents;
-use super::intervals::Ranges;
 use super::access_summary::{Access, Reading, Way};
+use super::intervals::Ranges;
+use super::model::Contents;
 use super::polynomial::{Atom, Poly};
 use crate::program::{Kind, Op, Region, ValueId};
 

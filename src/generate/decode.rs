@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::launch_builder::{Outcome, Workshop};
-use super::genotype::{self, Edit, Genes};
 use super::buffer_growth::{self, Guess};
+use super::genotype::{self, Edit, Genotype};
 use super::interface_file::Wishes;
+use super::launch_builder::{LaunchBuilder, Outcome};
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
 
@@ -15,51 +15,53 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// Makes launches. What genes without their edits come to is remembered: most children differ from their parents in contents
 /// only, and need neither a dry run nor to be filled anew.
-pub struct Press<'w> {
-    workshop: &'w Workshop<'w>,
+pub struct Decoder<'w> {
+    launch_builder: &'w LaunchBuilder<'w>,
     wishes: &'w Wishes,
     /// When nothing more is made.
     end: Instant,
     /// The last ones, oldest first.
-    known: Vec<(Genes, Made, Vec<Guess>)>,
+    known: Vec<(Genotype, Decoded, Vec<Guess>)>,
 }
 
 /// A launch, and what is assumed of it.
-type Made = (Launch, Vec<String>);
+type Decoded = (Launch, Vec<String>);
 
-impl<'w> Press<'w> {
-    pub fn new(workshop: &'w Workshop<'w>, wishes: &'w Wishes, end: Instant) -> Press<'w> {
-        Press { workshop, wishes, end, known: Vec::new() }
+impl<'w> Decoder<'w> {
+    pub fn new(launch_builder: &'w LaunchBuilder<'w>, wishes: &'w Wishes, end: Instant) -> Decoder<'w> {
+        Decoder { launch_builder, wishes, end, known: Vec::new() }
     }
 
     /// The launch that genes come to; `None` if it would be too large, or the time is up. `tried`: what trying out its plan has given, if
     /// that was done.
     ///
     /// # Errors
-    /// As of [`Workshop::launch`].
-    pub fn express(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
-        let made = match self.known.iter().position(|(known, ..)| known.same_plan(genes)) {
+    /// As of [`LaunchBuilder::launch`].
+    pub fn express(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
+        let made = match self.known.iter().position(|(known, ..)| known.same_plan(genotype)) {
             Some(i) => {
                 let entry = self.known.remove(i);
                 let made = entry.1.clone();
                 self.known.push(entry);
                 made
             }
-            None => match self.base(genes, tried)? {
+            None => match self.base(genotype, tried)? {
                 Some(made) => made,
                 None => return Ok(None),
             },
         };
         let (mut launch, preconditions) = made;
-        for edit in &genes.edits {
+        for edit in &genotype.edits {
             let position = edit.position();
             if let (Some(value @ ArgValue::Sampler { .. }), Edit::Sampler { addressing, filter, normalized, .. }) =
                 (launch.args.get_mut(position), edit)
             {
                 *value = ArgValue::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
             } else if let Some(value) = launch.args.get_mut(position) {
-                let (workshop, wishes) = (self.workshop, self.wishes);
-                genotype::change(workshop, position, value, |bytes, ty| genotype::apply(edit, bytes, ty, workshop, wishes));
+                let (launch_builder, wishes) = (self.launch_builder, self.wishes);
+                genotype::change(launch_builder, position, value, |bytes, ty| {
+                    genotype::apply(edit, bytes, ty, launch_builder, wishes)
+                });
             }
         }
         Ok(Some((launch, preconditions)))
@@ -67,37 +69,39 @@ impl<'w> Press<'w> {
 
     /// Makes arguments of guessed length as large as an execution asked for, in what genes and all others of the same plan come to from
     /// now on. `false` if there is nothing to grow.
-    pub fn grow(&mut self, genes: &Genes, reached: &[(u32, u64)]) -> bool {
-        let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genes)) else {
+    pub fn grow(&mut self, genotype: &Genotype, reached: &[(u32, u64)]) -> bool {
+        let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genotype)) else {
             return false;
         };
         let has_grown = buffer_growth::grow(guesses, &mut made.0, &mut made.1, reached) && bytes(&made.0) <= MOST_BYTES;
         if has_grown {
-            bound(self.workshop, self.wishes, &mut made.0);
+            bound(self.launch_builder, self.wishes, &mut made.0);
         }
         has_grown
     }
 
     /// Without the edits.
-    fn base(&mut self, genes: &Genes, tried: Option<Outcome>) -> Result<Option<Made>> {
-        let plan = genes.plan();
-        let mut outcome = tried.unwrap_or_else(|| self.workshop.try_out(&plan));
-        for (position, (wish, arg)) in self.wishes.args.iter().zip(&self.workshop.model.interface.args).enumerate() {
+    fn base(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
+        let plan = genotype.plan();
+        let mut outcome = tried.unwrap_or_else(|| self.launch_builder.try_out(&plan));
+        for (position, (wish, arg)) in
+            self.wishes.args.iter().zip(&self.launch_builder.model.interface.args).enumerate()
+        {
             if let Some(size) = wish.size {
-                outcome.resize(position, size.saturating_mul(Workshop::element(arg).size()));
+                outcome.resize(position, size.saturating_mul(LaunchBuilder::element(arg).size()));
             }
         }
         if outcome.too_large || Instant::now() >= self.end {
             return Ok(None);
         }
-        let mut launch = self.workshop.launch(&plan, &outcome)?;
+        let mut launch = self.launch_builder.launch(&plan, &outcome)?;
         for (wish, value) in self.wishes.args.iter().zip(&mut launch.args) {
             if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
                 *value = given.clone();
             }
         }
-        bound(self.workshop, self.wishes, &mut launch);
-        let mut preconditions = self.workshop.model.preconditions.clone();
+        bound(self.launch_builder, self.wishes, &mut launch);
+        let mut preconditions = self.launch_builder.model.preconditions.clone();
         preconditions.extend(outcome.notes);
         let made = (launch, preconditions);
         if bytes(&made.0) <= MOST_BYTES {
@@ -111,17 +115,17 @@ impl<'w> Press<'w> {
                 wish.size.is_none() && wish.value.is_none()
             };
             guesses.retain(is_free);
-            self.known.push((Genes { edits: Vec::new(), ..genes.clone() }, made.clone(), guesses));
+            self.known.push((Genotype { edits: Vec::new(), ..genotype.clone() }, made.clone(), guesses));
         }
         Ok(Some(made))
     }
 }
 
 /// Brings what buffers and images hold within the user's bounds.
-fn bound(workshop: &Workshop<'_>, wishes: &Wishes, launch: &mut Launch) {
+fn bound(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes, launch: &mut Launch) {
     for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
         if wish.least.is_some() || wish.greatest.is_some() {
-            genotype::change(workshop, position, value, |bytes, ty| genotype::bound(bytes, ty, wishes, position));
+            genotype::change(launch_builder, position, value, |bytes, ty| genotype::bound(bytes, ty, wishes, position));
         }
     }
 }

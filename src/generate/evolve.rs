@@ -8,8 +8,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::{self, Number, Scalars, Style};
 use super::fill::Fill;
-use super::launch_builder::{Cost, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
+use super::launch_builder::{Cost, LaunchBuilder, Plan, Sides};
 use super::launches::{GeneratedLaunch, Request};
 use super::model::{KernelModel, Role};
 use crate::error::Result;
@@ -91,7 +91,7 @@ struct Individual {
 }
 
 struct Evolution<'m, 'r> {
-    workshop: Workshop<'m>,
+    launch_builder: LaunchBuilder<'m>,
     request: &'r Request,
     random: ChaCha8Rng,
     born: u64,
@@ -108,7 +108,7 @@ pub fn evolve(
     fitness: &mut Fitness<'_>,
 ) -> Result<Vec<Scored>> {
     let mut evolution = Evolution {
-        workshop: Workshop::new(model, Cost::default()),
+        launch_builder: LaunchBuilder::new(model, Cost::default()),
         request,
         random: ChaCha8Rng::seed_from_u64(request.seed),
         born: 0,
@@ -177,7 +177,7 @@ fn cauchy(random: &mut ChaCha8Rng) -> f64 {
 
 impl Evolution<'_, '_> {
     fn model(&self) -> &KernelModel {
-        self.workshop.model
+        self.launch_builder.model
     }
 
     /// A random solution: the sizes of one of the usual launches, with scalars as that launch has them or from anywhere near.
@@ -188,7 +188,8 @@ impl Evolution<'_, '_> {
         };
         let geometry = &geometries[(self.random.next_u64() % geometries.len() as u64) as usize];
         let seed = self.random.next_u64();
-        let mut scalars = assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Even, number, seed);
+        let mut scalars =
+            assign::scalars(self.model(), &self.launch_builder.reading, geometry, Style::Even, number, seed);
         if number > 0 {
             for value in scalars.values_mut() {
                 if let Number::Integer(n) = value {
@@ -242,7 +243,7 @@ impl Evolution<'_, '_> {
 
     /// What the model says of scalars still holds: rows do not overlap, divisors are not 0, arrays of fixed size do not overflow.
     fn keep_preconditions(&self, genes: &mut Genes, geometry: &Geometry) {
-        let least = assign::scalars(self.model(), &self.workshop.reading, geometry, Style::Least, 0, 0);
+        let least = assign::scalars(self.model(), &self.launch_builder.reading, geometry, Style::Least, 0, 0);
         for scalar in &self.model().scalars {
             let key = (scalar.arg, scalar.offset);
             let Some(Number::Integer(n)) = genes.scalars.get_mut(&key) else { continue };
@@ -261,7 +262,7 @@ impl Evolution<'_, '_> {
                 *n = 1;
             }
         }
-        assign::limit(self.model(), &self.workshop.reading, geometry, &mut genes.scalars);
+        assign::limit(self.model(), &self.launch_builder.reading, geometry, &mut genes.scalars);
     }
 
     fn measure(&mut self, mut genes: Genes, fitness: &mut Fitness<'_>) -> Result<Option<Individual>> {
@@ -277,8 +278,8 @@ impl Evolution<'_, '_> {
             seed: genes.seed,
             images: Sides::Launch,
         };
-        let outcome = self.workshop.try_out(&plan);
-        let launch = self.workshop.launch(&plan, &outcome)?;
+        let outcome = self.launch_builder.try_out(&plan);
+        let launch = self.launch_builder.launch(&plan, &outcome)?;
         let Some(footprint) = fitness(&launch, outcome.report.footprint)? else { return Ok(None) };
         self.born += 1;
         let mut preconditions = self.model().preconditions.clone();

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use super::assign::Number;
-use super::launch_builder::Workshop;
-use super::genotype::{Edit, Genes};
+use super::genotype::{Edit, Genotype};
+use super::launch_builder::LaunchBuilder;
 use super::model::KernelModel;
 use super::search::Search;
 use super::solving::{self, ATTEMPTS, PATH, STEPS};
@@ -24,22 +24,22 @@ const SINGLE: usize = 24;
 ///
 /// # Errors
 /// As of [`super::search::Runs::run`] and of the first launches.
-pub(super) fn mend(search: &mut Search<'_>, useless: &[Genes], end: Instant) -> Result<Vec<Genes>> {
+pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
     let subject = search.subject;
-    let (model, wishes) = (subject.workshop.model, subject.wishes);
+    let (model, wishes) = (subject.launch_builder.model, subject.wishes);
     let mut engine = Engine::new(&model.program, &model.interface, &solving::bounds(wishes), solving::ranges(wishes));
     let limits = Limits { rlimit: PATH, end: Some(end), steps: STEPS, attempts: ATTEMPTS };
     let mut made = Vec::new();
-    for genes in useless {
+    for genotype in useless {
         if search.over().is_some() || Instant::now() >= end {
             break;
         }
-        let Some((launch, preconditions)) = search.expressed(genes)? else { continue };
-        let Some(mended) = engine.mend(&launch, &limits) else { continue };
-        let child = told(genes, &launch, &mended, model);
+        let Some((launch, preconditions)) = search.expressed(genotype)? else { continue };
+        let Some(repaired) = engine.avoid_fault(&launch, &limits) else { continue };
+        let child = told(genotype, &launch, &repaired, model);
         let found = match search.attempt(child.clone(), None, By::Smt)? {
             Some(found) => Some(found),
-            None => search.attempt_launch(mended, preconditions, By::Smt)?,
+            None => search.attempt_launch(repaired, preconditions, By::Smt)?,
         };
         if let Some(found) = found {
             search.consider(found, "solved".to_owned())?;
@@ -50,19 +50,19 @@ pub(super) fn mend(search: &mut Search<'_>, useless: &[Genes], end: Instant) -> 
 }
 
 /// What the launch is made of, with the numbers that are others in `after`.
-fn told(genes: &Genes, before: &Launch, after: &Launch, model: &KernelModel) -> Genes {
-    let mut genes = genes.clone();
+fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
+    let mut genotype = genotype.clone();
     for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {
         match (old, new) {
             (ArgValue::Value(old), ArgValue::Value(new)) if old != new => {
                 for scalar in model.scalars.iter().filter(|s| s.arg as usize == position) {
                     if let Some(bytes) = new.get(scalar.offset as usize..) {
-                        genes.scalars.insert((scalar.arg, scalar.offset), number(scalar.scalar, bytes));
+                        genotype.scalars.insert((scalar.arg, scalar.offset), number(scalar.scalar, bytes));
                     }
                 }
             }
             (ArgValue::Buffer(old), ArgValue::Buffer(new)) if old != new => {
-                let ty = Workshop::element(&model.interface.args[position]);
+                let ty = LaunchBuilder::element(&model.interface.args[position]);
                 let size = ty.size().max(1) as usize;
                 for (leaf, at) in scalar_layout::leaves(&ty).into_iter().enumerate() {
                     let (from, to) = (at.offset as usize, (at.offset + at.scalar.size()) as usize);
@@ -74,10 +74,10 @@ fn told(genes: &Genes, before: &Launch, after: &Launch, model: &KernelModel) -> 
                         .collect();
                     match &changed[..] {
                         [(_, number), ..] if changed.len() > SINGLE => {
-                            genes.add(Edit::Every { position, leaf, number: *number });
+                            genotype.add(Edit::Every { position, leaf, number: *number });
                         }
                         few => few.iter().for_each(|(index, number)| {
-                            genes.add(Edit::Element { position, index: *index, leaf, number: *number });
+                            genotype.add(Edit::Element { position, index: *index, leaf, number: *number });
                         }),
                     }
                 }
@@ -85,7 +85,7 @@ fn told(genes: &Genes, before: &Launch, after: &Launch, model: &KernelModel) -> 
             _ => {}
         }
     }
-    genes
+    genotype
 }
 
 fn number(scalar: Scalar, bytes: &[u8]) -> Number {

@@ -7,7 +7,7 @@ use super::fuzz::{self, Share};
 use super::launches::Request;
 use super::search::Search;
 use super::solving;
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
 use crate::kernel::interface::{ArgKind, Interface};
@@ -15,7 +15,7 @@ use crate::lower::host::table::{HostTable, Storage};
 use crate::suite::faults::{self, Faulted, Reach};
 use crate::suite::format::FaultName;
 use crate::suite::launch::{ArgValue, Launch};
-use crate::symbolic::infeasible::Fate;
+use crate::symbolic::infeasible::ProofOutcome;
 
 /// Elements of the largest margin: what goes farther is no slip of an index.
 const MOST: u64 = 1 << 12;
@@ -111,17 +111,17 @@ pub fn said(fault: &Faulted, interface: &Interface) -> String {
 /// As of [`fuzz::fuzz`] and [`solving::solve`].
 pub fn cover(
     search: &mut Search<'_>,
-    assay: &Assay<'_>,
+    under_test: &KernelUnderTest<'_>,
     request: &Request,
     solve: bool,
-    fates: &[Option<Fate>],
+    fates: &[Option<ProofOutcome>],
 ) -> Result<()> {
     let goals = search.subject.goals;
-    let is_proved = |o: usize| matches!(fates.get(o), Some(Some(Fate::Infeasible { .. })));
+    let is_proved = |o: usize| matches!(fates.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
     let left: Vec<usize> =
         (0..goals.len()).filter(|o| goals[*o] && search.first()[*o].is_none() && !is_proved(*o)).collect();
     // Divisors are kept from being 0.
-    let may_divide = search.subject.workshop.model.scalars.iter().any(|s| s.divides);
+    let may_divide = search.subject.launch_builder.model.scalars.iter().any(|s| s.divides);
     let nothing_faults = search.tried().faulted == 0 && !may_divide;
     if left.is_empty() && !search.kept().is_empty() || nothing_faults || search.over().is_some() {
         return Ok(());
@@ -139,7 +139,7 @@ pub fn cover(
         fuzz::fuzz(search, request, &share)?;
     }
     if solve && is_left(search) {
-        solving::solve_with_faults(search, assay, &left)?;
+        solving::solve_with_faults(search, under_test, &left)?;
     }
     Ok(())
 }

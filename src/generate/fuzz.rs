@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use super::fill::mix;
-use super::genotype::Genes;
-use super::launches::{self, Request};
 use super::fault_avoidance;
+use super::fill::mix;
+use super::genotype::Genotype;
 use super::input_mutations::Mutator;
+use super::launches::{self, Request};
 use super::search::{Ended, Limits, Search};
 use crate::error::Result;
 use crate::result::generate::By;
@@ -53,13 +53,13 @@ impl Share {
 /// As of [`super::search::Runs::run`] and of the first launches.
 pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result<Ended> {
     let subject = search.subject;
-    let (mut parents, mut useless): (Vec<Genes>, Vec<Genes>) = (Vec::new(), Vec::new());
+    let (mut parents, mut useless): (Vec<Genotype>, Vec<Genotype>) = (Vec::new(), Vec::new());
     // A search that goes on does not make the same changes again.
     let earlier = search.tried().executions;
     // One launch is made in any case, however much of the time is over.
     let (has_begun, whole) = (Cell::new(false), search.limits.end);
     let over = || Instant::now() >= if has_begun.get() { share.end } else { whole };
-    for (mut planned, outcome) in launches::planned(subject.workshop, request, over)? {
+    for (mut planned, outcome) in launches::planned(subject.launch_builder, request, over)? {
         has_begun.set(true);
         if let Some(ended) = share.over(search) {
             return Ok(ended);
@@ -69,15 +69,15 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         }
         let name = std::mem::take(&mut planned.name);
         let scalars = planned.scalars.clone();
-        let genes = Genes::of(planned, subject.workshop.model, subject.wishes);
+        let genotype = Genotype::of(planned, subject.launch_builder.model, subject.wishes);
         // The user may want others.
-        let tried = (genes.scalars == scalars).then_some(outcome);
-        parents.push(genes.clone());
-        match search.attempt(genes.clone(), tried, By::Seed)? {
+        let tried = (genotype.scalars == scalars).then_some(outcome);
+        parents.push(genotype.clone());
+        match search.attempt(genotype.clone(), tried, By::Seed)? {
             Some(found) => {
                 search.consider(found, name)?;
             }
-            None => useless.push(genes),
+            None => useless.push(genotype),
         }
         if search.all_covered() {
             return Ok(Ended::Covered);
@@ -88,9 +88,9 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         let part = if search.kept().is_empty() { MENDING_ALL } else { MENDING_SOME };
         let left = search.limits.end.saturating_duration_since(Instant::now());
         let is_all = search.kept().is_empty();
-        let mended = fault_avoidance::mend(search, &useless, Instant::now() + left / part)?;
-        if is_all && !mended.is_empty() {
-            parents = mended;
+        let repaired = fault_avoidance::avoid_fault(search, &useless, Instant::now() + left / part)?;
+        if is_all && !repaired.is_empty() {
+            parents = repaired;
         }
         if search.all_covered() {
             return Ok(Ended::Covered);
@@ -100,7 +100,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
     if attempts == 0 {
         return Ok(Ended::Fruitless);
     }
-    let mut mutator = Mutator::new(subject.workshop, subject.wishes, mix(request.seed, 1 + earlier));
+    let mut mutator = Mutator::new(subject.launch_builder, subject.wishes, mix(request.seed, 1 + earlier));
     mutator.allows_faults = search.allows_faults();
     if mutator.targets() == 0 {
         return Ok(Ended::Nothing);
@@ -132,20 +132,20 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
 
 /// The next input to try: in turn one that is nearest to what nothing has shown, steered there; the newest of those kept; one of them in which
 /// things happen more or less often; any of them. Of the first launches as long as none is kept.
-fn child(search: &mut Search<'_>, parents: &[Genes], turn: usize, mutator: &mut Mutator<'_>) -> Option<Genes> {
+fn child(search: &mut Search<'_>, parents: &[Genotype], turn: usize, mutator: &mut Mutator<'_>) -> Option<Genotype> {
     let pick = |n: usize| (turn / 4) % n.max(1);
-    if search.kept().iter().all(|k| k.genes.is_none()) {
+    if search.kept().iter().all(|k| k.genotype.is_none()) {
         return mutator.child(parents.get(turn % parents.len().max(1))?);
     }
     if turn.is_multiple_of(2)
         && let Some((champion, tries)) = search.near.next_champion()
     {
         return match mutator.below(8) {
-            0 => mutator.child(&champion.genes),
+            0 => mutator.child(&champion.genotype),
             _ => Some(mutator.steered(champion, tries)),
         };
     }
-    let kept: Vec<&Genes> = search.kept().iter().filter_map(|k| k.genes.as_ref()).collect();
+    let kept: Vec<&Genotype> = search.kept().iter().filter_map(|k| k.genotype.as_ref()).collect();
     match turn % 4 {
         1 if !search.near.varied().is_empty() => mutator.child(&search.near.varied()[pick(search.near.varied().len())]),
         3 => mutator.child(kept[kept.len() - 1]),

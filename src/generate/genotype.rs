@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
-use super::launch_builder::{Plan, Sides, Workshop};
 use super::geometry::Geometry;
 use super::interface_file::{Wishes, as_f64};
+use super::launch_builder::{LaunchBuilder, Plan, Sides};
 use super::launches::Planned;
 use super::model::KernelModel;
 use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
@@ -51,7 +51,7 @@ impl Edit {
 
 /// An input, before sizes are fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Genes {
+pub struct Genotype {
     pub geometry: Geometry,
     #[serde(with = "pairs")]
     pub scalars: Scalars,
@@ -79,9 +79,9 @@ mod pairs {
     }
 }
 
-impl Genes {
+impl Genotype {
     /// Of one of the first launches, with the values that the user gives.
-    pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genes {
+    pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genotype {
         let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
             let wish = &wishes.args[scalar.arg as usize];
@@ -99,7 +99,7 @@ impl Genes {
                 *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
             }
         }
-        Genes { geometry, scalars, fill, seed, images, edits: Vec::new() }
+        Genotype { geometry, scalars, fill, seed, images, edits: Vec::new() }
     }
 
     /// Adds an edit, and drops those that it makes needless.
@@ -131,7 +131,7 @@ impl Genes {
     }
 
     /// Whether the other differs in edits at most.
-    pub fn same_plan(&self, other: &Genes) -> bool {
+    pub fn same_plan(&self, other: &Genotype) -> bool {
         self.geometry == other.geometry
             && self.scalars == other.scalars
             && self.fill == other.fill
@@ -167,7 +167,7 @@ pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize)
 pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     match &arg.kind {
         ArgKind::Image(_) => vec![Scalar::F32; 4],
-        _ => scalar_layout::leaves(&Workshop::element(arg)).into_iter().map(|l| l.scalar).collect(),
+        _ => scalar_layout::leaves(&LaunchBuilder::element(arg)).into_iter().map(|l| l.scalar).collect(),
     }
 }
 
@@ -188,11 +188,16 @@ pub fn texel(format: &ImageFormat) -> Type {
 }
 
 /// Changes the contents of a buffer or image; nothing where an argument has none.
-pub fn change(workshop: &Workshop<'_>, position: usize, value: &mut ArgValue, with: impl FnOnce(&mut Vec<u8>, &Type)) {
-    let arg = &workshop.model.interface.args[position];
+pub fn change(
+    launch_builder: &LaunchBuilder<'_>,
+    position: usize,
+    value: &mut ArgValue,
+    with: impl FnOnce(&mut Vec<u8>, &Type),
+) {
+    let arg = &launch_builder.model.interface.args[position];
     match value {
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
-            with(Arc::make_mut(bytes), &Workshop::element(arg));
+            with(Arc::make_mut(bytes), &LaunchBuilder::element(arg));
         }
         ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
         _ => {}
@@ -227,7 +232,7 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
 }
 
 /// Makes the edit.
-pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, wishes: &Wishes) {
+pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;
     if count == 0 {
@@ -238,8 +243,13 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, workshop: &Workshop<'_>, 
     match edit {
         Edit::Contents { position, fill, seed } => {
             let seed = mix(*seed, *position as u64);
-            let filling =
-                Filling { ty: ty.clone(), fill: *fill, seed, dictionary: workshop.dictionary().into(), fixed: None };
+            let filling = Filling {
+                ty: ty.clone(),
+                fill: *fill,
+                seed,
+                dictionary: launch_builder.dictionary().into(),
+                fixed: None,
+            };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
             bound(bytes, ty, wishes, *position);
         }

@@ -141,7 +141,7 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
             text(required),
             text(local)
         ))
-        .mend(format!("give --local {}", text(required))));
+        .help(format!("give --local {}", text(required))));
     }
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {

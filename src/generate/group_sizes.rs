@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llvm_sys::LLVMOpcode;
 
+use super::access_summary::{Reading, Way};
 use super::atomic_counters;
 use super::model::GroupRules;
-use super::access_summary::{Reading, Way};
 use super::polynomial::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
 use crate::program::{Op, Region, ValueId};

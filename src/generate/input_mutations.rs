@@ -7,9 +7,9 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::Number;
 use super::fill::Fill;
-use super::launch_builder::Workshop;
-use super::genotype::{Edit, Genes, bounded, leaves_of};
+use super::genotype::{Edit, Genotype, bounded, leaves_of};
 use super::interface_file::Wishes;
+use super::launch_builder::LaunchBuilder;
 use super::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar, Type};
 use crate::program::{Definition, End, Kind, Op, Program, signed};
@@ -35,7 +35,7 @@ pub(super) enum Target {
 }
 
 pub struct Mutator<'m> {
-    pub(super) workshop: &'m Workshop<'m>,
+    pub(super) launch_builder: &'m LaunchBuilder<'m>,
     pub(super) wishes: &'m Wishes,
     pub(super) targets: Vec<Vec<Target>>,
     integers: Vec<i128>,
@@ -46,13 +46,13 @@ pub struct Mutator<'m> {
 }
 
 impl<'m> Mutator<'m> {
-    pub fn new(workshop: &'m Workshop<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
-        let (integers, floats) = constants(&workshop.model.program);
-        let integers = workshop.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
+    pub fn new(launch_builder: &'m LaunchBuilder<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
+        let (integers, floats) = constants(&launch_builder.model.program);
+        let integers = launch_builder.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
         Mutator {
-            workshop,
+            launch_builder,
             wishes,
-            targets: targets(workshop, wishes),
+            targets: targets(launch_builder, wishes),
             integers: integers.into_iter().collect(),
             floats,
             allows_faults: false,
@@ -66,7 +66,7 @@ impl<'m> Mutator<'m> {
     }
 
     pub(super) fn model(&self) -> &'m KernelModel {
-        self.workshop.model
+        self.launch_builder.model
     }
 
     /// Integers that the code names, with their neighbours.
@@ -89,7 +89,7 @@ impl<'m> Mutator<'m> {
     }
 
     /// The input with one argument changed; `None` if there is none that may be.
-    pub fn child(&mut self, parent: &Genes) -> Option<Genes> {
+    pub fn child(&mut self, parent: &Genotype) -> Option<Genotype> {
         let i = self.below(self.targets.len() as u64) as usize;
         let parts = self.targets.get(i)?.clone();
         let target = self.pick(&parts)?;
@@ -104,16 +104,16 @@ impl<'m> Mutator<'m> {
         Some(child)
     }
 
-    fn scalar(&mut self, i: usize, genes: &mut Genes) {
+    fn scalar(&mut self, i: usize, genotype: &mut Genotype) {
         let model = self.model();
         let scalar: &ScalarModel = &model.scalars[i];
         let key = (scalar.arg, scalar.offset);
-        let now = genes.scalars.get(&key).copied();
+        let now = genotype.scalars.get(&key).copied();
         let own =
             (!scalar.dictionary.is_empty() && self.below(2) == 0).then(|| self.pick(&scalar.dictionary)).flatten();
         let number = match own {
             Some(n) => Number::Integer(n),
-            None => self.number(scalar.scalar, now, genes),
+            None => self.number(scalar.scalar, now, genotype),
         };
         let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
         if let Number::Integer(n) = &mut number {
@@ -124,24 +124,24 @@ impl<'m> Mutator<'m> {
                 *n = 1;
             }
         }
-        genes.scalars.insert(key, number);
+        genotype.scalars.insert(key, number);
         // Vectors are often compared as a whole.
         if let ArgKind::Value(Type::Vector(..)) = &model.interface.args[scalar.arg as usize].kind
             && self.below(2) == 0
         {
             for lane in model.scalars.iter().filter(|s| s.arg == scalar.arg) {
-                genes.scalars.insert((lane.arg, lane.offset), number);
+                genotype.scalars.insert((lane.arg, lane.offset), number);
             }
         }
     }
 
     /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
-    fn number(&mut self, scalar: Scalar, now: Option<Number>, genes: &Genes) -> Number {
+    fn number(&mut self, scalar: Scalar, now: Option<Number>, genotype: &Genotype) -> Number {
         if scalar.is_float() {
             return Number::Float(self.float(scalar, now));
         }
         let (least, greatest) = scalar_layout::range(scalar).unwrap_or((0, 255));
-        let range = &genes.geometry.range;
+        let range = &genotype.geometry.range;
         let now = match now {
             Some(Number::Integer(n)) => n,
             _ => 0,
@@ -160,7 +160,8 @@ impl<'m> Mutator<'m> {
             }
             3 => {
                 let d = self.below(3) as usize;
-                let sizes = [range.global[d], genes.geometry.local[d], range.items(), range.groups(), range.offset[d]];
+                let sizes =
+                    [range.global[d], genotype.geometry.local[d], range.items(), range.groups(), range.offset[d]];
                 let size = self.pick(&sizes).unwrap_or(1);
                 i128::from(size) + i128::from(self.below(3)) - 1
             }
@@ -214,12 +215,12 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    fn contents(&mut self, position: usize, genes: &mut Genes) {
+    fn contents(&mut self, position: usize, genotype: &mut Genotype) {
         let scalars = leaves_of(&self.model().interface.args[position]);
         let leaf = self.below(scalars.len() as u64) as usize;
         let Some(scalar) = scalars.get(leaf).copied() else { return };
         let is_data = self.model().args[position].contents == Contents::Data;
-        let number = self.number(scalar, None, genes);
+        let number = self.number(scalar, None, genotype);
         let number = bounded(number, scalar, self.wishes, position);
         let index = self.below(NEAR);
         let edit = match self.below(8) {
@@ -242,20 +243,20 @@ impl<'m> Mutator<'m> {
             1 | 2 => {
                 // Few different ones: long words of them are met sooner.
                 let count = 1 + self.below(4);
-                let numbers = (0..count).map(|_| self.number(scalar, None, genes)).collect();
+                let numbers = (0..count).map(|_| self.number(scalar, None, genotype)).collect();
                 Edit::Among { position, numbers, seed: self.random.next_u64() }
             }
             3 | 4 => Edit::Every { position, leaf, number },
             5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
             _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
         };
-        genes.add(edit);
+        genotype.add(edit);
     }
 }
 
 /// What may be changed, by argument.
-fn targets(workshop: &Workshop<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
-    let model: &KernelModel = workshop.model;
+fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
+    let model: &KernelModel = launch_builder.model;
     let mut all = Vec::new();
     for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
         if !wishes.args[position].fuzz || known.role == Role::Unused {
@@ -280,7 +281,7 @@ fn targets(workshop: &Workshop<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
     }
     all.retain(|parts| !parts.is_empty());
     let has_image = model.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_)));
-    if has_image && workshop.asks_sizes() {
+    if has_image && launch_builder.asks_sizes() {
         all.push(vec![Target::Images]);
     }
     if wishes.range.is_none() {

@@ -2,11 +2,11 @@
 //! (the correspondence of input and state; REDQUEEN, NDSS 2019, section III), or what is there moves by the distance.
 
 use super::assign::Number;
-use super::genotype::{Edit, Genes, bounded, leaves_of};
+use super::branch_distance::Champion;
+use super::genotype::{Edit, Genotype, bounded, leaves_of};
+use super::input_mutations::{Mutator, Target};
 use super::interface_file::as_f64;
 use super::model::{Contents, Role};
-use super::input_mutations::{Mutator, Target};
-use super::branch_distance::Champion;
 use crate::kernel::interface::Scalar;
 use crate::lower::host::abi::comparison::{FLOAT, WIDTH};
 use crate::suite::launch::ArgValue;
@@ -32,8 +32,8 @@ enum Place {
 
 impl Mutator<'_> {
     /// The champion's input with one number changed; `tries`: how often that was done before.
-    pub fn steered(&mut self, champion: &Champion, tries: u32) -> Genes {
-        let mut genes = champion.genes.clone();
+    pub fn steered(&mut self, champion: &Champion, tries: u32) -> Genotype {
+        let mut genotype = champion.genotype.clone();
         let (a, b) = champion.operands;
         let (from, to) = if tries.is_multiple_of(2) { (a, b) } else { (b, a) };
         // Sizes are few, and ids often just pick elements.
@@ -41,9 +41,9 @@ impl Mutator<'_> {
             && tries % 4 < 2
             && let (Number::Integer(from), Number::Integer(to)) =
                 (operand(champion.kind, from), operand(champion.kind, to))
-            && self.steer_range(from, to, &mut genes)
+            && self.steer_range(from, to, &mut genotype)
         {
-            return genes;
+            return genotype;
         }
         let mut places = self.places(champion, from);
         let mut to = to;
@@ -55,10 +55,10 @@ impl Mutator<'_> {
             // Now and then what is computed from the operand would have to move, too.
             Some(place) if tries < 4 || self.below(4) > 0 => place,
             _ => {
-                let Some(place) = self.any_place() else { return genes };
+                let Some(place) = self.any_place() else { return genotype };
                 if self.below(4) > 0 {
-                    self.shift(place, champion.distance, &mut genes);
-                    return genes;
+                    self.shift(place, champion.distance, &mut genotype);
+                    return genotype;
                 }
                 place
             }
@@ -68,8 +68,8 @@ impl Mutator<'_> {
         let near = near.or_else(|| self.pick(&[0, 0, 1, -1, 2, -2])).unwrap_or(0);
         let scalar = self.scalar_of(place);
         let number = beside(operand(champion.kind, to), near, scalar);
-        self.put(place, number, &mut genes);
-        genes
+        self.put(place, number, &mut genotype);
+        genotype
     }
 
     /// One of them: any argument, and in it often the first.
@@ -86,8 +86,8 @@ impl Mutator<'_> {
             let mut found = Vec::new();
             match *target {
                 Target::Scalar(i) => {
-                    let scalar = &self.workshop.model.scalars[i];
-                    let now = champion.genes.scalars.get(&(scalar.arg, scalar.offset));
+                    let scalar = &self.launch_builder.model.scalars[i];
+                    let now = champion.genotype.scalars.get(&(scalar.arg, scalar.offset));
                     if now.is_some_and(|now| is_operand(*now, champion.kind, bits)) {
                         found.push(Place::Scalar(i));
                     }
@@ -116,7 +116,7 @@ impl Mutator<'_> {
     }
 
     fn is_data(&self, position: usize) -> bool {
-        self.workshop.model.args[position].contents == Contents::Data
+        self.launch_builder.model.args[position].contents == Contents::Data
     }
 
     /// Some number of the input.
@@ -133,7 +133,7 @@ impl Mutator<'_> {
         match self.pick(&numbers)? {
             Target::Scalar(i) => Some(Place::Scalar(i)),
             Target::Contents(position) => {
-                let scalars = leaves_of(&self.workshop.model.interface.args[position]);
+                let scalars = leaves_of(&self.launch_builder.model.interface.args[position]);
                 let leaf = self.below(scalars.len() as u64) as usize;
                 let index = self.below(16);
                 let index = self.pick(&[0, 0, 1, index]).unwrap_or(0);
@@ -145,35 +145,35 @@ impl Mutator<'_> {
 
     fn scalar_of(&self, place: Place) -> Scalar {
         match place {
-            Place::Scalar(i) => self.workshop.model.scalars[i].scalar,
+            Place::Scalar(i) => self.launch_builder.model.scalars[i].scalar,
             Place::Element { scalar, .. } => scalar,
         }
     }
 
     /// Moves a number by the distance, or a part of it, one way or the other.
-    fn shift(&mut self, place: Place, distance: u64, genes: &mut Genes) {
+    fn shift(&mut self, place: Place, distance: u64, genotype: &mut Genotype) {
         let part = self.pick(&[1, 1, 2, 3, 4, 5, 8, 10, 16, 100]).unwrap_or(1);
         let step = i128::from((distance / part).max(1));
         let step = if self.below(2) == 0 { step } else { -step };
         match place {
             Place::Scalar(i) => {
-                let scalar = &self.workshop.model.scalars[i];
-                let now = genes.scalars.get(&(scalar.arg, scalar.offset)).copied().unwrap_or(Number::Integer(0));
+                let scalar = &self.launch_builder.model.scalars[i];
+                let now = genotype.scalars.get(&(scalar.arg, scalar.offset)).copied().unwrap_or(Number::Integer(0));
                 let number = beside(now, step, scalar.scalar);
-                self.put(place, number, genes);
+                self.put(place, number, genotype);
             }
             // What is there now is not known where edits overlap; a step from where it was first does as well.
             Place::Element { scalar, .. } => {
                 let number = beside(Number::Integer(0), step, scalar);
-                self.put(place, number, genes);
+                self.put(place, number, genotype);
             }
         }
     }
 
-    fn put(&mut self, place: Place, number: Number, genes: &mut Genes) {
+    fn put(&mut self, place: Place, number: Number, genotype: &mut Genotype) {
         match place {
             Place::Scalar(i) => {
-                let scalar = &self.workshop.model.scalars[i];
+                let scalar = &self.launch_builder.model.scalars[i];
                 let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
                 if let Number::Integer(n) = &mut number {
                     if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
@@ -183,7 +183,7 @@ impl Mutator<'_> {
                         *n = 1;
                     }
                 }
-                genes.scalars.insert((scalar.arg, scalar.offset), number);
+                genotype.scalars.insert((scalar.arg, scalar.offset), number);
             }
             Place::Element { position, index, leaf, scalar } => {
                 let number = bounded(number, scalar, self.wishes, position);
@@ -192,7 +192,7 @@ impl Mutator<'_> {
                     true => Edit::Every { position, leaf, number },
                     false => Edit::Element { position, index, leaf, number },
                 };
-                genes.add(edit);
+                genotype.add(edit);
             }
         }
     }
@@ -205,9 +205,10 @@ fn contents<'v>(
     value: &'v ArgValue,
 ) -> Option<(&'v [u8], crate::kernel::interface::Type)> {
     match value {
-        ArgValue::Buffer(bytes) => {
-            Some((bytes, super::launch_builder::Workshop::element(&mutator.workshop.model.interface.args[position])))
-        }
+        ArgValue::Buffer(bytes) => Some((
+            bytes,
+            super::launch_builder::LaunchBuilder::element(&mutator.launch_builder.model.interface.args[position]),
+        )),
         ArgValue::Image { format, texels, .. } if super::genotype::is_own(format) => {
             Some((texels, super::genotype::texel(format)))
         }

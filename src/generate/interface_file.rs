@@ -271,7 +271,7 @@ impl Reader<'_> {
         let renew = "correct it, or delete the file: a new one is written then";
         if spec.kernel.value != self.interface.name {
             let what = format!("this is for the kernel `{}`, not for `{}`", spec.kernel.value, self.interface.name);
-            return Err(self.source.error(&spec.kernel.span, what).mend(renew));
+            return Err(self.source.error(&spec.kernel.span, what).help(renew));
         }
         let mut wishes = Wishes::none(self.interface);
         self.range(&spec.ndrange, dims, &mut wishes)?;
@@ -280,11 +280,11 @@ impl Reader<'_> {
             let index = usize::try_from(given.position.value).unwrap_or(usize::MAX);
             let (Some(arg), Some(seen)) = (self.interface.args.get(index), seen.get_mut(index)) else {
                 let what = format!("the kernel has no argument {index}, only {}", self.interface.args.len());
-                return Err(self.source.error(&given.position.span, what).mend(renew));
+                return Err(self.source.error(&given.position.span, what).help(renew));
             };
             if std::mem::replace(seen, true) {
                 let what = format!("the argument {index} is described twice");
-                return Err(self.source.error(&given.position.span, what).mend("leave one of them"));
+                return Err(self.source.error(&given.position.span, what).help("leave one of them"));
             }
             self.same("name", given.name.as_ref(), &arg.label())?;
             self.same("scope", given.scope.as_ref(), arg.address_space().name())?;
@@ -292,7 +292,7 @@ impl Reader<'_> {
             if let Some(pointer) = given.pointer.as_ref().filter(|p| p.value != is_pointer(arg)) {
                 let what =
                     format!("the argument `{}` is {}a pointer", arg.label(), if pointer.value { "not " } else { "" });
-                return Err(self.source.error(&pointer.span, what).mend(renew));
+                return Err(self.source.error(&pointer.span, what).help(renew));
             }
             wishes.args[index] = self.arg(given, arg)?;
         }
@@ -305,7 +305,7 @@ impl Reader<'_> {
             Some(given) => Err(self
                 .source
                 .error(&given.span, format!("the {key} of this argument is `{is}`, not `{}`", given.value))
-                .mend("correct it, or delete the file: a new one is written then")),
+                .help("correct it, or delete the file: a new one is written then")),
         }
     }
 
@@ -319,18 +319,18 @@ impl Reader<'_> {
             let Some((_, found)) = found else {
                 let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
                 let what = format!("`{}` is no role that `{label}` (`{}`) can have", role.value, arg.type_name);
-                return Err(self.source.error(&role.span, what).mend(suggestion(&role.value, &names, "its roles")));
+                return Err(self.source.error(&role.span, what).help(suggestion(&role.value, &names, "its roles")));
             };
             wish.role = Some(*found);
         }
         if let Some(size) = &spec.size {
             if !is_pointer(arg) {
                 let what = format!("`{label}` is no buffer, so it has no size");
-                return Err(self.source.error(&size.span, what).mend("leave `size` out"));
+                return Err(self.source.error(&size.span, what).help("leave `size` out"));
             }
             if size.value == 0 {
                 let what = format!("`{label}` cannot have 0 elements");
-                return Err(self.source.error(&size.span, what).mend("give 1 or more"));
+                return Err(self.source.error(&size.span, what).help("give 1 or more"));
             }
             wish.size = Some(size.value);
         }
@@ -344,7 +344,7 @@ impl Reader<'_> {
         if let (Some(least), Some(greatest), Some(node)) = (wish.least, wish.greatest, &spec.max)
             && as_f64(least) > as_f64(greatest)
         {
-            return Err(self.source.error(&node.span, "`max` is less than `min`").mend("exchange them"));
+            return Err(self.source.error(&node.span, "`max` is less than `min`").help("exchange them"));
         }
         if (spec.min.is_some() || spec.max.is_some())
             && (matches!(arg.kind, ArgKind::Local { .. } | ArgKind::Sampler | ArgKind::Unsupported(_))
@@ -355,7 +355,7 @@ impl Reader<'_> {
             return Err(self
                 .source
                 .error(&span, "this argument has no numbers to bound")
-                .mend("leave `min` and `max` out"));
+                .help("leave `min` and `max` out"));
         }
         Ok(wish)
     }
@@ -367,7 +367,7 @@ impl Reader<'_> {
             _ => Err(self
                 .source
                 .error(&node.span, format!("this is {}, but a bound is a number", node.kind()))
-                .mend("write a number, such as 0 or 1.5")),
+                .help("write a number, such as 0 or 1.5")),
         }
     }
 
@@ -377,7 +377,7 @@ impl Reader<'_> {
                 return Err(self
                     .source
                     .error(&most.span, "a launch has at least one work-item")
-                    .mend("give 1 or more"));
+                    .help("give 1 or more"));
             }
             (wishes.max_items, wishes.usual_items) = (most.value, most.value);
         }
@@ -386,7 +386,7 @@ impl Reader<'_> {
             && given != required
         {
             let what = format!("the kernel requires work-groups of {required:?}");
-            return Err(self.source.error(&at.span, what).mend("leave `local` out"));
+            return Err(self.source.error(&at.span, what).help("leave `local` out"));
         }
         wishes.local = local.map(|(_, sizes)| sizes);
         let Some(at) = &spec.global else { return Ok(()) };
@@ -397,12 +397,12 @@ impl Reader<'_> {
             && let Some(d) = (0..3).find(|d| !global[*d].is_multiple_of(local[*d]))
         {
             let what = format!("{} work-items in dimension {d} are no whole groups of {}", global[d], local[d]);
-            return Err(self.source.error(&at.span, what).mend("give a multiple of the work-group size"));
+            return Err(self.source.error(&at.span, what).help("give a multiple of the work-group size"));
         }
         let items = global.iter().try_fold(1u64, |n, size| n.checked_mul(*size));
         if items.is_none_or(|n| n > wishes.max_items) {
             let what = format!("these are more work-items than `max_items` allows ({})", wishes.max_items);
-            return Err(self.source.error(&at.span, what).mend("give smaller sizes, or raise `max_items`"));
+            return Err(self.source.error(&at.span, what).help("give smaller sizes, or raise `max_items`"));
         }
         wishes.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
         Ok(())
@@ -411,7 +411,7 @@ impl Reader<'_> {
     /// How many sizes are given, and all three.
     fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
         let wrong =
-            |what: &str| Err(self.source.error(&given.span, what).mend("give one to three sizes, such as [64]"));
+            |what: &str| Err(self.source.error(&given.span, what).help("give one to three sizes, such as [64]"));
         match given.value.len() {
             1..=3 if given.value.contains(&0) => wrong("a size is at least 1"),
             n @ 1..=3 => Ok((n as u32, [0, 1, 2].map(|d| given.value.get(d).copied().unwrap_or(1)))),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::genotype::Genes;
+use super::genotype::Genotype;
 use super::search::{Kept, Tried};
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::result::generate::{By, Goal};
 use crate::result::hash;
@@ -41,7 +41,7 @@ pub struct TestEntry {
     /// Seconds from the beginning until it was found.
     pub time_s: f64,
     pub tried: Tried,
-    pub(super) genes: Option<Genes>,
+    pub(super) genotype: Option<Genotype>,
     launch: StoredLaunch,
     pub preconditions: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl TestEntry {
             by: kept.by,
             time_s,
             tried,
-            genes: kept.genes.clone(),
+            genotype: kept.genotype.clone(),
             launch: StoredLaunch::of(&kept.launch),
             preconditions: kept.preconditions.clone(),
         }
@@ -64,7 +64,7 @@ impl TestEntry {
     pub fn launch(&self) -> Result<Launch> {
         self.launch.launch().ok_or_else(|| {
             Error::caller(format!("the journal's test `{}` has bytes that are no hexadecimal digits", self.name))
-                .mend("leave out --resume: the search then begins anew")
+                .help("leave out --resume: the search then begins anew")
         })
     }
 }
@@ -154,12 +154,12 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
 /// Everything that goals and tests follow from, as a hash in hexadecimal: the code without debug information, the ids of the sites
 /// (so that lines count where they show), the interface file's text, and `options`, which are all others; how far the search may go
 /// is none.
-pub fn configuration(assay: &Assay<'_>, interface_file: &str, options: &str) -> String {
-    let ids: Vec<&str> = assay.sites.sites.iter().map(|s| s.id.as_str()).collect();
-    let places = assay.sites.sites.iter().map(|s| format!("{:?}", s.location));
+pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, options: &str) -> String {
+    let ids: Vec<&str> = under_test.sites.sites.iter().map(|s| s.id.as_str()).collect();
+    let places = under_test.sites.sites.iter().map(|s| format!("{:?}", s.location));
     let parts = [
         env!("CARGO_PKG_VERSION").to_owned(),
-        assay.code_text(),
+        under_test.code_text(),
         ids.join("\n"),
         places.collect(),
         interface_file.to_owned(),

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::access_summary::Reading;
 use super::assign::{self, Scalars};
+use super::buffer_growth::Guess;
 use super::dry_run::{self, Given, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
-use super::buffer_growth::Guess;
 use super::model::{Contents, KernelModel};
-use super::access_summary::Reading;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, ImageKind, Scalar, Type};
 use crate::program::{Instruction, Kind, Op, Program, Region};
@@ -84,19 +84,19 @@ impl Outcome {
 }
 
 /// A kernel's model with what is read off its code, for making launches.
-pub struct Workshop<'m> {
+pub struct LaunchBuilder<'m> {
     pub model: &'m KernelModel,
     pub reading: Reading<'m>,
     dictionary: Arc<[i128]>,
     cost: Cost,
     /// Whether the kernel asks images for their size.
     asks_sizes: bool,
-    /// By argument: see [`Workshop::follows_data`].
+    /// By argument: see [`LaunchBuilder::follows_data`].
     follows_data: RefCell<HashMap<u32, bool>>,
 }
 
-impl<'m> Workshop<'m> {
-    pub fn new(model: &'m KernelModel, cost: Cost) -> Workshop<'m> {
+impl<'m> LaunchBuilder<'m> {
+    pub fn new(model: &'m KernelModel, cost: Cost) -> LaunchBuilder<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
         let mut asks_sizes = false;
@@ -114,7 +114,7 @@ impl<'m> Workshop<'m> {
         }
         dictionary.sort_unstable();
         dictionary.dedup();
-        Workshop {
+        LaunchBuilder {
             model,
             reading: Reading::new(program),
             dictionary: dictionary.into(),
@@ -372,7 +372,7 @@ impl<'m> Workshop<'m> {
                     arg.label(),
                     interface.name
                 ))
-                .mend("pass the pointers in a struct by value, or put indices in their place"));
+                .help("pass the pointers in a struct by value, or put indices in their place"));
             }
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
@@ -391,7 +391,7 @@ impl<'m> Workshop<'m> {
                         interface.name,
                         arg.type_name
                     ))
-                    .mend("check a kernel without such arguments"));
+                    .help("check a kernel without such arguments"));
                 }
             };
             args.push(value);

@@ -1,9 +1,9 @@
 //! Changes of what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
 
-use super::launch_builder::Sides;
-use super::genotype::{Edit, Genes};
+use super::genotype::{Edit, Genotype};
 use super::geometry;
 use super::input_mutations::Mutator;
+use super::launch_builder::Sides;
 use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
@@ -21,8 +21,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(genes: &Genes) -> Sizes {
-        Sizes { local: genes.geometry.local, groups: genes.geometry.range.group_counts() }
+    fn of(genotype: &Genotype) -> Sizes {
+        Sizes { local: genotype.geometry.local, groups: genotype.geometry.range.group_counts() }
     }
 }
 
@@ -37,15 +37,15 @@ enum Side {
 
 impl Mutator<'_> {
     /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, sizes that the code names, or an offset.
-    pub(super) fn range(&mut self, genes: &mut Genes) {
-        let dims = genes.geometry.range.dims;
+    pub(super) fn range(&mut self, genotype: &mut Genotype) {
+        let dims = genotype.geometry.range.dims;
         let d = self.below(dims.into()) as usize;
         let rules = &self.model().groups;
         let is_fixed = rules.required.is_some() || rules.exactly[d].is_some();
-        let mut sizes = Sizes::of(genes);
+        let mut sizes = Sizes::of(genotype);
         let before = sizes.groups[d];
         match self.below(7) {
-            4 => return self.offset(d, genes),
+            4 => return self.offset(d, genotype),
             0 => sizes.groups[d] = before + 1,
             1 => sizes.groups[d] = (before - 1).max(1),
             5 => sizes.groups[d] = self.named_size(),
@@ -58,7 +58,7 @@ impl Mutator<'_> {
             _ if rules.power_of_two => sizes.local[d] = (sizes.local[d] / 2).max(1),
             _ => sizes.local[d] = (sizes.local[d] + self.below(3)).saturating_sub(1).max(1),
         }
-        self.resize(sizes, (self.wishes.usual_items, LARGEST), genes);
+        self.resize(sizes, (self.wishes.usual_items, LARGEST), genotype);
     }
 
     /// A size that the code names, or one that has an id so large.
@@ -71,7 +71,7 @@ impl Mutator<'_> {
     }
 
     /// Gives an input these sizes, as far as the kernel's work-groups and these limits allow: of launches, and of groups.
-    fn resize(&self, sizes: Sizes, (most, most_of_group): (u64, u64), genes: &mut Genes) -> bool {
+    fn resize(&self, sizes: Sizes, (most, most_of_group): (u64, u64), genotype: &mut Genotype) -> bool {
         let Sizes { mut local, mut groups } = sizes;
         let model = self.model();
         let rules = &model.groups;
@@ -96,18 +96,18 @@ impl Mutator<'_> {
         if items(groups) > most {
             return false;
         }
-        let before = genes.geometry.range.clone();
-        genes.geometry = geometry::of_groups(model, local, groups, "fuzzed");
-        genes.geometry.range.offset = before.offset;
-        genes.geometry.range.dims = before.dims;
-        genes.geometry.range != before
+        let before = genotype.geometry.range.clone();
+        genotype.geometry = geometry::of_groups(model, local, groups, "fuzzed");
+        genotype.geometry.range.offset = before.offset;
+        genotype.geometry.range.dims = before.dims;
+        genotype.geometry.range != before
     }
 
     /// The NDRange with a size or id that is `from` become `to`, or somewhat beside it; `false` if none is, or it may not change.
-    pub(super) fn steer_range(&mut self, from: i128, to: i128, genes: &mut Genes) -> bool {
+    pub(super) fn steer_range(&mut self, from: i128, to: i128, genotype: &mut Genotype) -> bool {
         let (Ok(from), Ok(to)) = (u64::try_from(from), u64::try_from(to)) else { return false };
-        let range = &genes.geometry.range;
-        let sizes = Sizes::of(genes);
+        let range = &genotype.geometry.range;
+        let sizes = Sizes::of(genotype);
         let mut found = Vec::new();
         for d in 0..range.dims as usize {
             let (groups, local, global) = (sizes.groups[d], sizes.local[d], range.global[d]);
@@ -133,7 +133,7 @@ impl Mutator<'_> {
         let mut sizes = sizes;
         match side {
             Side::Offset => {
-                genes.geometry.range.offset[d] = to.min(1 << 62);
+                genotype.geometry.range.offset[d] = to.min(1 << 62);
                 return true;
             }
             _ if to == 0 || to > most.0 => return false,
@@ -149,32 +149,32 @@ impl Mutator<'_> {
                 sizes.groups[d] = to.div_ceil(sizes.local[d]);
             }
         }
-        self.resize(sizes, most, genes)
+        self.resize(sizes, most, genotype)
     }
 
     /// Ids that begin elsewhere.
-    fn offset(&mut self, d: usize, genes: &mut Genes) {
-        let local = genes.geometry.local[d];
-        let global = genes.geometry.range.global[d];
+    fn offset(&mut self, d: usize, genotype: &mut Genotype) {
+        let local = genotype.geometry.local[d];
+        let global = genotype.geometry.range.global[d];
         let offset = self.pick(&[0, 1, 2, 3, local, global, 16]).unwrap_or(0);
-        genes.geometry.range.offset[d] = offset;
+        genotype.geometry.range.offset[d] = offset;
     }
 
     /// Images of other sizes.
-    pub(super) fn images(&mut self, genes: &mut Genes) {
-        let mut sides = match genes.images {
+    pub(super) fn images(&mut self, genotype: &mut Genotype) {
+        let mut sides = match genotype.images {
             Sides::Given(sides) => sides,
-            _ => genes.geometry.range.global,
+            _ => genotype.geometry.range.global,
         };
         let d = self.below(3) as usize;
-        let global = genes.geometry.range.global[d];
+        let global = genotype.geometry.range.global[d];
         sides[d] = self.pick(&[1, 2, 3, 5, 8, global, global + 1, global.div_ceil(2), global * 2]).unwrap_or(global);
-        genes.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
+        genotype.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
     }
 
     /// Another sampler, of those that all reads through it are defined for (OpenCL C 3.0, section 6.15.15.2): with integer coordinates
     /// neither filters nor normalises, and does not repeat; only floats are filtered.
-    pub(super) fn sampler(&mut self, position: usize, genes: &mut Genes) {
+    pub(super) fn sampler(&mut self, position: usize, genotype: &mut Genotype) {
         let program = &self.model().program;
         let (mut floats, mut filters) = (true, true);
         for (_, instruction) in program.instructions() {
@@ -192,6 +192,6 @@ impl Mutator<'_> {
         let repeats = matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat);
         let normalized = repeats || (floats && self.below(2) == 0);
         let filter = if floats && filters && self.below(2) == 0 { Filter::Linear } else { Filter::Nearest };
-        genes.add(Edit::Sampler { position, addressing, filter, normalized });
+        genotype.add(Edit::Sampler { position, addressing, filter, normalized });
     }
 }

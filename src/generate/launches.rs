@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use super::assign::{self, Number, Scalars, Style};
+use super::buffer_growth::Guess;
 use super::collisions::{self, Suspect};
 use super::fill::{Fill, mix};
-use super::launch_builder::{Cost, Outcome, Plan, Sides, Workshop};
 use super::geometry::{self, Geometry};
-use super::buffer_growth::Guess;
+use super::launch_builder::{Cost, LaunchBuilder, Outcome, Plan, Sides};
 use super::model::{KernelModel, Role};
 use crate::error::Result;
 use crate::suite::launch::{Launch, NdRange};
@@ -65,16 +65,16 @@ impl Planned {
 /// # Errors
 /// `Caller` if the sizes asked for do not fit the kernel.
 pub(super) fn planned<'w>(
-    workshop: &'w Workshop<'_>,
+    launch_builder: &'w LaunchBuilder<'_>,
     request: &Request,
     over: impl Fn() -> bool + 'w,
 ) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
     let (geometries, others) = match &request.range {
-        Some(range) => (vec![geometry::fixed(workshop.model, range)?], Vec::new()),
+        Some(range) => (vec![geometry::fixed(launch_builder.model, range)?], Vec::new()),
         None => {
-            let mut others = geometry::other_dims(workshop.model);
-            others.extend(geometry::uneven(workshop.model));
-            (geometry::choices(workshop.model), others)
+            let mut others = geometry::other_dims(launch_builder.model);
+            others.extend(geometry::uneven(launch_builder.model));
+            (geometry::choices(launch_builder.model), others)
         }
     };
     let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
@@ -87,14 +87,14 @@ pub(super) fn planned<'w>(
         }
         let (variant, (geometry, style, fill)) = turns.next()?;
         let seed = mix(seed, variant);
-        let scalars = assign::scalars(workshop.model, &workshop.reading, &geometry, style, variant, seed);
+        let scalars = assign::scalars(launch_builder.model, &launch_builder.reading, &geometry, style, variant, seed);
         let name = name(&geometry, style, fill);
         let images = if style == Style::Uneven { Sides::Small } else { Sides::Launch };
         let mut planned = Planned { geometry, scalars, fill, seed, images, name };
-        let mut outcome = workshop.try_out(&planned.plan());
+        let mut outcome = launch_builder.try_out(&planned.plan());
         let before = trouble(&outcome);
         if repairs && before > 0 {
-            let repaired = repair(workshop, planned.plan(), outcome, &over);
+            let repaired = repair(launch_builder, planned.plan(), outcome, &over);
             repairs = trouble(&repaired.1) < before;
             (planned.scalars, outcome) = (repaired.0, repaired.1);
         }
@@ -132,13 +132,13 @@ pub fn first_round(
     over: impl Fn() -> bool,
     solving_over: impl Fn() -> bool,
 ) -> Result<FirstRound> {
-    let workshop = Workshop::new(model, Cost::default());
+    let launch_builder = LaunchBuilder::new(model, Cost::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
     let mut bases: Vec<Planned> = Vec::new();
     let some = Cell::new(false);
-    for (planned, outcome) in planned(&workshop, request, || some.get() && over())? {
+    for (planned, outcome) in planned(&launch_builder, request, || some.get() && over())? {
         some.set(true);
-        let launch = workshop.launch(&planned.plan(), &outcome)?;
+        let launch = launch_builder.launch(&planned.plan(), &outcome)?;
         // Each but those in which fewer work-items could meet than in one before.
         let items = planned.geometry.range.items();
         if planned.geometry.is_even() && bases.iter().all(|b| b.geometry.range.items() < items) {
@@ -152,7 +152,7 @@ pub fn first_round(
         let name = unique(planned.name, all.iter().map(|g| g.name.as_str()));
         all.push(GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses });
     }
-    let suspects = collisions::suspects(&workshop, &bases, solving_over)?;
+    let suspects = collisions::suspects(&launch_builder, &bases, solving_over)?;
     Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
@@ -208,14 +208,19 @@ fn trouble(outcome: &Outcome) -> u64 {
 }
 
 /// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
-fn repair(workshop: &Workshop<'_>, plan: Plan<'_>, outcome: Outcome, over: &dyn Fn() -> bool) -> (Scalars, Outcome) {
+fn repair(
+    launch_builder: &LaunchBuilder<'_>,
+    plan: Plan<'_>,
+    outcome: Outcome,
+    over: &dyn Fn() -> bool,
+) -> (Scalars, Outcome) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
         [1, global[0], global[1], 2, 4, local[0], global[0] * global[1], 0, 8, 16, global[0] * 2, global[2]];
     let mut best = (plan, outcome);
     let mut tries = 0;
-    for scalar in &workshop.model.scalars {
+    for scalar in &launch_builder.model.scalars {
         // Lengths that the kernel checks stay as they are: what goes wrong under them is the kernel's.
         if !matches!(scalar.role, Role::RowLength | Role::Index | Role::Divisor | Role::Shift) {
             continue;
@@ -231,7 +236,7 @@ fn repair(workshop: &Workshop<'_>, plan: Plan<'_>, outcome: Outcome, over: &dyn 
             tries += 1;
             let mut plan = best.0.clone();
             plan.scalars.insert(key, Number::Integer(candidate));
-            let outcome = workshop.try_out(&plan);
+            let outcome = launch_builder.try_out(&plan);
             if trouble(&outcome) < trouble(&best.1) {
                 best = (plan, outcome);
             }

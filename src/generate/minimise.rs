@@ -1,6 +1,6 @@
 //! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
 
-use super::genotype::Genes;
+use super::genotype::Genotype;
 use super::geometry;
 use super::search::{Kept, Search};
 use crate::error::Result;
@@ -18,8 +18,8 @@ pub fn minimise(search: &mut Search<'_>) -> Result<()> {
 
 fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
     for i in 0..kept.len() {
-        let made_of = kept[i].genes.clone();
-        for smaller in made_of.iter().flat_map(|genes| smaller(search, genes)).collect::<Vec<_>>() {
+        let made_of = kept[i].genotype.clone();
+        for smaller in made_of.iter().flat_map(|genotype| smaller(search, genotype)).collect::<Vec<_>>() {
             if search.over().is_some() {
                 return Ok(kept);
             }
@@ -70,8 +70,8 @@ fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
 }
 
 /// With half of the groups in the largest dimension, and with one group only, as far as the user leaves sizes open.
-fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
-    let groups = genes.geometry.range.group_counts();
+fn smaller(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
+    let groups = genotype.geometry.range.group_counts();
     if search.subject.wishes.range.is_some() || groups == [1; 3] {
         return Vec::new();
     }
@@ -82,11 +82,11 @@ fn smaller(search: &Search<'_>, genes: &Genes) -> Vec<Genes> {
     let mut sizes = vec![halved, [1; 3]];
     sizes.dedup();
     let with = |groups: [u64; 3]| {
-        let model = search.subject.workshop.model;
-        let mut geometry = geometry::of_groups(model, genes.geometry.local, groups, "smaller");
-        geometry.range.dims = genes.geometry.range.dims;
-        geometry.range.offset = genes.geometry.range.offset;
-        Genes { geometry, ..genes.clone() }
+        let model = search.subject.launch_builder.model;
+        let mut geometry = geometry::of_groups(model, genotype.geometry.local, groups, "smaller");
+        geometry.range.dims = genotype.geometry.range.dims;
+        geometry.range.offset = genotype.geometry.range.offset;
+        Genotype { geometry, ..genotype.clone() }
     };
     sizes.into_iter().map(with).collect()
 }

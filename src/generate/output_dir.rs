@@ -28,7 +28,7 @@ pub fn check(folder: &Path) -> Result<()> {
         Some(text) if !text.starts_with(HEADING) => {
             let path = folder.join(FILE);
             Err(Error::caller(format!("{} is there already, and kassay generate did not write it", path.display()))
-                .mend("name another folder with -o, or move the file away"))
+                .help("name another folder with -o, or move the file away"))
         }
         _ => Ok(()),
     }
@@ -97,5 +97,5 @@ fn remove(folder: &Path, name: &str) -> Result<()> {
 
 fn broken(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot {what} {}: {error}", folder.join(name).display()))
-        .mend("make the folder writable, or name another one with -o")
+        .help("make the folder writable, or name another one with -o")
 }

@@ -32,14 +32,14 @@ const PHI_DEPTH: u32 = 3;
 
 /// What branches say.
 #[derive(Debug, Default)]
-pub struct Facts {
+pub struct PathConditions {
     /// By block that one edge of a branch alone enters: what that says.
     pub edges: Vec<Vec<Rc<Fact>>>,
     /// By block: what holds there.
     pub blocks: Vec<Vec<Rc<Fact>>>,
 }
 
-impl Facts {
+impl PathConditions {
     /// What each edge says, once.
     pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
         self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
@@ -47,7 +47,7 @@ impl Facts {
 }
 
 /// What holds in each block.
-pub fn find(symbols: &Symbols<'_>) -> Facts {
+pub fn find(symbols: &Symbols<'_>) -> PathConditions {
     let mut finder = Finder { symbols, plain: Vec::new() };
     // What those say that are no `phi`s, at every depth at which a `phi` may ask for it.
     for depth in 0..=PHI_DEPTH {
@@ -56,7 +56,7 @@ pub fn find(symbols: &Symbols<'_>) -> Facts {
     }
     let edges = finder.edges(DEPTH, false);
     let blocks = (0..symbols.program.blocks.len()).map(|block| holding(symbols.program, &edges, block)).collect();
-    Facts { edges, blocks }
+    PathConditions { edges, blocks }
 }
 
 /// What the edges say that lead to a block and its dominators, the farthest first.

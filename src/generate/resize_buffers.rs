@@ -80,7 +80,7 @@ pub fn refitted(
 
 /// Bytes of an element, 1 where the kernel does not tell.
 fn element(arg: &Arg) -> u64 {
-    super::launch_builder::Workshop::element(arg).size().max(1)
+    super::launch_builder::LaunchBuilder::element(arg).size().max(1)
 }
 
 /// What a buffer holds from one byte to another; zeros beyond its end.

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use llvm_sys::LLVMOpcode;
 
-use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
 use super::access_summary::{Access, Reading, Way};
+use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
 use super::polynomial::{Atom, Id};
-use super::{atomic_counters, content_roles, scalar_bounds, group_sizes, buffer_lengths};
-use crate::coverage::build::Assay;
+use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, scalar_bounds};
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{ArgKind, Interface, Type};
 use crate::program::{End, Op, Program, Region, ValueId, promoted, reader};
@@ -20,21 +20,21 @@ use crate::suite::scalar_layout;
 ///
 /// # Errors
 /// `Internal` if a pass fails.
-pub fn infer(assay: &Assay<'_>) -> Result<KernelModel> {
-    infer_until(assay, None)
+pub fn infer(under_test: &KernelUnderTest<'_>) -> Result<KernelModel> {
+    infer_until(under_test, None)
 }
 
 /// The same until `deadline`.
 ///
 /// # Errors
 /// As of [`infer`]; [`Error::late`] at the deadline.
-pub fn infer_until(assay: &Assay<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
-    let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
-    let program = reader::read(&module, &assay.entry)?;
+pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
+    let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
+    let program = reader::read(&module, &under_test.entry)?;
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(Error::late("the reading of this kernel"));
     }
-    Ok(model(program, &assay.interface))
+    Ok(model(program, &under_test.interface))
 }
 
 /// A name for a polynomial's variable.

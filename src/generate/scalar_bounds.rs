@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use super::path_conditions::Fact;
-use super::model::{Cap, Demand};
 use super::access_summary::Reading;
+use super::model::{Cap, Demand};
+use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
 use crate::program::{Op, Region};
 

@@ -5,13 +5,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::branch_distance::{BranchDistances, Gain};
+use super::decode::Decoder;
 use super::faulting_launches;
-use super::launch_builder::{Outcome, Workshop};
-use super::genotype::Genes;
+use super::genotype::Genotype;
 use super::interface_file::Wishes;
+use super::launch_builder::{LaunchBuilder, Outcome};
 use super::launches::unique;
-use super::branch_distance::{Gain, Nearness};
-use super::decode::Press;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
@@ -71,7 +71,7 @@ pub struct Kept {
     pub name: String,
     pub by: By,
     /// How it was made, unless it came as a launch.
-    pub(super) genes: Option<Genes>,
+    pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
     pub tally: Vec<SiteTally>,
@@ -140,7 +140,7 @@ pub struct Tried {
 pub struct Known {
     pub name: String,
     pub first: First,
-    pub(super) genes: Option<Genes>,
+    pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
     pub tried: Tried,
@@ -149,7 +149,7 @@ pub struct Known {
 /// What is searched.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    pub workshop: &'a Workshop<'a>,
+    pub launch_builder: &'a LaunchBuilder<'a>,
     pub wishes: &'a Wishes,
     /// Those of [`outcomes`].
     pub outcomes: &'a [(usize, usize)],
@@ -168,7 +168,7 @@ const MOST_FAULTING: usize = 48;
 
 /// A launch of no use.
 struct Faulting {
-    genes: Option<Genes>,
+    genotype: Option<Genotype>,
     launch: Launch,
     preconditions: Vec<String>,
     by: By,
@@ -186,7 +186,7 @@ enum Attempt {
 pub struct Search<'a> {
     pub subject: Subject<'a>,
     pub limits: &'a Limits,
-    press: Press<'a>,
+    decoder: Decoder<'a>,
     runs: &'a mut dyn Runs,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
@@ -198,7 +198,7 @@ pub struct Search<'a> {
     faulting: Vec<Faulting>,
     allows_faults: bool,
     tried: Tried,
-    pub(super) near: Nearness,
+    pub(super) near: BranchDistances,
     /// What the last launch added to it.
     pub(super) gain: Gain,
 }
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
         Search {
             subject,
             limits,
-            press: Press::new(subject.workshop, subject.wishes, limits.end),
+            decoder: Decoder::new(subject.launch_builder, subject.wishes, limits.end),
             runs,
             progress,
             record,
@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
             faulting: Vec::new(),
             allows_faults: false,
             tried: Tried::default(),
-            near: Nearness::default(),
+            near: BranchDistances::default(),
             gain: Gain::default(),
         }
     }
@@ -239,11 +239,11 @@ impl<'a> Search<'a> {
     }
 
     /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
-    pub(super) fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
-        let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
+    pub(super) fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
+        let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
         let mut made = (launch, preconditions);
         for _ in 0..GROWTHS {
-            let reached = match self.attempt_with(Some(&genes), &made.0, by)? {
+            let reached = match self.attempt_with(Some(&genotype), &made.0, by)? {
                 Attempt::Done(Some(kept)) => return Ok(Some(Kept { preconditions: made.1, ..*kept })),
                 Attempt::Done(None) => break,
                 Attempt::Beyond(reached) => reached,
@@ -251,20 +251,20 @@ impl<'a> Search<'a> {
             if self.over().is_some() {
                 return Ok(None);
             }
-            if !self.press.grow(&genes, &reached) {
+            if !self.decoder.grow(&genotype, &reached) {
                 break;
             }
-            match self.press.express(&genes, None)? {
+            match self.decoder.express(&genotype, None)? {
                 Some(larger) => made = larger,
                 None => break,
             }
         }
-        self.fault(Some(genes), made, by)
+        self.fault(Some(genotype), made, by)
     }
 
-    /// The launch that genes come to, and what is assumed of it; `None` as of [`Press::express`].
-    pub(super) fn expressed(&mut self, genes: &Genes) -> Result<Option<(Launch, Vec<String>)>> {
-        self.press.express(genes, None)
+    /// The launch that genes come to, and what is assumed of it; `None` as of [`Decoder::express`].
+    pub(super) fn expressed(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
+        self.decoder.express(genotype, None)
     }
 
     /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
@@ -295,8 +295,8 @@ impl<'a> Search<'a> {
             if self.over().is_some() {
                 break;
             }
-            let Faulting { genes, launch, preconditions, by } = faulting;
-            if let Some(found) = self.fault(genes, (launch, preconditions), by)? {
+            let Faulting { genotype, launch, preconditions, by } = faulting;
+            if let Some(found) = self.fault(genotype, (launch, preconditions), by)? {
                 self.consider(found, "with faults".to_owned())?;
             }
         }
@@ -306,14 +306,14 @@ impl<'a> Search<'a> {
     /// Runs a launch of no use once more with its faults allowed, or keeps it in mind for that.
     fn fault(
         &mut self,
-        genes: Option<Genes>,
+        genotype: Option<Genotype>,
         (launch, preconditions): (Launch, Vec<String>),
         by: By,
     ) -> Result<Option<Kept>> {
         if !self.allows_faults {
             // The first ones differ most.
             if self.faulting.len() < MOST_FAULTING {
-                self.faulting.push(Faulting { genes, launch, preconditions, by });
+                self.faulting.push(Faulting { genotype, launch, preconditions, by });
             }
             return Ok(None);
         }
@@ -321,19 +321,19 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let launch = Launch { allows_faults: true, ..launch };
-        match self.attempt_with(genes.as_ref(), &launch, by)? {
+        match self.attempt_with(genotype.as_ref(), &launch, by)? {
             Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
             _ => Ok(None),
         }
     }
 
-    fn attempt_with(&mut self, genes: Option<&Genes>, launch: &Launch, by: By) -> Result<Attempt> {
+    fn attempt_with(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By) -> Result<Attempt> {
         self.tried.executions += 1;
         let mut left = self.limits.end.saturating_duration_since(Instant::now());
         if launch.range.items() > self.subject.wishes.usual_items {
             left /= LARGE_SHARE;
         }
-        let attempt = self.run(genes, launch, by, self.limits.launch.min(left))?;
+        let attempt = self.run(genotype, launch, by, self.limits.launch.min(left))?;
         match &attempt {
             Attempt::Done(Some(kept)) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
             _ => self.tried.faulted += 1,
@@ -341,19 +341,19 @@ impl<'a> Search<'a> {
         Ok(attempt)
     }
 
-    fn run(&mut self, genes: Option<&Genes>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
+    fn run(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
         self.gain = Gain::default();
         let Shown { tally, compared, faulted } = match self.runs.run(launch, limit)? {
             Ran::Shown(shown) => shown,
             Ran::Beyond(reached) => return Ok(Attempt::Beyond(reached)),
             Ran::Useless => return Ok(Attempt::Done(None)),
         };
-        self.gain = self.near.note(&compared, genes, launch);
+        self.gain = self.near.note(&compared, genotype, launch);
         let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
         Ok(Attempt::Done(Some(Box::new(Kept {
             name: String::new(),
             by,
-            genes: genes.cloned(),
+            genotype: genotype.cloned(),
             launch: self.with_margins(launch, &faulted),
             preconditions: Vec::new(),
             tally,
@@ -366,7 +366,7 @@ impl<'a> Search<'a> {
     fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
-        faulting_launches::give_margins(&self.subject.workshop.model.interface, faulted, &mut launch);
+        faulting_launches::give_margins(&self.subject.launch_builder.model.interface, faulted, &mut launch);
         launch
     }
 
@@ -378,7 +378,7 @@ impl<'a> Search<'a> {
         for known in known {
             self.tried = known.tried;
             let limit = self.limits.launch;
-            let run = self.run(known.genes.as_ref(), &known.launch, known.first.by, limit)?;
+            let run = self.run(known.genotype.as_ref(), &known.launch, known.first.by, limit)?;
             if let Attempt::Done(Some(kept)) = run {
                 let gained = self.gain(&kept, known.first);
                 if !gained.is_empty() || self.kept.is_empty() {

@@ -10,7 +10,7 @@ use super::minimise;
 use super::resize_buffers;
 use super::search::{Ended, Kept, Search};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator;
 use crate::instrument::marks;
@@ -22,7 +22,7 @@ use crate::solve::query;
 use crate::suite::launch::Launch;
 use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
-use crate::symbolic::infeasible::{self, Fate, Most};
+use crate::symbolic::infeasible::{self, Most, ProofOutcome};
 
 /// Z3's resource limit of a proof, and of a path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
@@ -65,9 +65,9 @@ struct Effort {
 #[derive(Debug, Clone, Default)]
 pub struct Solved {
     /// By watched outcome: what a proof says of it; nothing of covered ones, and where no proof was tried.
-    pub fates: Vec<Option<Fate>>,
+    pub fates: Vec<Option<ProofOutcome>>,
     /// Why the search for inputs ended.
-    pub ended: Option<Gave>,
+    pub ended: Option<GaveUp>,
     pub proposals: u64,
     /// Seconds.
     pub took: f64,
@@ -75,7 +75,7 @@ pub struct Solved {
 
 /// Why no more inputs were proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gave {
+pub enum GaveUp {
     /// Nothing wanted is left.
     Done,
     /// Every path that was seen has been tried in both directions.
@@ -95,10 +95,10 @@ pub enum Gave {
 /// `Internal` if the kernel cannot be read; as of [`super::search::Runs::run`] and of `decided`.
 pub fn solve(
     search: &mut Search<'_>,
-    assay: &Assay<'_>,
+    under_test: &KernelUnderTest<'_>,
     goals: &[SiteKind],
-    known: Vec<Option<Fate>>,
-    decided: &mut dyn FnMut(usize, &Fate) -> Result<()>,
+    known: Vec<Option<ProofOutcome>>,
+    decided: &mut dyn FnMut(usize, &ProofOutcome) -> Result<()>,
     sources: &Sources,
     reading: Duration,
 ) -> Result<Solved> {
@@ -107,35 +107,36 @@ pub fn solve(
     let outcomes = search.subject.outcomes;
     let open = uncovered(search);
     if open.is_empty() {
-        solved.ended = Some(Gave::Done);
+        solved.ended = Some(GaveUp::Done);
         return Ok(solved);
     }
     if let Some(over) = search.over() {
-        solved.ended = Some(if over == Ended::OutOfExecutions { Gave::OutOfExecutions } else { Gave::OutOfTime });
+        solved.ended = Some(if over == Ended::OutOfExecutions { GaveUp::OutOfExecutions } else { GaveUp::OutOfTime });
         return Ok(solved);
     }
     // Reading it takes as long as it took to find out what arguments are for, and a little more for the marks.
     if Instant::now() + reading.mul_f64(1.2) > search.limits.end {
-        solved.ended = Some(Gave::OutOfTime);
+        solved.ended = Some(GaveUp::OutOfTime);
         return Ok(solved);
     }
-    let program = match program(assay, outcomes, search.limits.end) {
+    let program = match program(under_test, outcomes, search.limits.end) {
         Err(e) if e.is_late() => {
-            solved.ended = Some(Gave::OutOfTime);
+            solved.ended = Some(GaveUp::OutOfTime);
             return Ok(solved);
         }
         program => program?,
     };
     let goals: BTreeSet<u32> =
-        open.iter().copied().filter(|o| goals.contains(&kind(&assay.sites, outcomes[*o as usize]))).collect();
-    let proved = |fates: &[Option<Fate>], o: u32| matches!(fates[o as usize], Some(Fate::Infeasible { .. }));
+        open.iter().copied().filter(|o| goals.contains(&kind(&under_test.sites, outcomes[*o as usize]))).collect();
+    let proved =
+        |fates: &[Option<ProofOutcome>], o: u32| matches!(fates[o as usize], Some(ProofOutcome::Infeasible { .. }));
     let asked: Vec<u32> = goals.iter().copied().filter(|o| !proved(&solved.fates, *o)).collect();
     let left = search.limits.end.saturating_duration_since(Instant::now());
     let end = Instant::now() + left / PROOFS_SHARE;
-    let mut prove = |asked: &[u32], end: Instant, fates: &mut Vec<Option<Fate>>| -> Result<()> {
+    let mut prove = |asked: &[u32], end: Instant, fates: &mut Vec<Option<ProofOutcome>>| -> Result<()> {
         let limits = query::Limits { rlimit: PROOF, end: Some(end) };
         for (outcome, fate) in
-            asked.iter().zip(infeasible::prove(&program, &assay.interface, asked, &[], sources, &limits))
+            asked.iter().zip(infeasible::prove(&program, &under_test.interface, asked, &[], sources, &limits))
         {
             decided(*outcome as usize, &fate)?;
             fates[*outcome as usize] = Some(fate);
@@ -147,9 +148,15 @@ pub fn solve(
     // Launches are interpreted with all their work-items, so the fewer the better.
     minimise::minimise(search)?;
     let wishes = search.subject.wishes;
-    let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes));
-    let mut hunt =
-        Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
+    let engine = Engine::new(&program, &under_test.interface, &bounds(wishes), ranges(wishes));
+    let mut hunt = InputSearch {
+        engine,
+        program: &program,
+        interface: &under_test.interface,
+        parents: Vec::new(),
+        seen: 0,
+        proposals: 0,
+    };
     let ended = hunt.run(search, GOALS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
     solved.ended = Some(ended);
     if was_short && search.over().is_none() {
@@ -158,8 +165,8 @@ pub fn solve(
             asked.iter().copied().filter(|o| open.contains(o) && !proved(&solved.fates, *o)).collect();
         prove(&again, search.limits.end, &mut solved.fates)?;
     }
-    explain(search, &program, &assay.interface, &mut solved.fates, sources);
-    if matches!(ended, Gave::Done | Gave::Fruitless | Gave::NoPaths) {
+    explain(search, &program, &under_test.interface, &mut solved.fates, sources);
+    if matches!(ended, GaveUp::Done | GaveUp::Fruitless | GaveUp::NoPaths) {
         hunt.run(search, BESIDES, &|o| !goals.contains(o))?;
     }
     solved.proposals = hunt.proposals;
@@ -171,15 +178,21 @@ pub fn solve(
 ///
 /// # Errors
 /// As of [`solve`].
-pub fn solve_with_faults(search: &mut Search<'_>, assay: &Assay<'_>, wanted: &[usize]) -> Result<()> {
-    let program = match program(assay, search.subject.outcomes, search.limits.end) {
+pub fn solve_with_faults(search: &mut Search<'_>, under_test: &KernelUnderTest<'_>, wanted: &[usize]) -> Result<()> {
+    let program = match program(under_test, search.subject.outcomes, search.limits.end) {
         Err(e) if e.is_late() => return Ok(()),
         program => program?,
     };
     let wishes = search.subject.wishes;
-    let engine = Engine::new(&program, &assay.interface, &bounds(wishes), ranges(wishes)).allowing_faults();
-    let mut hunt =
-        Hunt { engine, program: &program, interface: &assay.interface, parents: Vec::new(), seen: 0, proposals: 0 };
+    let engine = Engine::new(&program, &under_test.interface, &bounds(wishes), ranges(wishes)).allowing_faults();
+    let mut hunt = InputSearch {
+        engine,
+        program: &program,
+        interface: &under_test.interface,
+        parents: Vec::new(),
+        seen: 0,
+        proposals: 0,
+    };
     hunt.run(search, GOALS, &|o| wanted.contains(&(*o as usize)))?;
     Ok(())
 }
@@ -189,10 +202,10 @@ fn explain(
     search: &Search<'_>,
     program: &Program,
     interface: &Interface,
-    fates: &mut [Option<Fate>],
+    fates: &mut [Option<ProofOutcome>],
     sources: &Sources,
 ) {
-    let is_open = |o: &u32| matches!(fates[*o as usize], Some(Fate::Unknown { .. }));
+    let is_open = |o: &u32| matches!(fates[*o as usize], Some(ProofOutcome::Unknown { .. }));
     let open: Vec<u32> = uncovered(search).into_iter().filter(is_open).collect();
     let asks = |op: &Op| matches!(op, Op::Call(_, base) if SIZES.contains(&base.as_str()));
     if open.is_empty() || search.over().is_some() || !program.instructions().any(|(_, i)| asks(&i.op)) {
@@ -204,11 +217,11 @@ fn explain(
     let limits = query::Limits { rlimit: PROOF / 8, end: Some(end) };
     for (outcome, fate) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
     {
-        if let Fate::Infeasible { reason, preconditions } = fate
+        if let ProofOutcome::Infeasible { reason, preconditions } = fate
             && preconditions.iter().any(|p| most.is_said_by(p))
         {
             let reason = format!("no launch is large enough for it here ({reason})");
-            fates[*outcome as usize] = Some(Fate::Unknown { reason, bound: None });
+            fates[*outcome as usize] = Some(ProofOutcome::Unknown { reason, bound: None });
         }
     }
 }
@@ -251,15 +264,15 @@ fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
 }
 
 /// The kernel with a mark for every outcome, numbered like them, unless that takes until `end`.
-fn program(assay: &Assay<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
-    let module = assay.module.clone();
-    marks::weave(&module, &assay.sites, outcomes)?;
-    let module = promoted::promote_until(&module, &assay.entry, &assay.machine, Some(end))?;
-    reader::read(&module, &assay.entry)
+fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
+    let module = under_test.module.clone();
+    marks::weave(&module, &under_test.sites, outcomes)?;
+    let module = promoted::promote_until(&module, &under_test.entry, &under_test.machine, Some(end))?;
+    reader::read(&module, &under_test.entry)
 }
 
 /// The search for inputs.
-struct Hunt<'p> {
+struct InputSearch<'p> {
     engine: Engine<'p>,
     program: &'p Program,
     interface: &'p Interface,
@@ -270,11 +283,11 @@ struct Hunt<'p> {
     proposals: u64,
 }
 
-impl Hunt<'_> {
-    fn run(&mut self, search: &mut Search<'_>, effort: Effort, is_wanted: &dyn Fn(&u32) -> bool) -> Result<Gave> {
+impl InputSearch<'_> {
+    fn run(&mut self, search: &mut Search<'_>, effort: Effort, is_wanted: &dyn Fn(&u32) -> bool) -> Result<GaveUp> {
         let Effort { fruitless: patience, attempts, steps, rlimit } = effort;
         if search.kept().is_empty() {
-            return Ok(Gave::NoParent);
+            return Ok(GaveUp::NoParent);
         }
         let limits = concolic::Limits { rlimit, end: Some(search.limits.end), steps, attempts };
         self.engine.limit(&limits);
@@ -282,12 +295,12 @@ impl Hunt<'_> {
         loop {
             let wanted: BTreeSet<u32> = uncovered(search).into_iter().filter(is_wanted).collect();
             if wanted.is_empty() {
-                return Ok(Gave::Done);
+                return Ok(GaveUp::Done);
             }
             match search.over() {
-                Some(Ended::OutOfExecutions) => return Ok(Gave::OutOfExecutions),
-                Some(_) => return Ok(Gave::OutOfTime),
-                None if fruitless >= patience => return Ok(Gave::Fruitless),
+                Some(Ended::OutOfExecutions) => return Ok(GaveUp::OutOfExecutions),
+                Some(_) => return Ok(GaveUp::OutOfTime),
+                None if fruitless >= patience => return Ok(GaveUp::Fruitless),
                 None => {}
             }
             for kept in &search.kept()[self.seen..] {
@@ -303,7 +316,7 @@ impl Hunt<'_> {
                     fruitless += patience.div_ceil(3);
                     continue;
                 }
-                return Ok(if search.over().is_some() { Gave::OutOfTime } else { Gave::NoPaths });
+                return Ok(if search.over().is_some() { GaveUp::OutOfTime } else { GaveUp::NoPaths });
             };
             self.proposals += 1;
             let Some(parent) = self.parents.get(proposal.parent) else { continue };
@@ -329,12 +342,13 @@ impl Hunt<'_> {
 
     /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
     fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
-        let mut preconditions = search.subject.workshop.model.preconditions.clone();
+        let mut preconditions = search.subject.launch_builder.model.preconditions.clone();
         let first = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)?;
         if first.as_ref().is_some_and(|kept| kept.faulted.is_empty()) {
             return Ok(first);
         }
-        let Some((launch, notes)) = resize_buffers::refitted(self.program, self.interface, &launch, search.limits.end) else {
+        let Some((launch, notes)) = resize_buffers::refitted(self.program, self.interface, &launch, search.limits.end)
+        else {
             return Ok(first);
         };
         if search.over().is_some() {

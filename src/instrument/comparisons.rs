@@ -19,7 +19,7 @@ use crate::lower::host::abi::{comparison, placeholder};
 
 /// Cases of one `switch` that are told apart; what has more is a table.
 const MOST_CASES: u32 = 64;
-/// Lanes of vectors that are looked at.
+/// StartingExecutors of vectors that are looked at.
 const MOST_LANES: u32 = 16;
 
 /// Comparisons of a module in canonical form, before anything is woven into it.

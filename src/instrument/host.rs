@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 use crate::kernel::cache::{self, Key};
 use crate::kernel::interface::Interface;
 use crate::kernel::ir;
+use crate::lower::cached;
 use crate::lower::code::{Code, HostCode};
-use crate::lower::guarded::{self, Attempt, Limit};
+use crate::lower::forked::{self, Attempt, Limit};
 pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
-use crate::lower::cached;
 
 /// What code for the simulator is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
     let module = prepare::linked(module)?;
     // Where everything is inlined, all that follows may take long: a child can be ended.
     let limit = Limit::of(emit::LIMIT).until(options.deadline);
-    let attempt = guarded::begin_attempt(limit, emit::WHAT, || {
+    let attempt = forked::begin_attempt(limit, emit::WHAT, || {
         prepare::inlined(&module, entry)?;
         let table = accesses::weave(&module, entry, &AccessOptions { races: options.races, interface, probe })?;
         let object = emit::object(&module, entry, options.effort)?;

@@ -86,7 +86,7 @@ pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -
 /// The error for an entry that the module lacks.
 pub fn no_such_kernel(entry: &str, names: &[String]) -> Error {
     Error::caller(format!("there is no kernel `{entry}`"))
-        .mend(format!("name one of: {}", if names.is_empty() { "(none)".to_owned() } else { names.join(", ") }))
+        .help(format!("name one of: {}", if names.is_empty() { "(none)".to_owned() } else { names.join(", ") }))
 }
 
 /// Checks a module after a pass (invariant 4: a module that does not verify is kassay's fault).

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
-use super::forked::{self, Failure, Limit};
 use super::external_tools::CLANG;
+use super::forked::{self, Failure, Limit};
 use crate::error::{Error, Result};
 
 /// `clang/*.cpp`, see `build.rs`.
@@ -57,14 +57,14 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
         .chain(arguments.iter().map(OsString::as_os_str))
         .map(|argument| CString::new(argument.as_bytes()))
         .collect::<std::result::Result<_, _>>()
-        .map_err(|_| Error::caller("an argument for clang has a NUL in it").mend("leave it out"))?;
+        .map_err(|_| Error::caller("an argument for clang has a NUL in it").help("leave it out"))?;
     match forked::run(Limit::of(LIMIT).until(deadline), || in_child(&all, with_records)) {
         Ok(Ok(answer)) => decode(&answer).ok_or_else(|| Error::internal("clang's child answered something else")),
         Ok(Err(why)) => Err(Error::environment(format!("clang's library cannot be loaded: {why}"))
-            .mend("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
+            .help("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
         Err(Failure::Crashed { how, stderr }) => Err(CLANG.crash(&format!("clang {how}\n{stderr}"))),
         Err(Failure::TimedOut(limit)) => {
-            Err(Error::internal(format!("clang was not done after {} s", limit.as_secs())).mend("try a smaller kernel"))
+            Err(Error::internal(format!("clang was not done after {} s", limit.as_secs())).help("try a smaller kernel"))
         }
         Err(Failure::Late) => Err(Error::late("clang's run")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for clang: {why}"))),

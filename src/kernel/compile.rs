@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::ast::Ast;
+use super::ast_records;
 use super::clang::{self, Outcome, Run};
 use super::compile_cache::Place as Kept;
+use super::external_tools::LLVM_SPIRV;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
-use super::ast_records;
 use super::spirv_words;
-use super::external_tools::LLVM_SPIRV;
 use crate::error::{Error, Place, Report, Result};
 
 /// What the kernel file was, by its extension.
@@ -86,7 +86,7 @@ impl Format {
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .mend("kernels are .cl, .ll, .bc or .spv files, told apart by the extension")
+            .help("kernels are .cl, .ll, .bc or .spv files, told apart by the extension")
     })?;
     let bytes = read(source)?;
     let bitcode = match format {
@@ -101,15 +101,15 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
 fn read(source: &Path) -> Result<Vec<u8>> {
     let cannot = |why: &str| Error::caller(format!("{} cannot be read: {why}", source.display()));
     let metadata = fs::metadata(source).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => cannot("there is no such file").mend("check the path"),
+        io::ErrorKind::NotFound => cannot("there is no such file").help("check the path"),
         _ => cannot(&error.to_string()),
     })?;
     if metadata.is_dir() {
-        return Err(cannot("it is a folder").mend("name the kernel file in it"));
+        return Err(cannot("it is a folder").help("name the kernel file in it"));
     }
     let bytes = fs::read(source).map_err(|error| cannot(&error.to_string()))?;
     if bytes.trim_ascii().is_empty() {
-        return Err(cannot("it is empty").mend("give a file with a kernel in it"));
+        return Err(cannot("it is empty").help("give a file with a kernel in it"));
     }
     Ok(bytes)
 }
@@ -159,7 +159,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         Outcome::NoCompilation => {
             let error = Error::caller(format!("the options for clang do not compile {} to LLVM IR", source.display()));
             let error = if run.diagnostics.is_empty() { error } else { error.details(run.diagnostics) };
-            Err(error.mend("leave out options that choose another output, such as -E, -S or -save-temps"))
+            Err(error.help("leave out options that choose another output, such as -E, -S or -save-temps"))
         }
     }
 }
@@ -179,7 +179,7 @@ fn refusal(source: &Path, diagnostics: String) -> Error {
     let mut report = Report::new(format!("{} does not compile", source.display()));
     report.place = first_error(&diagnostics);
     report.details = Some(diagnostics);
-    report.mend = Some("correct the kernel, or give what it needs with -D, -I, --cl-std or --clang-arg".to_owned());
+    report.help = Some("correct the kernel, or give what it needs with -D, -I, --cl-std or --clang-arg".to_owned());
     Error::Caller(Box::new(report))
 }
 
@@ -196,7 +196,7 @@ fn first_error(diagnostics: &str) -> Option<Place> {
 fn read_spirv(source: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let words = spirv_words::normalise(bytes).map_err(|error| {
         Error::caller(format!("{} is no SPIR-V module that kassay can take: {error}", source.display()))
-            .mend("give a SPIR-V module for OpenCL with 64-bit addresses, whole and as its compiler wrote it")
+            .help("give a SPIR-V module for OpenCL with 64-bit addresses, whole and as its compiler wrote it")
     })?;
     let io_failed = |error: io::Error| Error::environment(format!("no temporary files for llvm-spirv: {error}"));
     let folder = tempfile::tempdir().map_err(io_failed)?;
@@ -211,7 +211,7 @@ fn read_spirv(source: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
         }
         return Err(Error::caller(format!("{} cannot be translated to LLVM IR", source.display()))
             .details(stderr)
-            .mend("check the module with spirv-val; give the .ll, .bc or .cl it was made from"));
+            .help("check the module with spirv-val; give the .ll, .bc or .cl it was made from"));
     }
     fs::read(&output).map_err(io_failed)
 }

@@ -45,7 +45,7 @@ impl Tool {
 
     fn missing(&self, error: &io::Error) -> Error {
         Error::environment(format!("{} cannot be run: {error}", self.program))
-            .mend(format!("install the Debian package {} (apt-get install {0})", self.package))
+            .help(format!("install the Debian package {} (apt-get install {0})", self.package))
     }
 
     /// Whether a failed run is the program's own crash rather than its refusal of the input.
@@ -58,6 +58,6 @@ impl Tool {
     pub fn crash(&self, stderr: &str) -> Error {
         Error::internal(format!("{} crashed", self.program))
             .details(stderr)
-            .mend("this is a bug of that tool; a smaller kernel that still crashes it helps to report it")
+            .help("this is a bug of that tool; a smaller kernel that still crashes it helps to report it")
     }
 }

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn errors_keep_their_kind_on_the_way_out_of_the_child() {
-        let error = Error::caller("too much").mend("less").details("of it");
+        let error = Error::caller("too much").help("less").details("of it");
         let failed = attempt(Limit::of(LONG), "anything", || Err(error.clone()));
         assert_eq!(failed, Err(error));
         assert_eq!(attempt(Limit::of(LONG), "anything", || Ok(vec![7])), Ok(vec![7]));

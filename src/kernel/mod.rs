@@ -3,6 +3,7 @@
 //! Must never know: devices, tests.
 
 pub mod ast;
+mod ast_records;
 pub mod builtins;
 mod bytes;
 pub mod cache;
@@ -14,11 +15,12 @@ pub(crate) mod constant_switch;
 pub mod constant_uses;
 pub mod constructs;
 mod debug_types;
+mod external_tools;
 pub mod floats;
 pub mod folding;
-pub mod inline_frames;
 pub mod forked;
 pub mod implicit;
+pub mod inline_frames;
 pub mod inlined;
 pub mod interface;
 pub mod ir;
@@ -29,9 +31,7 @@ pub mod options;
 pub mod parameters;
 pub mod precision;
 mod raw;
-mod ast_records;
 pub mod signature;
 pub mod source;
 mod spirv_words;
 pub mod statements;
-mod external_tools;

@@ -24,11 +24,11 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
     module.verify().map_err(|message| {
         Error::caller(format!("{} is no valid LLVM module", source.display()))
             .details(message.to_string())
-            .mend("check it with `opt-22 -passes=verify`, and the pass or tool that made it")
+            .help("check it with `opt-22 -passes=verify`, and the pass or tool that made it")
     })?;
     if kernels(&module).is_empty() {
         return Err(Error::caller(format!("{} has no kernel", source.display()))
-            .mend("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
+            .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
     }
     Ok(module)
 }
@@ -44,7 +44,7 @@ fn unparsable(source: &Path, bytes: &[u8], is_bitcode: bool, message: &str) -> E
         source.display(),
         if is_bitcode { "bitcode" } else { "IR" }
     ));
-    report.mend = Some(if is_bitcode {
+    report.help = Some(if is_bitcode {
         "LLVM 22 reads bitcode of its own and most earlier versions; make it anew from the source, or give the source"
             .to_owned()
     } else {
@@ -73,7 +73,7 @@ fn check_target(module: &Module, source: &Path) -> Result<()> {
     let triple = module.get_triple().as_str().to_string_lossy().into_owned();
     let architecture = triple.split('-').next().unwrap_or_default();
     let pointer_bytes = raw::pointer_bytes(module);
-    let refuse = |why: String, mend: &str| Err(Error::caller(format!("{} {why}", source.display())).mend(mend));
+    let refuse = |why: String, help: &str| Err(Error::caller(format!("{} {why}", source.display())).help(help));
     if matches!(architecture, "spir" | "spirv32") || pointer_bytes == 4 {
         return refuse(
             format!("is for 32-bit devices (target {triple})"),

@@ -37,7 +37,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
     let functions = raw::functions(module);
     let function = functions.iter().copied().find(|f| f.is_kernel() && f.name() == kernel).ok_or_else(|| {
         Error::caller(format!("there is no kernel `{kernel}`"))
-            .mend(format!("name one of: {}", super::module::kernels(module).join(", ")))
+            .help(format!("name one of: {}", super::module::kernels(module).join(", ")))
     })?;
     let body = functions.iter().copied().find(|f| f.name() == format!("{BODY_PREFIX}{kernel}"));
     let reader = Reader { module, debug, function, body };

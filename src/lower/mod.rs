@@ -5,7 +5,7 @@
 mod async_copies;
 pub mod code;
 pub use crate::kernel::forked;
-pub mod host;
 pub mod cached;
+pub mod host;
 pub mod spirv;
 mod undefined;

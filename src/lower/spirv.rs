@@ -10,7 +10,7 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::guarded::{self, Failure, Limit};
+use super::forked::{self, Failure, Limit};
 use super::{async_copies, cached, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function};
@@ -37,7 +37,7 @@ pub fn machine() -> Result<TargetMachine> {
     Target::initialize_all(&InitializationConfig::default());
     let triple = TargetTriple::create(TRIPLE);
     let missing = |why: String| {
-        Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).mend("install LLVM 22 (Debian: llvm-22-dev)")
+        Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).help("install LLVM 22 (Debian: llvm-22-dev)")
     };
     let target = Target::from_triple(&triple).map_err(|e| missing(e.to_string()))?;
     // At higher levels the backend of LLVM 22 emitted wrong constant offsets of address computations.
@@ -86,8 +86,8 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
         return Ok(known);
     }
     let what = "LLVM's SPIR-V backend could not lower this kernel";
-    let mend = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
-    match guarded::run(Limit::of(LIMIT), work) {
+    let help = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
+    match forked::run(Limit::of(LIMIT), work) {
         Ok(Ok(bytes)) => {
             let bytes = trim(bytes);
             if let Some(key) = key {
@@ -95,13 +95,13 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
             }
             Ok(bytes)
         }
-        Ok(Err(message)) => Err(Error::internal(what).details(message).mend(mend)),
+        Ok(Err(message)) => Err(Error::internal(what).details(message).help(help)),
         Err(Failure::Crashed { how, stderr }) => {
-            let error = Error::internal(format!("{what}: it {how}")).mend(mend);
+            let error = Error::internal(format!("{what}: it {how}")).help(help);
             Err(if stderr.is_empty() { error } else { error.details(stderr) })
         }
         Err(Failure::TimedOut(limit)) => {
-            Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs())).mend(mend))
+            Err(Error::internal(format!("{what}: not done after {} s", limit.as_secs())).help(help))
         }
         Err(Failure::Late) => Err(Error::late("SPIR-V of this kernel")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for the backend: {why}"))),

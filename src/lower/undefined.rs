@@ -15,7 +15,7 @@ pub fn refuse(module: &Module<'_>) -> Result<()> {
         if ir::function(module, &callee).is_some_and(|f| !f.has_body()) {
             let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
             return Err(Error::caller(format!("the kernel calls `{callee}`, which has no body here{place}"))
-                .mend("give its definition in the same file, or include it"));
+                .help("give its definition in the same file, or include it"));
         }
     }
     Ok(())

@@ -25,7 +25,7 @@ const TIME_CONSTANT: Duration = Duration::from_secs(2);
 
 /// A test with its reference.
 #[derive(Debug, Clone)]
-pub struct Trial<'t> {
+pub struct TestBaseline<'t> {
     /// Position in the suite.
     pub position: usize,
     pub test: &'t Test,
@@ -64,7 +64,7 @@ impl Running {
 
 /// How trials are made.
 #[derive(Debug, Clone, Copy)]
-pub struct Trying {
+pub struct BaselineOptions {
     /// Runs of the original that have to agree.
     pub repeats: u32,
     /// Wall-clock limit of one run of the original.
@@ -94,7 +94,7 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     words
 }
 
-impl Trial<'_> {
+impl TestBaseline<'_> {
     /// Iterations that a mutant's work-items may make.
     pub fn fuel(&self, factor: f64) -> u32 {
         let budget = (f64::from(self.fuel_used) * factor) as u64 + FUEL_CONSTANT;
@@ -117,9 +117,9 @@ pub fn attempt<'t>(
     woven: &Woven,
     layout: GuardLayout,
     (position, test): (usize, &'t Test),
-    trying: Trying,
-) -> Result<Trial<'t>> {
-    let mut trial = Trial {
+    trying: BaselineOptions,
+) -> Result<TestBaseline<'t>> {
+    let mut baseline = TestBaseline {
         position,
         test,
         references: Vec::new(),
@@ -136,19 +136,19 @@ pub fn attempt<'t>(
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
-            trial.dropped = Some(format!("the original {}", measure::describe(&fault).1));
-            return Ok(trial);
+            baseline.dropped = Some(format!("the original {}", measure::describe(&fault).1));
+            return Ok(baseline);
         }
     };
-    trial.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
+    baseline.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
     let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
     let fault = FaultKind::read(word(slot::FAULT)).map(|(kind, _)| kind);
     if fault.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
-        trial.dropped =
+        baseline.dropped =
             Some(format!("the original itself: {}", woven.guards.describe(word(slot::FAULT)).unwrap_or_default()));
-        return Ok(trial);
+        return Ok(baseline);
     }
-    trial.fuel_used = word(slot::FUEL_USED);
+    baseline.fuel_used = word(slot::FUEL_USED);
     for output in &test.outputs {
         let Some((_, left)) = observation.outputs.iter().find(|(p, _)| *p == output.position) else { continue };
         let expected = test.expectations.iter().find(|e| e.position == output.position);
@@ -156,11 +156,11 @@ pub fn attempt<'t>(
             && let Some(first) = compare::compare(&e.bytes, left, Some(&e.ty), e.tolerance).first
         {
             let (index, actual, wanted) = (first.index, first.actual, first.expected);
-            trial.dropped =
+            baseline.dropped =
                 Some(format!("the original fails it: {} is {actual} at {index} instead of {wanted}", output.name()));
-            return Ok(trial);
+            return Ok(baseline);
         }
-        trial.references.push(Reference {
+        baseline.references.push(Reference {
             position: output.position,
             label: output.name(),
             bytes: expected.map_or_else(|| Arc::new(left.clone()), |e| Arc::clone(&e.bytes)),
@@ -176,27 +176,27 @@ pub fn attempt<'t>(
             probe: &head,
             probe_words: head.len() as u64,
             variations: &[Variation { words: Vec::new() }],
-            references: &trial.references,
+            references: &baseline.references,
             repeats: trying.repeats,
             timeout: trying.timeout,
             words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
             batch: None,
         },
     )?;
-    trial.whole_time = begun.elapsed() / trying.repeats.max(1);
-    trial.run_time = swept.kernel_time + BESIDES;
+    baseline.whole_time = begun.elapsed() / trying.repeats.max(1);
+    baseline.run_time = swept.kernel_time + BESIDES;
     match swept.runs.first() {
         Some(Swept::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
-                trial.dropped = Some(format!("the original is not stable: {difference}"));
+                baseline.dropped = Some(format!("the original is not stable: {difference}"));
             }
         }
         Some(Swept::Fault(fault)) => {
-            trial.dropped = Some(format!("the original is not stable: it {}", measure::describe(fault).1));
+            baseline.dropped = Some(format!("the original is not stable: it {}", measure::describe(fault).1));
         }
         None => {}
     }
-    Ok(trial)
+    Ok(baseline)
 }
 
 /// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
@@ -208,21 +208,21 @@ pub fn attempt<'t>(
 pub fn time(
     executor: &mut dyn Executor,
     program: ProgramId,
-    trial: &Trial<'_>,
+    baseline: &TestBaseline<'_>,
     running: &Running,
 ) -> Result<Option<Duration>> {
     let layout = running.layout;
-    let head = probe_head(layout, &trial.test.launch, trial.fuel(running.factor));
+    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(running.factor));
     let swept = executor.sweep(
         program,
         &Sweep {
-            launch: &trial.test.launch,
+            launch: &baseline.test.launch,
             probe: &head,
             probe_words: head.len() as u64,
             variations: &[Variation { words: Vec::new() }],
-            references: &trial.references,
+            references: &baseline.references,
             repeats: 1,
-            timeout: trial.limit(running.factor),
+            timeout: baseline.limit(running.factor),
             words: layout.slot(0)..layout.slot(1),
             batch: None,
         },

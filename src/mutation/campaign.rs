@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::{Executor, Target};
 use crate::instrument::mutants::Edit;
@@ -18,24 +18,24 @@ use crate::result::shard::Shard;
 use crate::result::{Device, hash, mutate_summary};
 use crate::suite::resolve::Test;
 
-use super::ledger::{Book, Pair};
-pub use super::equivalence_classes::Class;
-use super::equivalence_classes::Search;
+use super::baseline::TestBaseline;
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, Expense, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
 use super::equivalence;
-use super::module_builder::Forge;
+pub use super::equivalence_classes::Class;
+use super::equivalence_classes::Search;
+use super::higher_order;
 use super::item_interaction;
+use super::ledger::{Ledger, MutantPair};
+use super::module_builder::ModuleBuilder;
 use super::mutant::Mutant;
 use super::operators::{OPERATORS, Subject, launch};
-use super::higher_order;
 use super::prunable;
 use super::runner;
 use super::selection::Selection;
-use super::baseline::Trial;
-use super::verdict::Fate;
 use super::synchronisation::{self, Wanted, Watch};
+use super::verdict::MutantOutcome;
 
 /// What a campaign is asked to do.
 #[derive(Debug, Clone)]
@@ -68,8 +68,8 @@ pub struct Request {
 }
 
 /// A kernel with its tests.
-pub struct Matter<'a, 'c> {
-    pub assay: &'a Assay<'c>,
+pub struct CampaignContext<'a, 'c> {
+    pub under_test: &'a KernelUnderTest<'c>,
     /// Canonical bitcode, for the search for equivalents.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
@@ -109,15 +109,15 @@ pub fn class_of(operator: &str) -> String {
 /// # Errors
 /// Of the environment; `Internal` if a pass fails. Tests that the original fails are named in the result.
 pub fn run(
-    matter: &Matter<'_, '_>,
+    campaign: &CampaignContext<'_, '_>,
     request: &Request,
     lanes: Vec<Box<dyn Executor>>,
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
     let begun = Instant::now();
-    let Population { mutants, drawn } = population(matter, request);
-    let mut book = Book::open(&mutants, request, journal, known);
+    let Population { mutants, drawn } = population(campaign, request);
+    let mut ledger = Ledger::open(&mutants, request, journal, known);
     let searched = Instant::now();
     // What is in no pair because it equals another follows from proofs; what was drawn is not thinned out.
     let search = match (request.order, &drawn) {
@@ -129,17 +129,18 @@ pub fn run(
     // is distinct, and shards share out what all of them know.
     let is_long = || {
         let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
-        equivalence::work(&matter.assay.module, &matter.assay.sites, &matter.assay.entry, &edits) > request.most_before
+        equivalence::work(&campaign.under_test.module, &campaign.under_test.sites, &campaign.under_test.entry, &edits)
+            > request.most_before
     };
-    let runs_first = request.order == 1 && request.shard.is_none() && !book.is_searched() && is_long();
+    let runs_first = request.order == 1 && request.shard.is_none() && !ledger.is_searched() && is_long();
     match runs_first {
-        true => book.classify_edits(),
-        false => book.classify(matter, request, search)?,
+        true => ledger.classify_edits(),
+        false => ledger.classify(campaign, request, search)?,
     }
     let mut equivalence = searched.elapsed();
 
     let device = lanes.first().map(|lane| device(lane.as_ref()));
-    let meets = item_interaction::meets(matter.assay);
+    let meets = item_interaction::meets(campaign.under_test);
     let repeats = request.repeats.unwrap_or(if meets { REPEATS.0 } else { REPEATS.1 });
     let options = Options {
         strategy: request.strategy,
@@ -152,34 +153,39 @@ pub fn run(
         end: request.end,
     };
     let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
-    let mut engine =
-        Engine::new(Forge::new(matter.assay, target).for_tests(matter.tests)?, lanes, matter.tests, &mutants, options);
-    engine.prunable = prunable::prunable(matter.assay, &mutants);
-    let mine: Vec<usize> = (0..mutants.len()).filter(|m| book.is_ours(*m)).collect();
+    let mut engine = Engine::new(
+        ModuleBuilder::new(campaign.under_test, target).for_tests(campaign.tests)?,
+        lanes,
+        campaign.tests,
+        &mutants,
+        options,
+    );
+    engine.prunable = prunable::prunable(campaign.under_test, &mutants);
+    let mine: Vec<usize> = (0..mutants.len()).filter(|m| ledger.is_ours(*m)).collect();
     let pairs = match request.order {
-        2 => book.pairs(&mutants, drawn.as_deref(), request.seed),
+        2 => ledger.pairs(&mutants, drawn.as_deref(), request.seed),
         _ => Vec::new(),
     };
     // What is to be woven: what is to be run, alone or in a pair. Of pairs that cannot be in force it is told who reaches them.
-    let mut wanted: Vec<usize> = mine.iter().copied().filter(|m| !book.is_decided(*m)).collect();
+    let mut wanted: Vec<usize> = mine.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
     wanted.extend(pairs.iter().filter(|p| p.ours).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
     engine.try_original(&wanted, request.order == 2)?;
     let reach: HashMap<usize, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    let mut open = first_order(&mut engine, &mut book, &wanted, &reach, meets)?;
+    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, meets)?;
     if runs_first {
         let searched = Instant::now();
-        book.classify_outcomes(matter, request, meets)?;
+        ledger.classify_outcomes(campaign, request, meets)?;
         equivalence += searched.elapsed();
-        open.retain(|m| book.is_distinct(*m));
+        open.retain(|m| ledger.is_distinct(*m));
     }
-    let not_simulated = watch(&engine, &mut book, matter, &open, &reach, meets)?;
+    let not_simulated = watch(&engine, &mut ledger, campaign, &open, &reach, meets)?;
     let searched = Instant::now();
-    book.prove(matter, request)?;
+    ledger.prove(campaign, request)?;
     equivalence += searched.elapsed();
     if !pairs.is_empty() {
-        second_order(&mut engine, &mut book, &pairs, &reach)?;
+        second_order(&mut engine, &mut ledger, &pairs, &reach)?;
     }
     let tests = outcomes(&engine);
     let expense = engine.expense.clone();
@@ -191,21 +197,21 @@ pub fn run(
     let mut done = MutateResult {
         schema: MutateResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        kernel: matter.assay.entry.clone(),
-        source: matter.source.clone(),
+        kernel: campaign.under_test.entry.clone(),
+        source: campaign.source.clone(),
         device,
         seed: request.seed,
         elapsed_s: begun.elapsed().as_secs_f64(),
-        configuration: configuration(matter, request),
+        configuration: configuration(campaign, request),
         shard: request.shard.map(|s| s.to_string()),
         options: options_of(request),
-        texts: texts(matter, &book.rows),
+        texts: texts(campaign, &ledger.rows),
         summary: result::Summary::default(),
         operators: BTreeMap::new(),
         classes: BTreeMap::new(),
         lines: BTreeMap::new(),
-        timing: timing(&expense, equivalence.as_secs_f64(), engine.trials()),
-        mutants: book.into_rows(),
+        timing: timing(&expense, equivalence.as_secs_f64(), engine.baselines()),
+        mutants: ledger.into_rows(),
         tests,
         second_order: None,
         pairs: None,
@@ -217,11 +223,11 @@ pub fn run(
 }
 
 /// The hashes of the files that rows refer to, as far as they can be read.
-fn texts(matter: &Matter<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, String> {
+fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, String> {
     let spellings = rows.iter().filter_map(|r| r.spelling.as_ref());
     let files: BTreeSet<&str> =
         rows.iter().map(|r| &r.location).chain(spellings).map(|l| l.file.as_str()).filter(|f| !f.is_empty()).collect();
-    let hash = |file: &str| matter.sources.text(file).map(|text| (file.to_owned(), hash::of_text(text.as_bytes())));
+    let hash = |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::of_text(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
 }
 
@@ -233,21 +239,21 @@ struct Population {
 }
 
 /// All mutants, launch mutants behind the others; with `--sample` those drawn, or the parts of the pairs that were drawn.
-fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
-    let assay = matter.assay;
+fn population(campaign: &CampaignContext<'_, '_>, request: &Request) -> Population {
+    let under_test = campaign.under_test;
     let subject = Subject {
-        module: ir::shortened(&assay.module),
-        entry: &assay.entry,
-        interface: &assay.interface,
-        sites: &assay.sites,
-        ast: matter.ast,
-        sources: matter.sources,
+        module: ir::shortened(&under_test.module),
+        entry: &under_test.entry,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
+        ast: campaign.ast,
+        sources: campaign.sources,
         preset: request.selection.preset(),
         read: Default::default(),
     };
     let Enumeration { mut mutants, mut duplicate_of, .. } = enumerate(&subject, &request.selection);
-    let dimensions = matter.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
-    mutants.extend(launch::mutants(&assay.entry, dimensions, &request.selection));
+    let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
+    mutants.extend(launch::mutants(&under_test.entry, dimensions, &request.selection));
     duplicate_of.resize(mutants.len(), None);
     let Some(count) = request.sample else { return Population { mutants, drawn: None } };
     let (kept, drawn) = match request.order {
@@ -269,33 +275,33 @@ fn population(matter: &Matter<'_, '_>, request: &Request) -> Population {
 }
 
 /// The mutants of a run, in the order of its result.
-pub fn mutants(matter: &Matter<'_, '_>, request: &Request) -> Vec<Mutant> {
-    population(matter, request).mutants
+pub fn mutants(campaign: &CampaignContext<'_, '_>, request: &Request) -> Vec<Mutant> {
+    population(campaign, request).mutants
 }
 
 fn first_order(
     engine: &mut Engine<'_, '_>,
-    book: &mut Book<'_>,
+    ledger: &mut Ledger<'_>,
     wanted: &[usize],
     reach: &HashMap<usize, Reach>,
     meets: bool,
 ) -> Result<Vec<usize>> {
-    let names: Vec<String> = engine.trials().iter().map(|t| t.test.name.clone()).collect();
+    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
     for m in wanted {
-        book.covered(*m, &reach[m], &names);
+        ledger.covered(*m, &reach[m], &names);
     }
-    let open: Vec<usize> = wanted.iter().copied().filter(|m| book.is_ours(*m) && !book.is_decided(*m)).collect();
+    let open: Vec<usize> = wanted.iter().copied().filter(|m| ledger.is_ours(*m) && !ledger.is_decided(*m)).collect();
     let cases = open.iter().map(|m| (vec![*m], reach[m].runs.clone())).collect();
     let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
-    let journal = book.journal;
-    let rows = &book.rows;
-    let row = |at: usize, fate: &Fate| {
+    let journal = ledger.journal;
+    let rows = &ledger.rows;
+    let row = |at: usize, fate: &MutantOutcome| {
         let mut row = rows[open[at]].clone();
         settle(&mut row, fate, reach[&open[at]].reached.contains(&true), &all);
         row
     };
     let mutants = engine.mutants;
-    let decided = |at: usize, fate: &Fate| {
+    let decided = |at: usize, fate: &MutantOutcome| {
         let row = row(at, fate);
         match journal {
             // What the simulator judges too is told when it has.
@@ -307,7 +313,7 @@ fn first_order(
     let fates = engine.run(cases, engine.is_for_pairs(), &decided)?;
     let done: Vec<result::Mutant> = fates.iter().enumerate().map(|(at, fate)| row(at, fate)).collect();
     for (m, row) in open.iter().zip(done) {
-        book.decide(*m, row);
+        ledger.decide(*m, row);
     }
     Ok(open)
 }
@@ -323,31 +329,32 @@ fn is_watched(mutant: &Mutant, status: Status, meets: bool) -> bool {
 /// Has the simulator judge what devices decide by luck. Returns what it could not judge.
 fn watch(
     engine: &Engine<'_, '_>,
-    book: &mut Book<'_>,
-    matter: &Matter<'_, '_>,
+    ledger: &mut Ledger<'_>,
+    campaign: &CampaignContext<'_, '_>,
     open: &[usize],
     reach: &HashMap<usize, Reach>,
     meets: bool,
 ) -> Result<Vec<result::NotSimulated>> {
     let mutants = engine.mutants;
-    let judged = open.iter().copied().filter(|m| is_watched(&mutants[*m], book.rows[*m].status, meets));
+    let judged = open.iter().copied().filter(|m| is_watched(&mutants[*m], ledger.rows[*m].status, meets));
     let judged: Vec<usize> = judged.collect();
     if judged.is_empty() || engine.running().is_over() {
         return Ok(Vec::new());
     }
     let wanted: Vec<Wanted<'_>> = judged.iter().map(|m| Wanted { mutant: *m, runs: &reach[m].runs }).collect();
-    let watch = Watch { assay: matter.assay, mutants, trials: engine.trials(), running: engine.running() };
+    let watch =
+        Watch { under_test: campaign.under_test, mutants, baselines: engine.baselines(), running: engine.running() };
     let watched = watch.judge(&wanted)?;
     let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
     for m in judged {
         let found = watched.found.get(&m).filter(|found| found.fate.is_decided());
         if let Some(found) = found {
-            let row = &mut book.rows[m];
+            let row = &mut ledger.rows[m];
             settle(row, &found.fate, true, &all);
             row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
         }
-        if let Some(journal) = book.journal {
-            journal.append(&Entry::Decided(Box::new(book.rows[m].clone())))?;
+        if let Some(journal) = ledger.journal {
+            journal.append(&Entry::Decided(Box::new(ledger.rows[m].clone())))?;
         }
     }
     Ok(watched.left_out)
@@ -355,11 +362,11 @@ fn watch(
 
 fn second_order(
     engine: &mut Engine<'_, '_>,
-    book: &mut Book<'_>,
-    pairs: &[Pair],
+    ledger: &mut Ledger<'_>,
+    pairs: &[MutantPair],
     reach: &HashMap<usize, Reach>,
 ) -> Result<()> {
-    let names: Vec<String> = engine.trials().iter().map(|t| t.test.name.clone()).collect();
+    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
     let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
     let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| *a || *b).collect::<Vec<bool>>();
     let both: Vec<Reach> = pairs
@@ -369,16 +376,16 @@ fn second_order(
             _ => Reach::default(),
         })
         .collect();
-    let mut rows = book.pair_rows(pairs, &both, &names);
+    let mut rows = ledger.pair_rows(pairs, &both, &names);
     let open: Vec<usize> = (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].ours).collect();
     let cases = open.iter().map(|p| (vec![pairs[*p].first, pairs[*p].second], both[*p].runs.clone())).collect();
-    let journal = book.journal;
-    let row = |at: usize, fate: &Fate| {
+    let journal = ledger.journal;
+    let row = |at: usize, fate: &MutantOutcome| {
         let mut row = rows[open[at]].clone();
         settle(&mut row, fate, both[open[at]].reached.contains(&true), &all);
         row
     };
-    let decided = |at: usize, fate: &Fate| match journal {
+    let decided = |at: usize, fate: &MutantOutcome| match journal {
         Some(journal) => journal.append(&Entry::Decided(Box::new(row(at, fate)))),
         None => Ok(()),
     };
@@ -387,12 +394,12 @@ fn second_order(
     for (p, row) in open.into_iter().zip(done) {
         rows[p] = row;
     }
-    book.pairs = rows;
+    ledger.pairs = rows;
     Ok(())
 }
 
 /// Writes a fate into a mutant's row.
-fn settle(row: &mut result::Mutant, fate: &Fate, reached: bool, tests: &[String]) {
+fn settle(row: &mut result::Mutant, fate: &MutantOutcome, reached: bool, tests: &[String]) {
     let (status, reason) = fate.status(reached);
     row.status = status;
     row.reason = reason;
@@ -410,7 +417,7 @@ fn outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
     engine.tests.iter().enumerate().map(outcome).collect()
 }
 
-fn timing(expense: &Expense, equivalence_s: f64, trials: &[Trial<'_>]) -> result::Timing {
+fn timing(expense: &Expense, equivalence_s: f64, baselines: &[TestBaseline<'_>]) -> result::Timing {
     result::Timing {
         build_s: expense.build.as_secs_f64(),
         run_s: expense.run.as_secs_f64(),
@@ -422,7 +429,7 @@ fn timing(expense: &Expense, equivalence_s: f64, trials: &[Trial<'_>]) -> result
         module_sizes: expense.module_sizes.clone(),
         batched_pairs: expense.batched_pairs,
         distrusted_modules: expense.distrusted,
-        originals_s: trials.iter().map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64())).collect(),
+        originals_s: baselines.iter().map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64())).collect(),
     }
 }
 

@@ -2,23 +2,23 @@
 
 use std::fmt::{self, Write as _};
 
-use super::campaign::{self, Matter, Request};
+use super::campaign::{self, CampaignContext, Request};
 use super::engine::Strategy;
 use crate::result::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 
 /// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, the ids
 /// of the mutants (so that a comment that moves lines counts), what the tests give and expect, the options.
-pub fn configuration(matter: &Matter<'_, '_>, request: &Request) -> String {
+pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> String {
     let mut hash = Fnv1a::default();
     // Buffers of tests may be large: their text is never kept.
     let parts = |hash: &mut Fnv1a| {
-        write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), matter.assay.code_text())?;
-        for mutant in campaign::mutants(matter, request) {
+        write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), campaign.under_test.code_text())?;
+        for mutant in campaign::mutants(campaign, request) {
             writeln!(hash, "{}", mutant.id)?;
         }
         writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;
-        matter.tests.iter().try_for_each(|t| writeln!(hash, "{} {:?} {:?}", t.name, t.launch, t.expectations))
+        campaign.tests.iter().try_for_each(|t| writeln!(hash, "{} {:?} {:?}", t.name, t.launch, t.expectations))
     };
     // A hash takes whatever is written.
     let _: fmt::Result = parts(&mut hash);

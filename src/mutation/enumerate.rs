@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{Found, OPERATORS, Subject};
-use super::redirect_legality::Passable;
+use super::redirect_legality::RedirectLegality;
 use super::selection::Selection;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
@@ -29,7 +29,7 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);
     }
-    let passable = Passable::of(subject.module, subject.sites);
+    let passable = RedirectLegality::of(subject.module, subject.sites);
     let (possible, impossible) = found.mutants.into_iter().partition(|m| passable.allows(&m.edit));
     found.mutants = possible;
     found.excluded.extend(impossible.into_iter().map(|m: Mutant| Excluded {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::campaign::{Matter, Request};
+use super::campaign::{CampaignContext, Request};
 use super::equivalence::{self, Kernel, PROVED, Verdict};
 use super::mutant::Mutant;
 use crate::error::{Error, Result};
@@ -49,9 +49,14 @@ impl Classes {
     ///
     /// # Errors
     /// As of [`equivalence::classify`].
-    pub fn search(matter: &Matter<'_, '_>, mutants: &[Mutant], request: &Request, search: Search) -> Result<Classes> {
+    pub fn search(
+        campaign: &CampaignContext<'_, '_>,
+        mutants: &[Mutant],
+        request: &Request,
+        search: Search,
+    ) -> Result<Classes> {
         let all: Vec<usize> = (0..mutants.len()).collect();
-        Classes::search_among(&all, matter, mutants, request, search)
+        Classes::search_among(&all, campaign, mutants, request, search)
     }
 
     /// Looks for equals among some mutants, by position and in order; what is the same edit is found among all.
@@ -60,7 +65,7 @@ impl Classes {
     /// As of [`equivalence::classify`].
     pub fn search_among(
         some: &[usize],
-        matter: &Matter<'_, '_>,
+        campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],
         request: &Request,
         search: Search,
@@ -72,8 +77,8 @@ impl Classes {
             return Ok(classes);
         }
         let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
-        let bitcode = matter.assay.module.write_bitcode_to_memory();
-        let kernel = kernel(matter, bitcode.as_slice());
+        let bitcode = campaign.under_test.module.write_bitcode_to_memory();
+        let kernel = kernel(campaign, bitcode.as_slice());
         let verdicts = match search {
             Search::Originals | Search::Forms => equivalence::sort(kernel, &edits, threads(request), request.end)?,
             Search::Proofs => equivalence::classify(
@@ -181,7 +186,7 @@ impl Classes {
     /// # Errors
     /// As of [`equivalence::prove`].
     pub fn prove(
-        matter: &Matter<'_, '_>,
+        campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],
         request: &Request,
         which: &[usize],
@@ -190,13 +195,13 @@ impl Classes {
             return Ok(Vec::new());
         }
         let edits: Vec<&Edit> = which.iter().map(|m| &mutants[*m].edit).collect();
-        let bitcode = matter.assay.module.write_bitcode_to_memory();
-        equivalence::prove(kernel(matter, bitcode.as_slice()), &edits, threads(request), request.end)
+        let bitcode = campaign.under_test.module.write_bitcode_to_memory();
+        equivalence::prove(kernel(campaign, bitcode.as_slice()), &edits, threads(request), request.end)
     }
 }
 
-fn kernel<'a>(matter: &'a Matter<'_, '_>, bitcode: &'a [u8]) -> Kernel<'a> {
-    Kernel { bitcode, sites: &matter.assay.sites, entry: &matter.assay.entry }
+fn kernel<'a>(campaign: &'a CampaignContext<'_, '_>, bitcode: &'a [u8]) -> Kernel<'a> {
+    Kernel { bitcode, sites: &campaign.under_test.sites, entry: &campaign.under_test.entry }
 }
 
 fn threads(request: &Request) -> usize {

@@ -3,14 +3,14 @@
 
 use llvm_sys::LLVMOpcode;
 
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::kernel::builtins;
 use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, Block, Function};
 
 /// Builtins are what has no body; what the user's own functions are called says nothing.
-pub fn meets(assay: &Assay<'_>) -> bool {
-    let functions = ir::functions(&assay.module);
+pub fn meets(under_test: &KernelUnderTest<'_>) -> bool {
+    let functions = ir::functions(&under_test.module);
     let builtin = |f: &Function| {
         let name = f.name();
         !f.has_body() && builtins::synchronises(builtins::demangle(&name).map_or(&name, |(plain, _)| plain))
@@ -23,6 +23,6 @@ pub fn meets(assay: &Assay<'_>) -> bool {
     };
     functions.iter().any(builtin)
         || functions.into_iter().any(atomic)
-        || !assay.interface.local_variables.is_empty()
-        || assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Local { .. }))
+        || !under_test.interface.local_variables.is_empty()
+        || under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Local { .. }))
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::campaign::{Entry, Matter, Request};
-use super::equivalence_classes::{Class, Classes, Search};
+use super::campaign::{CampaignContext, Entry, Request};
 use super::engine::Reach;
-use super::mutant::{Mutant, SourceRange, Spot};
+use super::equivalence_classes::{Class, Classes, Search};
 use super::higher_order;
+use super::mutant::{Mutant, SourceRange, Spot};
 use crate::error::{Error, Result};
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, Location, Position, Status};
@@ -17,7 +17,7 @@ use crate::result::shard::Shard;
 const PROOFS: usize = 128;
 
 /// A pair of first-order mutants, by position.
-pub struct Pair {
+pub struct MutantPair {
     pub id: String,
     pub first: usize,
     pub second: usize,
@@ -27,7 +27,7 @@ pub struct Pair {
 }
 
 /// What is known of each mutant.
-pub struct Book<'a> {
+pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
     pub rows: Vec<result::Mutant>,
     decided: Vec<bool>,
@@ -41,9 +41,14 @@ pub struct Book<'a> {
     shard: Option<Shard>,
 }
 
-impl<'a> Book<'a> {
-    pub fn open(mutants: &'a [Mutant], request: &Request, journal: Option<&'a Journal>, known: Vec<Entry>) -> Book<'a> {
-        let mut book = Book {
+impl<'a> Ledger<'a> {
+    pub fn open(
+        mutants: &'a [Mutant],
+        request: &Request,
+        journal: Option<&'a Journal>,
+        known: Vec<Entry>,
+    ) -> Ledger<'a> {
+        let mut ledger = Ledger {
             journal,
             rows: mutants.iter().map(row).collect(),
             decided: vec![false; mutants.len()],
@@ -59,15 +64,15 @@ impl<'a> Book<'a> {
             match entry {
                 Entry::Decided(row) => match positions.get(row.id.as_str()) {
                     Some(m) => {
-                        book.rows[*m] = *row;
-                        book.decided[*m] = true;
+                        ledger.rows[*m] = *row;
+                        ledger.decided[*m] = true;
                     }
-                    None => book.pairs.push(*row),
+                    None => ledger.pairs.push(*row),
                 },
-                other => book.known.push(other),
+                other => ledger.known.push(other),
             }
         }
-        book
+        ledger
     }
 
     pub fn is_ours(&self, m: usize) -> bool {
@@ -101,7 +106,7 @@ impl<'a> Book<'a> {
     ///
     /// # Errors
     /// As of [`Classes::search`]; of the journal.
-    pub fn classify(&mut self, matter: &Matter<'_, '_>, request: &Request, search: Search) -> Result<()> {
+    pub fn classify(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, search: Search) -> Result<()> {
         let found = self.known.iter().find_map(|entry| match entry {
             Entry::Classified(all) => Some((all, Search::Proofs)),
             Entry::Sorted(all) => Some((all, Search::Forms)),
@@ -110,7 +115,7 @@ impl<'a> Book<'a> {
         self.classes = match found {
             Some((all, search)) => Classes::of(self.mutants, all, search),
             None => {
-                let classes = Classes::search(matter, self.mutants, request, search)?;
+                let classes = Classes::search(campaign, self.mutants, request, search)?;
                 let entries = classes.entries(self.mutants);
                 self.note(&match search {
                     Search::Originals | Search::Forms => Entry::Sorted(entries),
@@ -144,9 +149,14 @@ impl<'a> Book<'a> {
     ///
     /// # Errors
     /// As of [`Classes::search`]; of the journal.
-    pub fn classify_outcomes(&mut self, matter: &Matter<'_, '_>, request: &Request, meets: bool) -> Result<()> {
+    pub fn classify_outcomes(
+        &mut self,
+        campaign: &CampaignContext<'_, '_>,
+        request: &Request,
+        meets: bool,
+    ) -> Result<()> {
         let alike = self.alike(meets);
-        let mut classes = Classes::search_among(&alike, matter, self.mutants, request, Search::Forms)?;
+        let mut classes = Classes::search_among(&alike, campaign, self.mutants, request, Search::Forms)?;
         alike.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.is_detected(m));
         self.classes = classes;
         self.note(&Entry::Sorted(self.classes.entries(self.mutants)))?;
@@ -188,7 +198,7 @@ impl<'a> Book<'a> {
     ///
     /// # Errors
     /// As of [`Classes::prove`]; of the journal. `Internal` if a killed mutant is proved to be equivalent, where that is asked.
-    pub fn prove(&mut self, matter: &Matter<'_, '_>, request: &Request) -> Result<()> {
+    pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let positions = positions(self.mutants);
         for (id, proved) in self
             .known
@@ -208,20 +218,20 @@ impl<'a> Book<'a> {
         let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
         // All that share a normal form share its fate.
         let asked = self.classes.unproved(&open);
-        self.ask(matter, request, &asked)?;
+        self.ask(campaign, request, &asked)?;
         self.settle(&before);
         if request.doubt {
-            self.doubt(matter, request)?;
+            self.doubt(campaign, request)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self, matter: &Matter<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
+    fn ask(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
         for some in asked.chunks(PROOFS) {
             if request.end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
-            let found = Classes::prove(matter, self.mutants, request, some)?;
+            let found = Classes::prove(campaign, self.mutants, request, some)?;
             let told: Vec<(usize, bool)> =
                 some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
             self.note(&Entry::Proved(told.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect()))?;
@@ -262,11 +272,11 @@ impl<'a> Book<'a> {
     }
 
     /// Has the solver asked of what tests kill: it must not take any of it for equivalent.
-    fn doubt(&self, matter: &Matter<'_, '_>, request: &Request) -> Result<()> {
+    fn doubt(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let killed =
             |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_ours(*m);
         let killed: Vec<usize> = (0..self.rows.len()).filter(killed).collect();
-        let proved = Classes::prove(matter, self.mutants, request, &killed)?;
+        let proved = Classes::prove(campaign, self.mutants, request, &killed)?;
         let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
         let wrong: Vec<&str> = wrong.map(|(m, _)| self.mutants[*m].id.as_str()).collect();
         if wrong.is_empty() {
@@ -282,7 +292,7 @@ impl<'a> Book<'a> {
     }
 
     /// Pairs of first-order mutants that are not the same as another (LIU 6.2.1): those that were drawn, or all.
-    pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<Pair> {
+    pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<MutantPair> {
         let all = || {
             let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
             higher_order::pairs(&first, None, seed)
@@ -290,7 +300,7 @@ impl<'a> Book<'a> {
         let pairs = drawn.map_or_else(all, <[(usize, usize)]>::to_vec);
         let pair = |(first, second): (usize, usize)| {
             let id = format!("{} + {}", mutants[first].id, mutants[second].id);
-            Pair {
+            MutantPair {
                 first,
                 second,
                 conflict: higher_order::conflict(&mutants[first].edit, &mutants[second].edit),
@@ -302,16 +312,16 @@ impl<'a> Book<'a> {
     }
 
     /// The rows of pairs as far as they are known.
-    pub fn pair_rows(&self, pairs: &[Pair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
+    pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
         let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
-        let row = |(pair, reach): (&Pair, &Reach)| match known.get(pair.id.as_str()) {
+        let row = |(pair, reach): (&MutantPair, &Reach)| match known.get(pair.id.as_str()) {
             Some(row) => (*row).clone(),
             None => self.pair_row(pair, reach, names),
         };
         pairs.iter().zip(reach).map(row).collect()
     }
 
-    fn pair_row(&self, pair: &Pair, reach: &Reach, names: &[String]) -> result::Mutant {
+    fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[String]) -> result::Mutant {
         let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
         let conflict = pair.conflict.filter(|_| pair.ours);
         result::Mutant {

@@ -2,31 +2,31 @@
 //!
 //! Must never know: devices (it asks `exec`).
 
-mod ledger;
+pub mod baseline;
 pub mod campaign;
-mod equivalence_classes;
 pub mod configuration;
 pub mod control;
 pub mod engine;
 pub mod enumerate;
 pub mod equivalence;
-pub mod module_builder;
-pub mod item_interaction;
-pub mod mutant;
-mod simulator_verdict;
-pub mod source_ops;
-pub mod operators;
+mod equivalence_classes;
 pub mod higher_order;
-pub mod redirect_legality;
+pub mod item_interaction;
+mod ledger;
+pub mod module_builder;
+pub mod module_sizing;
+pub mod mutant;
+pub mod operators;
 pub mod prunable;
+pub mod redirect_legality;
 pub mod reference;
 pub mod runner;
 pub mod selection;
-pub mod module_sizing;
+mod simulator_verdict;
+pub mod source_ops;
 pub mod subject;
-pub mod baseline;
-pub mod verdict;
 mod synchronisation;
+pub mod verdict;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use mutant::{Mutant, SourceRange, Spot};

@@ -8,7 +8,7 @@ use llvm_sys::prelude::LLVMTypeRef;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
 use crate::exec::{Code, HostCode, Target};
@@ -17,7 +17,7 @@ use crate::instrument::host::{self, HostOptions};
 use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
-use crate::instrument::mutants::{Edit, LocalVariable, single, privatise, schemata};
+use crate::instrument::mutants::{Edit, LocalVariable, privatise, schemata, single};
 use crate::kernel::ir;
 use crate::lower::spirv;
 use crate::suite::resolve::Test;
@@ -45,8 +45,8 @@ pub struct Woven {
 }
 
 /// Makes the modules of one kernel.
-pub struct Forge<'a, 'c> {
-    pub assay: &'a Assay<'c>,
+pub struct ModuleBuilder<'a, 'c> {
+    pub under_test: &'a KernelUnderTest<'c>,
     pub layout: GuardLayout,
     /// What the device takes.
     target: Target,
@@ -54,16 +54,21 @@ pub struct Forge<'a, 'c> {
     is_mapped: bool,
 }
 
-impl<'a, 'c> Forge<'a, 'c> {
-    pub fn new(assay: &'a Assay<'c>, target: Target) -> Forge<'a, 'c> {
-        Forge { assay, layout: GuardLayout { args: assay.interface.args.len() as u32 }, target, is_mapped: false }
+impl<'a, 'c> ModuleBuilder<'a, 'c> {
+    pub fn new(under_test: &'a KernelUnderTest<'c>, target: Target) -> ModuleBuilder<'a, 'c> {
+        ModuleBuilder {
+            under_test,
+            layout: GuardLayout { args: under_test.interface.args.len() as u32 },
+            target,
+            is_mapped: false,
+        }
     }
 
     /// The same for tests of which some may have a map of work-groups.
     ///
     /// # Errors
     /// `Caller` if a device cannot keep the maps because work-groups are of different sizes.
-    pub fn for_tests(mut self, tests: &[Test]) -> Result<Forge<'a, 'c>> {
+    pub fn for_tests(mut self, tests: &[Test]) -> Result<ModuleBuilder<'a, 'c>> {
         self.is_mapped = self.target == Target::SpirV && tests.iter().any(|t| !t.launch.schedule.map.is_empty());
         if self.is_mapped {
             // All tests run in the same modules.
@@ -83,29 +88,29 @@ impl<'a, 'c> Forge<'a, 'c> {
         effort: Effort,
         batched: bool,
     ) -> Result<Refusable<Woven>> {
-        let module = self.assay.module.clone();
-        schemata::weave(&module, &self.assay.sites, mutants, pairs)?;
+        let module = self.under_test.module.clone();
+        schemata::weave(&module, &self.under_test.sites, mutants, pairs)?;
         self.finish(module, effort, batched)
     }
 
     /// These edits in force, unconditionally; none: the original, guarded.
     ///
     /// # Errors
-    /// As [`Forge::schemata`].
+    /// As [`ModuleBuilder::schemata`].
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
-        let module = self.assay.module.clone();
-        single::apply_all(&module, &self.assay.sites, edits)?;
+        let module = self.under_test.module.clone();
+        single::apply_all(&module, &self.under_test.sites, edits)?;
         self.finish(module, effort, false)
     }
 
     /// A local variable of `bytes` bytes made private, unless (the first inner error) something in the kernel forbids it.
     ///
     /// # Errors
-    /// As [`Forge::schemata`].
+    /// As [`ModuleBuilder::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
-        let module = self.assay.module.clone();
-        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
-        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+        let module = self.under_test.module.clone();
+        guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
         self.finish(module, effort, false).map(Ok)
@@ -114,10 +119,10 @@ impl<'a, 'c> Forge<'a, 'c> {
     /// The original with probes that tell which mutants are reached, and which would compute something else.
     ///
     /// # Errors
-    /// As [`Forge::schemata`].
+    /// As [`ModuleBuilder::schemata`].
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
-        let module = self.assay.module.clone();
-        let layout = infection::weave(&module, &self.assay.sites, mutants)?;
+        let module = self.under_test.module.clone();
+        let layout = infection::weave(&module, &self.under_test.sites, mutants)?;
         // What mutants read in their own modules, they read here.
         initialise(&module);
         let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
@@ -128,22 +133,22 @@ impl<'a, 'c> Forge<'a, 'c> {
     /// what they would, and what nobody wrote stays unwritten.
     ///
     /// # Errors
-    /// As [`Forge::schemata`].
+    /// As [`ModuleBuilder::schemata`].
     pub fn watched(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
-        let module = self.assay.module.clone();
-        schemata::weave(&module, &self.assay.sites, mutants, false)?;
+        let module = self.under_test.module.clone();
+        schemata::weave(&module, &self.under_test.sites, mutants, false)?;
         ids::plain(&module, self.layout)?;
         self.watch(module)
     }
 
-    /// The same of a local variable made private, as [`Forge::private`] does it.
+    /// The same of a local variable made private, as [`ModuleBuilder::private`] does it.
     ///
     /// # Errors
-    /// As [`Forge::schemata`].
+    /// As [`ModuleBuilder::schemata`].
     pub fn watched_private(&self, variable: &LocalVariable, bytes: u64) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
-        let module = self.assay.module.clone();
-        guard::inline_and_promote(&module, &self.assay.entry, &self.assay.machine)?;
-        if let Err(reason) = privatise::privatise(&module, &self.assay.entry, variable, bytes)? {
+        let module = self.under_test.module.clone();
+        guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
+        if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
         self.watch(module).map(Ok)
@@ -151,8 +156,8 @@ impl<'a, 'c> Forge<'a, 'c> {
 
     fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
         initialise(&module);
-        let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.assay.host };
-        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+        let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.under_test.host };
+        match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
             Ok(Code::Host(code)) => Ok(Ok(code)),
             Ok(Code::SpirV(_)) => Err(Error::internal("code for the simulator was asked for")),
             Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
@@ -161,17 +166,17 @@ impl<'a, 'c> Forge<'a, 'c> {
     }
 
     fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
-        let entry = &self.assay.entry;
+        let entry = &self.under_test.entry;
         initialise(&module);
-        guard::inline_and_promote(&module, entry, &self.assay.machine)?;
-        let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.assay.machine)?;
+        guard::inline_and_promote(&module, entry, &self.under_test.machine)?;
+        let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
         let can = ids::can_batch(&module);
         if self.is_mapped && !can {
             return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
         }
         let batched = batched && can;
         match batched || self.is_mapped {
-            true => ids::batched(&module, entry, self.layout, &self.assay.machine)?,
+            true => ids::batched(&module, entry, self.layout, &self.under_test.machine)?,
             false => ids::plain(&module, self.layout)?,
         }
         Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))
@@ -181,8 +186,8 @@ impl<'a, 'c> Forge<'a, 'c> {
         if self.target == Target::Host {
             return self.lower_for_host(module, effort);
         }
-        spirv::prepare(&module, &self.assay.entry, &self.assay.machine)?;
-        let code = match spirv::emit(&module, &self.assay.machine) {
+        spirv::prepare(&module, &self.under_test.entry, &self.under_test.machine)?;
+        let code = match spirv::emit(&module, &self.under_test.machine) {
             Ok(code) => code,
             Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
             Err(e) => return Err(e),
@@ -191,7 +196,7 @@ impl<'a, 'c> Forge<'a, 'c> {
         if effort == Effort::Quick {
             build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
         }
-        Ok(Ok(Code::spirv(code, &self.assay.entry, build_options)))
+        Ok(Ok(Code::spirv(code, &self.under_test.entry, build_options)))
     }
 
     /// The module is guarded already; what the simulator checks besides costs little.
@@ -200,8 +205,8 @@ impl<'a, 'c> Forge<'a, 'c> {
             Effort::Optimised => host::Effort::Full,
             Effort::Quick => host::Effort::Quick,
         };
-        let options = HostOptions { effort, ..self.assay.host };
-        match host::code(module, &self.assay.entry, &self.assay.interface, &options) {
+        let options = HostOptions { effort, ..self.under_test.host };
+        match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
             Ok(code) => Ok(Ok(code)),
             Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
             Err(e) => Err(e),

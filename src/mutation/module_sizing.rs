@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use super::baseline::TestBaseline;
 use super::runner::Case;
-use super::baseline::Trial;
 
 /// If all runs in the module of all mutants take less than so many times what building it took, other modules are not
 /// worth their builds: the device optimises them, which takes longer, and there would be several.
@@ -19,8 +19,13 @@ const FIRST: usize = 24;
 const SURVIVING: f64 = 0.4;
 
 /// What running the cases will take, if a run of the original on a trial takes `time`.
-pub fn price(trials: &[Trial<'_>], cases: &[Case], full: bool, time: impl Fn(&Trial<'_>) -> Duration) -> Duration {
-    let times: Vec<f64> = trials.iter().map(|t| time(t).as_secs_f64()).collect();
+pub fn price(
+    baselines: &[TestBaseline<'_>],
+    cases: &[Case],
+    full: bool,
+    time: impl Fn(&TestBaseline<'_>) -> Duration,
+) -> Duration {
+    let times: Vec<f64> = baselines.iter().map(|t| time(t).as_secs_f64()).collect();
     let mut sum = 0.0;
     for case in cases {
         let mut share = 1.0;

@@ -5,7 +5,7 @@ use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMTypeOf};
 
 use super::mutant::Mutant;
 use crate::cfg::taint::Taint;
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::instrument::mutants::{Edit, Place};
 use crate::kernel::ir::{self, Function, Inst};
 
@@ -14,11 +14,12 @@ const PRIVATE: u32 = 0;
 
 /// By mutant: whether one run of the original, with probes, tells if the mutant would compute anything else in any run: all that it
 /// changes, and all that it reads for that, is the same in every one.
-pub fn prunable(assay: &Assay<'_>, mutants: &[Mutant]) -> Vec<bool> {
-    let taint = Taint::of(&assay.module, &assay.sites);
-    let terminator = |f: usize, b: usize| assay.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
+pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> Vec<bool> {
+    let taint = Taint::of(&under_test.module, &under_test.sites);
+    let terminator =
+        |f: usize, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
     let functions: Vec<Option<Function>> =
-        assay.sites.functions.iter().map(|f| ir::function(&assay.module, &f.cfg.function)).collect();
+        under_test.sites.functions.iter().map(|f| ir::function(&under_test.module, &f.cfg.function)).collect();
     let is_private = |at: &Place| {
         let block = functions[at.function].and_then(|f| f.blocks().get(at.block).copied());
         block.and_then(|b| b.instructions().get(at.instruction).copied()).is_some_and(stores_privately)

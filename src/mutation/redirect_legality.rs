@@ -28,13 +28,13 @@ struct Needs {
 }
 
 /// Judges edits of a module. The functions are those of its sites, in their order.
-pub struct Passable<'a> {
+pub struct RedirectLegality<'a> {
     sites: &'a Sites,
     functions: Vec<Needs>,
 }
 
-impl<'a> Passable<'a> {
-    pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> Passable<'a> {
+impl<'a> RedirectLegality<'a> {
+    pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> RedirectLegality<'a> {
         let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
         let needs = |cfg: &Cfg| {
             let mut needs = Needs::of(blocks(&cfg.function));
@@ -42,7 +42,7 @@ impl<'a> Passable<'a> {
             needs
         };
         let functions = sites.functions.iter().map(|f| needs(&f.cfg)).collect();
-        Passable { sites, functions }
+        RedirectLegality { sites, functions }
     }
 
     /// Whether every value is there on the new ways of an edit.

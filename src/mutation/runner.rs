@@ -10,10 +10,10 @@ use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
 
+use super::baseline::{Running, TestBaseline, probe_head};
 use super::module_builder::Woven;
 use super::operators::launch;
-use super::baseline::{Running, Trial, probe_head};
-use super::verdict::{self, Fate, Pair};
+use super::verdict::{self, MutantOutcome, TestVerdict};
 
 /// Variations of one sweep: what is decided is journalled after each.
 const SWEEP: usize = 512;
@@ -43,7 +43,7 @@ pub struct Case {
     pub launch: Option<LaunchChange>,
     /// By position of the trial: whether to run it there.
     pub runs: Vec<bool>,
-    pub fate: Fate,
+    pub fate: MutantOutcome,
     /// Trials it was run on.
     pub pairs: u64,
 }
@@ -74,7 +74,7 @@ impl Cost {
 pub fn run(
     lanes: &mut [(&mut dyn Executor, ProgramId)],
     woven: &Woven,
-    trials: &[Trial<'_>],
+    baselines: &[TestBaseline<'_>],
     cases: &mut [Case],
     running: &Running,
     decided: &(dyn Fn(&Case) -> Result<()> + Sync),
@@ -89,7 +89,7 @@ pub fn run(
             .map(|((executor, program), cases)| {
                 let total = &total;
                 scope.spawn(move || {
-                    let cost = drive(&mut **executor, *program, woven, trials, cases, running, decided)?;
+                    let cost = drive(&mut **executor, *program, woven, baselines, cases, running, decided)?;
                     if let Ok(mut total) = total.lock() {
                         total.add(cost);
                     }
@@ -109,7 +109,7 @@ fn drive(
     executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
-    trials: &[Trial<'_>],
+    baselines: &[TestBaseline<'_>],
     cases: &mut [Case],
     running: &Running,
     decided: &(dyn Fn(&Case) -> Result<()> + Sync),
@@ -117,7 +117,7 @@ fn drive(
     let mut cost = Cost::default();
     let mut told = vec![false; cases.len()];
     let size = if running.end.is_some() { SHORT_SWEEP } else { SWEEP };
-    'trials: for (t, trial) in trials.iter().enumerate() {
+    'trials: for (t, baseline) in baselines.iter().enumerate() {
         let todo: Vec<usize> = (0..cases.len())
             .filter(|c| cases[*c].runs[t] && (running.full_matrix || !cases[*c].fate.is_decided()))
             .collect();
@@ -126,26 +126,27 @@ fn drive(
             if running.is_over() {
                 break 'trials;
             }
-            let outcomes = sweep(executor, program, woven, trial, &trial.test.launch, cases, some, running, &mut cost)?;
-            tell(trial, cases, some, outcomes);
+            let outcomes =
+                sweep(executor, program, woven, baseline, &baseline.test.launch, cases, some, running, &mut cost)?;
+            tell(baseline, cases, some, outcomes);
             report(cases, &mut told, t, running, decided)?;
         }
         for c in changed {
             if running.is_over() {
                 break 'trials;
             }
-            let range = &trial.test.launch.range;
+            let range = &baseline.test.launch.range;
             let Some(change) = cases[c].launch else { continue };
             let outcome =
                 match launch::apply(range, change, &launch::Limits::of(executor.device(), running.required_local)) {
-                    Err(reason) => Pair::Refused(reason),
-                    Ok(range) if range == trial.test.launch.range => Pair::Passed,
+                    Err(reason) => TestVerdict::Refused(reason),
+                    Ok(range) if range == baseline.test.launch.range => TestVerdict::Passed,
                     Ok(range) => {
-                        let launch = Launch::new(range, trial.test.launch.args.clone());
-                        sweep(executor, program, woven, trial, &launch, cases, &[c], running, &mut cost)?.remove(0)
+                        let launch = Launch::new(range, baseline.test.launch.args.clone());
+                        sweep(executor, program, woven, baseline, &launch, cases, &[c], running, &mut cost)?.remove(0)
                     }
                 };
-            tell(trial, cases, &[c], vec![outcome]);
+            tell(baseline, cases, &[c], vec![outcome]);
         }
         report(cases, &mut told, t, running, decided)?;
     }
@@ -156,9 +157,9 @@ fn drive(
     Ok(cost)
 }
 
-fn tell(trial: &Trial<'_>, cases: &mut [Case], which: &[usize], outcomes: Vec<Pair>) {
+fn tell(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize], outcomes: Vec<TestVerdict>) {
     for (c, outcome) in which.iter().zip(outcomes) {
-        cases[*c].fate.add(trial.position, &trial.test.name, &outcome);
+        cases[*c].fate.add(baseline.position, &baseline.test.name, &outcome);
         cases[*c].pairs += 1;
     }
 }
@@ -189,15 +190,15 @@ fn sweep(
     executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
-    trial: &Trial<'_>,
+    baseline: &TestBaseline<'_>,
     launch: &Launch,
     cases: &[Case],
     which: &[usize],
     running: &Running,
     cost: &mut Cost,
-) -> Result<Vec<Pair>> {
+) -> Result<Vec<TestVerdict>> {
     let layout = running.layout;
-    let fuel = trial.fuel(running.factor);
+    let fuel = baseline.fuel(running.factor);
     let first = layout.slot(0);
     let batch = woven
         .batched
@@ -226,9 +227,9 @@ fn sweep(
             probe: &head,
             probe_words: head.len() as u64,
             variations: &variations,
-            references: &trial.references,
+            references: &baseline.references,
             repeats: running.repeats,
-            timeout: trial.limit(running.factor),
+            timeout: baseline.limit(running.factor),
             words: base..base + SLOT_WORDS,
             batch,
         },
@@ -237,7 +238,7 @@ fn sweep(
     cost.executions +=
         outcome.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
-    let allows_faults = trial.test.launch.allows_faults;
+    let allows_faults = baseline.test.launch.allows_faults;
     Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe, allows_faults)).collect())
 }
 

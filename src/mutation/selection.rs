@@ -39,7 +39,7 @@ impl Selection {
             chosen.push(found);
         }
         if chosen.is_empty() {
-            return Err(Error::caller("--operators names none").mend(choices()));
+            return Err(Error::caller("--operators names none").help(choices()));
         }
         chosen.sort_unstable();
         chosen.dedup();
@@ -105,15 +105,15 @@ fn unknown(name: &str) -> Error {
     let upper = name.to_ascii_uppercase();
     if ["ALL", "PENG", "LIU"].contains(&upper.as_str()) {
         return Error::caller(format!("`{name}` stands for a set of operators and cannot be one of a list"))
-            .mend(format!("give --operators {name} alone, or some of the ids"));
+            .help(format!("give --operators {name} alone, or some of the ids"));
     }
     let names = OPERATORS.iter().map(|operator| operator.id).chain(["all", "peng", "liu"]);
     let nearest = names.map(|known| (distance(&upper, &known.to_ascii_uppercase()), known)).min();
-    let mend = match nearest {
+    let help = match nearest {
         Some((far, known)) if far < known.len() && far <= 2 => format!("did you mean `{known}`? Else {}", choices()),
         _ => choices(),
     };
-    Error::caller(format!("there is no mutation operator `{name}`")).mend(mend)
+    Error::caller(format!("there is no mutation operator `{name}`")).help(help)
 }
 
 /// Letters to change, add, drop, or exchange with their neighbour, to come from one word to the other.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::verdict::Pair;
+use super::verdict::TestVerdict;
 use crate::exec::simulator::observation::{Access, Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
 use crate::exec::{Reference, difference};
 use crate::lower::host::table::{CallPath, HostTable, Mode, SourcePlace};
@@ -52,36 +52,36 @@ fn is_hard(kind: FaultKind) -> bool {
 
 /// How a mutant did. What is undefined comes first: a race decides what is read, so that what follows from it (an index out of
 /// bounds, a loop that does not end) is one schedule's luck.
-pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> Pair {
+pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> TestVerdict {
     if let Some(conflict) = simulation.conflicts.iter().find(|c| !base.keys.contains(&race(c, table))) {
-        return Pair::Killed(race_text(conflict, table));
+        return TestVerdict::Killed(race_text(conflict, table));
     }
     if let Some(divergence) = simulation.divergences.first() {
-        return Pair::Killed(divergence_text(divergence, table));
+        return TestVerdict::Killed(divergence_text(divergence, table));
     }
     // A loop that does not end is often what an earlier fault led to.
     let hard = simulation.faults.iter().filter(|f| is_hard(f.kind));
     if let Some(fault) = hard.min_by_key(|f| f.kind == FaultKind::NonTermination) {
         let text = fault_text(fault, table);
         return match fault.kind {
-            FaultKind::NonTermination => Pair::Timeout(text),
-            FaultKind::CopyArguments | FaultKind::EventLists => Pair::Killed(text),
-            _ => Pair::RuntimeError(text),
+            FaultKind::NonTermination => TestVerdict::Timeout(text),
+            FaultKind::CopyArguments | FaultKind::EventLists => TestVerdict::Killed(text),
+            _ => TestVerdict::RuntimeError(text),
         };
     }
     let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised);
     if let Some(fault) = reads.into_iter().find(|f| !base.keys.contains(&read(f, table))) {
-        return Pair::Killed(fault_text(fault, table));
+        return TestVerdict::Killed(fault_text(fault, table));
     }
     if !simulation.completed {
-        return Pair::Timeout("it does not come to its end".to_owned());
+        return TestVerdict::Timeout("it does not come to its end".to_owned());
     }
     let outputs = &simulation.observation.outputs;
     let differs = base.references.iter().find_map(|r| {
         let (_, left) = outputs.iter().find(|(position, _)| *position == r.position)?;
         difference::first(&r.label, r.ty.as_ref(), r.tolerance, &r.bytes, left)
     });
-    differs.map_or(Pair::Passed, Pair::Killed)
+    differs.map_or(TestVerdict::Passed, TestVerdict::Killed)
 }
 
 fn path(table: &HostTable, path: Option<u32>) -> Option<CallPath> {

@@ -6,15 +6,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::module_builder::{Forge, Refusable};
+use super::baseline::{Running, TestBaseline, probe_head};
+use super::module_builder::{ModuleBuilder, Refusable};
 use super::mutant::Mutant;
 use super::simulator_verdict::{self, Base};
-use super::baseline::{Running, Trial, probe_head};
-use super::verdict::{Fate, Pair};
-use crate::coverage::build::Assay;
+use super::verdict::{MutantOutcome, TestVerdict};
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::simulator::schedule_families::{Plan, Planned};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::simulator::schedule_families::{Plan, Planned};
 use crate::exec::{HostCode, ProgramId, Reference, Simulator, Target, difference};
 use crate::instrument::layout::slot;
 use crate::instrument::mutants::{Edit, LocalVariable};
@@ -48,9 +48,9 @@ pub fn synchronises(mutant: &Mutant) -> bool {
 
 /// What mutants are judged by.
 pub struct Watch<'a, 'c> {
-    pub assay: &'a Assay<'c>,
+    pub under_test: &'a KernelUnderTest<'c>,
     pub mutants: &'a [Mutant],
-    pub trials: &'a [Trial<'a>],
+    pub baselines: &'a [TestBaseline<'a>],
     pub running: &'a Running,
 }
 
@@ -63,7 +63,7 @@ pub struct Wanted<'a> {
 /// What the simulator says of a mutant.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    pub fate: Fate,
+    pub fate: MutantOutcome,
     /// The order in which the test that decides detects it.
     pub schedule: Schedule,
 }
@@ -89,7 +89,7 @@ struct Module {
 
 struct Bench<'a, 'c> {
     watch: &'a Watch<'a, 'c>,
-    forge: Forge<'a, 'c>,
+    module_builder: ModuleBuilder<'a, 'c>,
     simulator: Simulator,
     /// The first one holds the original at number 0.
     modules: Vec<Module>,
@@ -102,11 +102,12 @@ impl Watch<'_, '_> {
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.
     pub fn judge(&self, wanted: &[Wanted<'_>]) -> Result<Watched> {
-        let forge = Forge::new(self.assay, Target::Host);
+        let module_builder = ModuleBuilder::new(self.under_test, Target::Host);
         let simulator = Simulator::new(1)?;
-        let mut bench = Bench { watch: self, forge, simulator, modules: Vec::new(), watched: Watched::default() };
+        let mut bench =
+            Bench { watch: self, module_builder, simulator, modules: Vec::new(), watched: Watched::default() };
         bench.build(wanted)?;
-        for position in 0..self.trials.len() {
+        for position in 0..self.baselines.len() {
             if self.running.is_over() {
                 break;
             }
@@ -134,7 +135,7 @@ impl Bench<'_, '_> {
 
     fn weave(&mut self, members: &[usize]) -> Result<()> {
         let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.watch.mutants[*m].edit)).collect();
-        match self.forge.watched(&edits)? {
+        match self.module_builder.watched(&edits)? {
             Ok(code) => self.load(code, true, members.iter().copied().zip(1..).collect()),
             Err(why) => match members {
                 [] => Err(Error::internal(why)),
@@ -157,14 +158,14 @@ impl Bench<'_, '_> {
         let bytes = match variable {
             LocalVariable::Global(_) => 0,
             LocalVariable::Argument(position) => {
-                let of = |t: &super::baseline::Trial<'_>| match t.test.launch.args.get(*position as usize) {
+                let of = |t: &super::baseline::TestBaseline<'_>| match t.test.launch.args.get(*position as usize) {
                     Some(ArgValue::Local(bytes)) => Some(*bytes),
                     _ => None,
                 };
-                self.watch.trials.iter().filter_map(of).max().unwrap_or(1)
+                self.watch.baselines.iter().filter_map(of).max().unwrap_or(1)
             }
         };
-        let made: Refusable<Refusable<Arc<HostCode>>> = self.forge.watched_private(variable, bytes)?;
+        let made: Refusable<Refusable<Arc<HostCode>>> = self.module_builder.watched_private(variable, bytes)?;
         match made {
             Ok(Ok(code)) => self.load(code, false, HashMap::from([(m, 0)])),
             // The engine says so itself where it cannot be made at all.
@@ -193,7 +194,7 @@ impl Bench<'_, '_> {
 
     /// Judges all that are not decided by one test.
     fn test(&mut self, position: usize, wanted: &[Wanted<'_>]) -> Result<()> {
-        let (watch, trial) = (self.watch, &self.watch.trials[position]);
+        let (watch, baseline) = (self.watch, &self.watch.baselines[position]);
         let is_open = |found: Option<&Found>| watch.running.full_matrix || !found.is_some_and(|f| f.fate.is_decided());
         let place: HashMap<usize, usize> =
             (0..).zip(&self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
@@ -205,29 +206,29 @@ impl Bench<'_, '_> {
         if open.is_empty() {
             return Ok(());
         }
-        if trial.test.launch.allows_faults {
-            self.leave_test(&trial.test.name, "it allows faults, after which races say little".to_owned());
+        if baseline.test.launch.allows_faults {
+            self.leave_test(&baseline.test.name, "it allows faults, after which races say little".to_owned());
             return Ok(());
         }
-        let range = &trial.test.launch.range;
-        let work = range.items().saturating_mul(u64::from(trial.fuel_used) + BESIDES);
+        let range = &baseline.test.launch.range;
+        let work = range.items().saturating_mul(u64::from(baseline.fuel_used) + BESIDES);
         if work > MOST_WORK {
             let text = format!(
                 "too large to watch every access: {} work-items of up to {} loop iterations",
                 range.items(),
-                trial.fuel_used
+                baseline.fuel_used
             );
-            self.leave_test(&trial.test.name, text);
+            self.leave_test(&baseline.test.name, text);
             return Ok(());
         }
-        let own = Some(&trial.test.launch.schedule).filter(|s| !s.is_natural());
-        let plan = Plan { range, count: SCHEDULES, seed: 0, test: &trial.test.name, own, exact: true, races: &[] };
+        let own = Some(&baseline.test.launch.schedule).filter(|s| !s.is_natural());
+        let plan = Plan { range, count: SCHEDULES, seed: 0, test: &baseline.test.name, own, exact: true, races: &[] };
         let mut bases = Vec::new();
         for planned in plan.schedules() {
-            match self.base(trial, &planned)? {
+            match self.base(baseline, &planned)? {
                 Ok(base) => bases.push((planned, base)),
                 Err(why) => {
-                    self.leave_test(&trial.test.name, why);
+                    self.leave_test(&baseline.test.name, why);
                     return Ok(());
                 }
             }
@@ -236,19 +237,25 @@ impl Bench<'_, '_> {
             if watch.running.is_over() {
                 break;
             }
-            self.mutant(trial, m, module, &bases)?;
+            self.mutant(baseline, m, module, &bases)?;
         }
         Ok(())
     }
 
-    fn mutant(&mut self, trial: &Trial<'_>, m: usize, module: usize, bases: &[(Planned, Base)]) -> Result<()> {
+    fn mutant(
+        &mut self,
+        baseline: &TestBaseline<'_>,
+        m: usize,
+        module: usize,
+        bases: &[(Planned, Base)],
+    ) -> Result<()> {
         // What changes no synchronisation races under any schedule, if at all.
         let count = if synchronises(&self.watch.mutants[m]) { bases.len() } else { 1 };
-        let mut outcome = (Pair::Passed, Schedule::default());
+        let mut outcome = (TestVerdict::Passed, Schedule::default());
         for (planned, base) in &bases[..count.min(bases.len())] {
             let number = self.modules[module].numbers.get(&m).copied().unwrap_or(0);
-            let fuel = Some(u64::from(trial.fuel(self.watch.running.factor)));
-            let Some(simulation) = self.launch(trial, &planned.schedule, module, number, fuel)? else { continue };
+            let fuel = Some(u64::from(baseline.fuel(self.watch.running.factor)));
+            let Some(simulation) = self.launch(baseline, &planned.schedule, module, number, fuel)? else { continue };
             let pair = simulator_verdict::outcome(&simulation, self.table(module), base);
             if pair.detects() {
                 outcome = (under(pair, planned), planned.schedule.clone());
@@ -259,23 +266,23 @@ impl Bench<'_, '_> {
         if outcome.0.detects() && !found.fate.is_decided() {
             found.schedule = outcome.1;
         }
-        found.fate.add(trial.position, &trial.test.name, &outcome.0);
+        found.fate.add(baseline.position, &baseline.test.name, &outcome.0);
         Ok(())
     }
 
     /// What the original does on a test in an order; inside: why that says nothing of mutants.
-    fn base(&mut self, trial: &Trial<'_>, planned: &Planned) -> Result<std::result::Result<Base, String>> {
-        let Some(simulation) = self.launch(trial, &planned.schedule, 0, 0, None)? else {
+    fn base(&mut self, baseline: &TestBaseline<'_>, planned: &Planned) -> Result<std::result::Result<Base, String>> {
+        let Some(simulation) = self.launch(baseline, &planned.schedule, 0, 0, None)? else {
             return Ok(Err("it is too large to look for races".to_owned()));
         };
         if let Some(why) = simulator_verdict::unfit(&simulation) {
             return Ok(Err(simulation.rejected.unwrap_or_else(|| why.to_owned())));
         }
         let mut references: Vec<Reference> = Vec::new();
-        for known in &trial.references {
+        for known in &baseline.references {
             let outputs = &simulation.observation.outputs;
             let Some((_, left)) = outputs.iter().find(|(p, _)| *p == known.position) else { continue };
-            let expected = trial.test.expectations.iter().any(|e| e.position == known.position);
+            let expected = baseline.test.expectations.iter().any(|e| e.position == known.position);
             if expected
                 && let Some(what) =
                     difference::first(&known.label, known.ty.as_ref(), known.tolerance, &known.bytes, left)
@@ -296,7 +303,7 @@ impl Bench<'_, '_> {
     /// One launch; `None`: it is beyond what the simulator watches.
     fn launch(
         &mut self,
-        trial: &Trial<'_>,
+        baseline: &TestBaseline<'_>,
         schedule: &Schedule,
         module: usize,
         number: u32,
@@ -306,7 +313,7 @@ impl Bench<'_, '_> {
         let module = &self.modules[module];
         let mut head = Vec::new();
         if module.probed {
-            head = probe_head(layout, &trial.test.launch, i32::MAX as u32);
+            head = probe_head(layout, &baseline.test.launch, i32::MAX as u32);
             head[(layout.slot(0) + slot::MUTANT) as usize] = number;
         }
         let options = SimulationOptions {
@@ -317,7 +324,7 @@ impl Bench<'_, '_> {
             ..SimulationOptions::default()
         };
         self.watched.launches += 1;
-        match self.simulator.simulate(module.program, &trial.test.launch, &options, LIMIT, &head) {
+        match self.simulator.simulate(module.program, &baseline.test.launch, &options, LIMIT, &head) {
             Ok(simulation) => Ok(Some(simulation)),
             Err(Error::Caller(_)) => Ok(None),
             Err(e) => Err(e),
@@ -326,12 +333,12 @@ impl Bench<'_, '_> {
 }
 
 /// Says in which order it happened.
-fn under(pair: Pair, planned: &Planned) -> Pair {
+fn under(pair: TestVerdict, planned: &Planned) -> TestVerdict {
     let told = |text: String| format!("on the simulator, schedule {}: {text}", planned.family.name());
     match pair {
-        Pair::Killed(text) => Pair::Killed(told(text)),
-        Pair::Timeout(text) => Pair::Timeout(told(text)),
-        Pair::RuntimeError(text) => Pair::RuntimeError(told(text)),
+        TestVerdict::Killed(text) => TestVerdict::Killed(told(text)),
+        TestVerdict::Timeout(text) => TestVerdict::Timeout(told(text)),
+        TestVerdict::RuntimeError(text) => TestVerdict::RuntimeError(told(text)),
         other => other,
     }
 }

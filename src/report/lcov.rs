@@ -23,7 +23,7 @@ pub(super) fn convert(results: &[Loaded]) -> Result<String> {
                 path.display(),
                 other.command()
             ))
-            .mend("name results of `kassay cover`")),
+            .help("name results of `kassay cover`")),
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(tracefile(&covers))

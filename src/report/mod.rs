@@ -47,7 +47,7 @@ pub fn convert(results: &[PathBuf], output: &Path) -> Result<()> {
         return Err(unknown_format(&name, output));
     };
     if results.is_empty() {
-        return Err(Error::caller("there is no result to report on").mend("name one or more result files"));
+        return Err(Error::caller("there is no result to report on").help("name one or more result files"));
     }
     let loaded =
         results.iter().map(|path| store::read(path).map(|r| (path.clone(), r))).collect::<Result<Vec<Loaded>>>()?;
@@ -60,5 +60,5 @@ fn unknown_format(name: &str, output: &Path) -> Error {
         Some(suffix) => format!("reports in `{suffix}` files are not built yet"),
         None => format!("the name of {} does not say which format to write", output.display()),
     };
-    Error::caller(what).mend(format!("end the output's name in one of {available}"))
+    Error::caller(what).help(format!("end the output's name in one of {available}"))
 }

@@ -31,7 +31,7 @@ pub(super) fn convert(results: &[Loaded]) -> Result<String> {
                 path.display(),
                 other.command()
             ))
-            .mend("name results of `kassay mutate`")),
+            .help("name results of `kassay mutate`")),
         })
         .collect::<Result<Vec<_>>>()?;
     let report = report(&results, &|path| fs::read(path).map_err(|e| e.kind()))?;
@@ -133,11 +133,11 @@ fn load(
     let bytes = match bytes {
         Some(Ok(bytes)) => bytes,
         Some(Err(kind)) => {
-            return Err(Error::environment(format!("cannot read {name}: {kind}")).mend("make the file readable"));
+            return Err(Error::environment(format!("cannot read {name}: {kind}")).help("make the file readable"));
         }
         None => {
             return Err(Error::caller(format!("{name} is not there: the report holds the source"))
-                .mend("run `kassay report` in the folder in which `kassay mutate` was run"));
+                .help("run `kassay report` in the folder in which `kassay mutate` was run"));
         }
     };
     if result.texts.get(name).is_some_and(|hash| *hash != hash::of_text(&bytes)) {
@@ -150,7 +150,7 @@ fn load(
 
 fn changed(name: &str) -> Error {
     Error::caller(format!("{name} has changed since the mutants were made"))
-        .mend("run `kassay mutate` again, or restore the file as it was")
+        .help("run `kassay mutate` again, or restore the file as it was")
 }
 
 /// As Prism, the highlighter of Stryker's viewers, names it.

@@ -74,5 +74,6 @@ pub struct Driver {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
     pub what: String,
-    pub mend: String,
+    #[serde(rename = "mend")]
+    pub help: String,
 }

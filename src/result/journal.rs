@@ -162,7 +162,7 @@ impl Journal {
                 "{} is not a journal of kassay, or its first line is damaged",
                 path.display()
             ))
-            .mend("delete it, or leave out --resume: the run then begins anew"));
+            .help("delete it, or leave out --resume: the run then begins anew"));
         };
         same_run(path, &found, header)?;
         let mut good = end + 1;
@@ -226,7 +226,7 @@ impl Journal {
         match fs::remove_file(&self.path) {
             Err(e) if e.kind() != ErrorKind::NotFound => {
                 Err(Error::environment(format!("cannot delete {}: {e}", self.path.display()))
-                    .mend("delete it by hand: the result is complete"))
+                    .help("delete it by hand: the result is complete"))
             }
             _ => Ok(()),
         }
@@ -256,7 +256,7 @@ fn open(path: &Path) -> Result<File> {
             }
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::caller(format!("another kassay is writing {}", path.display()))
-                    .mend("wait until it is done, or name another result file with -o"));
+                    .help("wait until it is done, or name another result file with -o"));
             }
             // File systems without locks: then nobody has one.
             Err(TryLockError::Error(_)) => return Ok(file),
@@ -279,10 +279,10 @@ fn same_run(path: &Path, found: &Header, expected: &Header) -> Result<()> {
     .find(|(_, found, expected)| found != expected)
     .map_or(String::new(), |(what, found, expected)| format!(": it {what} `{found}`, this run's is `{expected}`"));
     Err(Error::caller(format!("{} is the journal of another run{what}", path.display()))
-        .mend("resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew"))
+        .help("resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew"))
 }
 
 fn io_error(path: &Path, why: &str) -> Error {
     Error::environment(format!("the journal {} cannot be read or written: {why}", path.display()))
-        .mend("free some space, or write to another file system with -o; --resume goes on from what is there")
+        .help("free some space, or write to another file system with -o; --resume goes on from what is there")
 }

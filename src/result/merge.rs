@@ -31,7 +31,7 @@ pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> Stri
     let mut parts = results.into_iter().map(|(path, result)| part(path, result)).collect::<Result<Vec<Part>>>()?;
     parts.sort_by_key(|p| p.shard);
     let Some(first) = parts.first() else {
-        return Err(Error::caller("there is no result to merge").mend("name the results of all shards"));
+        return Err(Error::caller("there is no result to merge").help("name the results of all shards"));
     };
     parts.iter().skip(1).try_for_each(|other| same_run(first, other))?;
     complete(&parts)?;
@@ -62,15 +62,15 @@ fn part(path: PathBuf, result: AnyResult) -> Result<Part> {
         AnyResult::Mutate(result) => *result,
         other => {
             let what = format!("{shown} is a result of `kassay {}`: only mutate results have shards", other.command());
-            return Err(Error::caller(what).mend("name results of `kassay mutate --shard k/n`"));
+            return Err(Error::caller(what).help("name results of `kassay mutate --shard k/n`"));
         }
     };
     let Some(text) = &result.shard else {
         return Err(Error::caller(format!("{shown} is the result of a whole run, not of a shard"))
-            .mend("name results of `kassay mutate --shard k/n`; a whole run needs no merge"));
+            .help("name results of `kassay mutate --shard k/n`; a whole run needs no merge"));
     };
     let shard = text.parse().map_err(|e| {
-        Error::caller(format!("{shown}: the shard `{text}` is {e}")).mend("name a result as `kassay mutate` wrote it")
+        Error::caller(format!("{shown}: the shard `{text}` is {e}")).help("name a result as `kassay mutate` wrote it")
     })?;
     Ok(Part { path, shard, result })
 }
@@ -93,7 +93,7 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
     let (a, b) = (a.path.display(), b.path.display());
     if let Some((what, x, y)) = differing {
         return Err(Error::caller(format!("{a} and {b} are of different runs: their {what} are {x} and {y}"))
-            .mend("merge shards of one run: same kernel, suite, options and number of shards"));
+            .help("merge shards of one run: same kernel, suite, options and number of shards"));
     }
     let same_mutants = x.mutants.iter().map(|m| &m.id).eq(y.mutants.iter().map(|m| &m.id));
     let same_tests = x.tests.iter().map(|t| &t.name).eq(y.tests.iter().map(|t| &t.name));
@@ -102,7 +102,7 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
         return Err(Error::caller(format!(
             "{a} and {b} do not list the same {what}, though their configurations agree"
         ))
-        .mend("merge the results as `kassay mutate` wrote them"));
+        .help("merge the results as `kassay mutate` wrote them"));
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn complete(parts: &[Part]) -> Result<()> {
         if pair[0].shard == pair[1].shard {
             let (a, b) = (pair[0].path.display(), pair[1].path.display());
             return Err(
-                Error::caller(format!("{a} and {b} are both of shard {}", pair[0].shard)).mend("name each shard once")
+                Error::caller(format!("{a} and {b} are both of shard {}", pair[0].shard)).help("name each shard once")
             );
         }
     }
@@ -127,7 +127,7 @@ fn complete(parts: &[Part]) -> Result<()> {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let noun = if n > 1 { "shards" } else { "shard" };
             Err(Error::caller(format!("{noun} {}{more} missing", shown.join(", ")))
-                .mend("name the results of all shards; what has not run yet can be run with --shard"))
+                .help("name the results of all shards; what has not run yet can be run with --shard"))
         }
     }
 }
@@ -139,7 +139,7 @@ fn decided(parts: &[Part], at: usize) -> Result<&Mutant> {
     let original = originals.next();
     if originals.any(|other| Some(other) != original) {
         return Err(Error::caller(format!("the shards do not agree on the mutant that `{id}` is a duplicate of"))
-            .mend("run the shards again with the same kassay"));
+            .help("run the shards again with the same kassay"));
     }
     let owner = parts.iter().find(|p| p.shard.owns(id, original));
     owner.map(|p| &p.result.mutants[at]).ok_or_else(|| Error::internal(format!("no shard has the mutant `{id}`")))

@@ -65,7 +65,7 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
 /// writable, or the file system fails otherwise.
 pub fn write_text(text: &str, path: &Path) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::caller(format!("cannot write {}: it is a folder", path.display())).mend("name a file in it"));
+        return Err(Error::caller(format!("cannot write {}: it is a folder", path.display())).help("name a file in it"));
     }
     // Renaming over a name of a standard stream would replace the name, or unlink what a shell redirected to.
     let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|p| path.starts_with(p));
@@ -104,14 +104,14 @@ fn write_error(path: &Path, folder: &Path, error: &io::Error) -> Error {
     let what = format!("cannot write {}", path.display());
     match error.kind() {
         ErrorKind::NotFound => Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
-            .mend(format!("create it first: mkdir -p {}", folder.display())),
+            .help(format!("create it first: mkdir -p {}", folder.display())),
         ErrorKind::NotADirectory => Error::caller(format!("{what}: {} is not a folder", folder.display()))
-            .mend("name a file in an existing folder"),
+            .help("name a file in an existing folder"),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::environment(format!("{what}: {error}"))
-            .mend("free some space, or write to another file system with -o"),
+            .help("free some space, or write to another file system with -o"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::environment(format!("{what}: {error}"))
-            .mend(format!("make {} writable, or write elsewhere with -o", folder.display())),
-        _ => Error::environment(format!("{what}: {error}")).mend("write elsewhere with -o"),
+            .help(format!("make {} writable, or write elsewhere with -o", folder.display())),
+        _ => Error::environment(format!("{what}: {error}")).help("write elsewhere with -o"),
     }
 }
 
@@ -125,9 +125,9 @@ pub fn read(path: &Path) -> Result<AnyResult> {
         let what = format!("cannot read {}: {e}", path.display());
         match e.kind() {
             ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory | ErrorKind::InvalidData => {
-                Error::caller(what).mend("name a result file that a command wrote with -o")
+                Error::caller(what).help("name a result file that a command wrote with -o")
             }
-            _ => Error::environment(what).mend("make the file readable"),
+            _ => Error::environment(what).help("make the file readable"),
         }
     })?;
     parse(&text, path)
@@ -148,7 +148,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
     let head: Head = from_json(text, path, "this is not a result of kassay")?;
     let Some(schema) = head.schema.as_ref().and_then(|s| s.as_str()) else {
         return Err(Error::caller(format!("{} is not a result of kassay: it has no `schema`", path.display()))
-            .mend("name a result file that a command wrote with -o"));
+            .help("name a result file that a command wrote with -o"));
     };
     let wrong = format!("this is not a valid `{schema}` result");
     match schema {
@@ -179,10 +179,10 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
     });
     if newer {
         Error::caller(format!("{} was written by a newer kassay: its schema is `{schema}`", path.display()))
-            .mend(format!("update kassay; this one ({}) reads {}", env!("CARGO_PKG_VERSION"), list(&known)))
+            .help(format!("update kassay; this one ({}) reads {}", env!("CARGO_PKG_VERSION"), list(&known)))
     } else {
         Error::caller(format!("{} has the unknown schema `{schema}`", path.display()))
-            .mend(format!("this kassay reads {}", list(&known)))
+            .help(format!("this kassay reads {}", list(&known)))
     }
 }
 
@@ -200,6 +200,6 @@ fn from_json<T: DeserializeOwned>(text: &str, path: &Path, what: &str) -> Result
         let message = message.split(" at line ").next().unwrap_or(&message);
         Error::caller(format!("{what}: {message}"))
             .at(Place { file: path.to_owned(), line: line.max(1), column: column.max(1), text: shown })
-            .mend("name a result file that a command wrote with -o")
+            .help("name a result file that a command wrote with -o")
     })
 }

@@ -103,7 +103,7 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
             buffer(loader, context, spec, span, element.as_ref(), *space)
         }
         (ArgKind::Local { .. }, Form::Local(spec)) if spec.local.value == 0 => {
-            Err(loader.error(&spec.local.span, "0 bytes of local memory").mend("give 1 or more"))
+            Err(loader.error(&spec.local.span, "0 bytes of local memory").help("give 1 or more"))
         }
         (ArgKind::Local { .. }, Form::Local(spec)) => Ok(only(ArgValue::Local(spec.local.value))),
         (ArgKind::Image(kind), Form::Image(spec)) if *kind != ImageKind::Other => image(loader, context, spec, *kind),
@@ -120,7 +120,7 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
                     form.name()
                 ),
             )
-            .mend(example(&context.key.value, kind))),
+            .help(example(&context.key.value, kind))),
     }
 }
 
@@ -145,7 +145,7 @@ pub fn given(
 fn unsupported(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {
     loader
         .error(&context.key.span, format!("no suite can give the argument `{}` of type `{name}`", context.arg.label()))
-        .mend("test a kernel without such arguments")
+        .help("test a kernel without such arguments")
 }
 
 fn describe(arg: &Arg) -> String {
@@ -223,7 +223,7 @@ fn buffer(
         Some(given) if given.value > MOST_MARGIN => {
             return Err(loader
                 .error(&given.span, format!("a margin of {} elements is more than kassay gives", given.value))
-                .mend(format!("give {MOST_MARGIN} at most")));
+                .help(format!("give {MOST_MARGIN} at most")));
         }
         Some(given) => given.value * data.ty.size().max(1),
         None => 0,
@@ -265,7 +265,7 @@ fn outcome(
     if !written {
         return Err(loader
             .error(span, format!("the kernel cannot write to `{label}`, so there is nothing to expect of it"))
-            .mend("leave `expect` out"));
+            .help("leave `expect` out"));
     }
     let spec = expect.spec(loader.source)?;
     let origin = Origin {
@@ -282,7 +282,7 @@ fn outcome(
     if expected.bytes.len() != data.bytes.len() {
         return Err(loader
             .error(span, format!("`expect` has {} elements, but `{label}` has {}", expected.len(), data.len()))
-            .mend("give both the same number of elements"));
+            .help("give both the same number of elements"));
     }
     let nearest = ToleranceSpec { abs: spec.abs, rel: spec.rel };
     let tolerance = loader.tolerance(&[&nearest, own, test, suite])?;
@@ -294,7 +294,7 @@ fn sampler(loader: &Loader<'_>, spec: &SamplerSpec) -> Result<ArgValue> {
     if matches!(addressing, AddressingName::Repeat | AddressingName::MirroredRepeat) && !spec.normalized {
         return Err(loader
             .error(&spec.addressing.span, "OpenCL defines this addressing for normalized coordinates only")
-            .mend("set `normalized = true`, or choose CLAMP_TO_EDGE"));
+            .help("set `normalized = true`, or choose CLAMP_TO_EDGE"));
     }
     Ok(ArgValue::Sampler { addressing: addressing.into(), filter: spec.filter.into(), normalized: spec.normalized })
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::de::At;
 use super::document::{Node, Source, Span, Value};
 use super::format::{ArangeSpec, RandomSpec, ToleranceSpec};
-use super::scalar_layout::{self, Number};
 use super::random::{self, Bounds, Stream};
+use super::scalar_layout::{self, Number};
 use super::values::Encoder;
 use super::{compare::Tolerance, npy};
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ impl<'a> Loader<'a> {
         let too_much = |figure: String| {
             self.source
                 .error(span, format!("{figure} of data are more than a suite may hold (16 GiB in all)"))
-                .mend("give a smaller `len`, or split the suite")
+                .help("give a smaller `len`, or split the suite")
         };
         let bytes = len.checked_mul(size).ok_or_else(|| too_much(format!("{len} elements of {size} bytes")))?;
         if bytes > self.left {
@@ -119,7 +119,7 @@ impl<'a> Loader<'a> {
         if given.len() > 1 {
             return Err(self
                 .error(origin.span, format!("`{}` are given together", given.join("` and `")))
-                .mend("give one of them"));
+                .help("give one of them"));
         }
         if let Some(path) = origin.npy {
             let data = self.file(path, wanted.ty)?;
@@ -128,7 +128,7 @@ impl<'a> Loader<'a> {
         let Some(ty) = wanted.ty else {
             return Err(self
                 .error(origin.span, format!("the kernel does not tell the element type of `{}`", wanted.argument))
-                .mend("give the data as { npy = \"file.npy\" }, whose dtype tells it"));
+                .help("give the data as { npy = \"file.npy\" }, whose dtype tells it"));
         };
         let data = if let Some(values) = origin.values {
             self.values(values, ty)?
@@ -143,7 +143,7 @@ impl<'a> Loader<'a> {
         } else {
             return Err(self
                 .error(origin.span, "nothing here gives the data")
-                .mend("add one of `npy`, `values`, `fill`, `random`, `arange`"));
+                .help("add one of `npy`, `values`, `fill`, `random`, `arange`"));
         };
         self.with_len(data, origin.len)
     }
@@ -152,7 +152,7 @@ impl<'a> Loader<'a> {
         match len {
             Some(len) if len.value != data.len() => Err(self
                 .error(&len.span, format!("`len` is {}, but the data has {} elements", len.value, data.len()))
-                .mend("leave `len` out, or give the data that many elements")),
+                .help("leave `len` out, or give the data that many elements")),
             _ => Ok(data),
         }
     }
@@ -162,15 +162,15 @@ impl<'a> Loader<'a> {
         match (own.or(origin.len), wanted.len) {
             (Some(len), Some(other)) if len.value != other => Err(self
                 .error(&len.span, format!("`len` is {}, but there are {other} elements", len.value))
-                .mend("leave `len` out here")),
+                .help("leave `len` out here")),
             (Some(len), _) => Ok(len.value),
             (None, Some(len)) => Ok(len),
             (None, None) => {
-                let mend = match key {
+                let help = match key {
                     "fill" => "add `len` beside `fill`".to_owned(),
                     _ => format!("add `len` to `{key}`"),
                 };
-                Err(self.error(origin.span, format!("`{key}` does not say how many elements")).mend(mend))
+                Err(self.error(origin.span, format!("`{key}` does not say how many elements")).help(help))
             }
         }
     }
@@ -188,7 +188,7 @@ impl<'a> Loader<'a> {
         let from_file = array.dtype.to_type();
         let ty = ty.unwrap_or(&from_file);
         let npy::Converted { bytes, shape } = npy::convert(&array, ty).map_err(|misfit| {
-            self.error(&name.span, format!("`{}` does not fit: {}", name.value, misfit.what)).mend(misfit.mend)
+            self.error(&name.span, format!("`{}` does not fit: {}", name.value, misfit.what)).help(misfit.help)
         })?;
         self.charge(&name.span, bytes.len() as u64, 1)?;
         Ok(Data { bytes, shape, ty: ty.clone() })
@@ -228,7 +228,7 @@ impl<'a> Loader<'a> {
             _ => {
                 return Err(self
                     .error(&node.span, "the rows of this list do not have the same length")
-                    .mend(format!("give every row the shape {}", npy::shape_text(shape))));
+                    .help(format!("give every row the shape {}", npy::shape_text(shape))));
             }
         };
         if shape.len() == 1 {
@@ -265,7 +265,7 @@ impl<'a> Loader<'a> {
             if reversed {
                 return Err(self
                     .error(place, format!("`min` {} is more than `max` {}", text(min), text(max)))
-                    .mend("give both, `min` not above `max`"));
+                    .help("give both, `min` not above `max`"));
             }
             for bound in [min, max] {
                 let mut rounded = Vec::new();
@@ -274,7 +274,7 @@ impl<'a> Loader<'a> {
                 {
                     return Err(self
                         .error(place, format!("{x:?} is no bound for random `{}`", scalar.name()))
-                        .mend("give finite values of the type"));
+                        .help("give finite values of the type"));
                 }
             }
         }
@@ -295,7 +295,7 @@ impl<'a> Loader<'a> {
             _ => {
                 return Err(self
                     .error(span, format!("`arange` cannot count in `{}`", ty.name()))
-                    .mend("give `values`, `random` or an .npy file"));
+                    .help("give `values`, `random` or an .npy file"));
             }
         };
         let encoder = Encoder { source: self.source, partial: false, broadcast: false };
@@ -313,7 +313,7 @@ impl<'a> Loader<'a> {
         let mut flat = Vec::new();
         random::arange(scalar, len * lanes, start, step, &mut flat).map_err(|n| {
             self.error(span, format!("`arange` comes to {n}, which does not fit `{}`", scalar.name()))
-                .mend("give a smaller `len` or `step`")
+                .help("give a smaller `len` or `step`")
         })?;
         let bytes = if lanes == 3 { pad_lanes(&flat, scalar) } else { flat };
         Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
@@ -327,7 +327,7 @@ impl<'a> Loader<'a> {
         let pick = |values: Vec<&At<f64>>| match values.first() {
             Some(x) if x.value.is_nan() || x.value < 0.0 => Err(self
                 .error(&x.span, format!("the tolerance {:?} is negative or NaN", x.value))
-                .mend("give 0 or more")),
+                .help("give 0 or more")),
             Some(x) => Ok(x.value),
             None => Ok(0.0),
         };

@@ -22,12 +22,12 @@ pub struct At<T> {
 /// Reads `node` as a `T`.
 ///
 /// # Errors
-/// `Caller`, with its place and a mend, if it does not have the shape of a `T`.
+/// `Caller`, with its place and a help, if it does not have the shape of a `T`.
 pub fn read<T: DeserializeOwned>(source: &Source, node: &Node) -> Result<T> {
     T::deserialize(Reader(node)).map_err(|e| {
         let error = source.error(&e.span.unwrap_or_else(|| node.span.clone()), e.what);
-        match e.mend {
-            Some(mend) => error.mend(mend),
+        match e.help {
+            Some(help) => error.help(help),
             None => error,
         }
     })
@@ -38,12 +38,12 @@ pub fn read<T: DeserializeOwned>(source: &Source, node: &Node) -> Result<T> {
 pub struct Fault {
     span: Option<Span>,
     what: String,
-    mend: Option<String>,
+    help: Option<String>,
 }
 
 impl Fault {
     fn new(what: impl Into<String>) -> Self {
-        Fault { span: None, what: what.into(), mend: None }
+        Fault { span: None, what: what.into(), help: None }
     }
 
     /// Keeps the innermost place.
@@ -92,12 +92,12 @@ impl de::Error for Fault {
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
         let wanted = wanted(expected);
-        let mend = match unexpected {
+        let help = match unexpected {
             Unexpected::Unsigned(n) if wanted == "a list" => Some(format!("put it into brackets: [{n}]")),
             _ => None,
         };
         let what = format!("this is {}, but {wanted} is wanted here", name_of(&unexpected));
-        Fault { span: None, what, mend }
+        Fault { span: None, what, help }
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
@@ -105,17 +105,17 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let mend = Some(suggestion(variant, expected, "possible values"));
-        Fault { span: None, what: format!("unknown value \"{variant}\""), mend }
+        let help = Some(suggestion(variant, expected, "possible values"));
+        Fault { span: None, what: format!("unknown value \"{variant}\""), help }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let mend = Some(suggestion(field, expected, "keys here"));
-        Fault { span: None, what: format!("unknown key `{field}`"), mend }
+        let help = Some(suggestion(field, expected, "keys here"));
+        Fault { span: None, what: format!("unknown key `{field}`"), help }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Fault { span: None, what: format!("the key `{field}` is missing here"), mend: Some(format!("add `{field}`")) }
+        Fault { span: None, what: format!("the key `{field}` is missing here"), help: Some(format!("add `{field}`")) }
     }
 }
 

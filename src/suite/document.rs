@@ -82,7 +82,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Source> {
         let text = std::fs::read_to_string(path).map_err(|e| {
             Error::caller(format!("cannot read the suite `{}`: {e}", path.display()))
-                .mend("give the path of a suite file (TOML or JSON)")
+                .help("give the path of a suite file (TOML or JSON)")
         })?;
         Ok(Source { path: path.to_owned(), text })
     }
@@ -130,7 +130,7 @@ impl Source {
             }
             DeValue::Boolean(b) => Value::Bool(*b),
             DeValue::Datetime(_) => {
-                return Err(self.error(&span, "a date means nothing in a suite").mend("put a string in quotes"));
+                return Err(self.error(&span, "a date means nothing in a suite").help("put a string in quotes"));
             }
             DeValue::Array(items) => Value::List(items.iter().map(|i| self.node(i)).collect::<Result<_>>()?),
             DeValue::Table(table) => return self.table(table, span),

@@ -65,7 +65,7 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
     if let (false, Some(first)) = (allows, entry.faulted.first()) {
         return Err(source
             .error(&first.span, "the test says what faults, but does not allow it")
-            .mend("add `faults = \"allowed\"` to the test, or leave `faulted` out"));
+            .help("add `faults = \"allowed\"` to the test, or leave `faulted` out"));
     }
     let mut all = Vec::new();
     for given in &entry.faulted {
@@ -77,26 +77,26 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
                 let Some(position) = labels.iter().position(|label| *label == name.value) else {
                     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
                     let what = format!("`{}` has no argument `{}`", interface.name, name.value);
-                    return Err(source.error(&name.span, what).mend(suggestion(&name.value, &labels, "its arguments")));
+                    return Err(source.error(&name.span, what).help(suggestion(&name.value, &labels, "its arguments")));
                 };
                 if !matches!(interface.args[position].kind, ArgKind::Buffer { .. }) {
                     let what = format!("the argument `{}` is no buffer, so no access can miss it", name.value);
-                    return Err(source.error(&name.span, what).mend("name a buffer"));
+                    return Err(source.error(&name.span, what).help("name a buffer"));
                 }
                 if first.value > last.value {
                     let what = format!("the last element, {}, comes before the first, {}", last.value, first.value);
-                    return Err(source.error(&last.span, what).mend("exchange them"));
+                    return Err(source.error(&last.span, what).help("exchange them"));
                 }
                 Some(Reach { position: position as u32, first: first.value, last: last.value })
             }
             _ if spec.kind.value == FaultName::OutOfBounds => {
                 return Err(source
                     .error(&given.span, "how far accesses reach takes `argument`, `first` and `last` together")
-                    .mend("give all three, or none where that is not known"));
+                    .help("give all three, or none where that is not known"));
             }
             _ => {
                 let what = format!("`argument`, `first` and `last` do not go with `{}`", spec.kind.value.name());
-                return Err(source.error(&spec.kind.span, what).mend("leave them out"));
+                return Err(source.error(&spec.kind.span, what).help("leave them out"));
             }
         };
         all.push(Faulted { kind: spec.kind.value, reach, at: spec.at.clone() });

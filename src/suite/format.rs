@@ -410,7 +410,7 @@ impl Form {
             // The key that is nearly right, if there is one, is the best place to point to.
             let near = entries.iter().find(|e| closest(&e.key, known.iter().copied()).is_some());
             let (span, given) = near.or(entries.first()).map_or((&node.span, ""), |e| (&e.key_span, e.key.as_str()));
-            Err(source.error(span, "the form of this argument is not known").mend(suggestion(
+            Err(source.error(span, "the form of this argument is not known").help(suggestion(
                 given,
                 &known,
                 "one of these keys gives a table its form",

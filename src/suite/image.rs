@@ -80,13 +80,13 @@ fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
         let names = CHANNEL_ORDERS.map(|(name, _)| name);
         return Err(loader
             .error(&spec.channel_order.span, format!("the channel order \"{order}\" is not known"))
-            .mend(suggestion(&order, &names, "possible values")));
+            .help(suggestion(&order, &names, "possible values")));
     };
     let Some((_, scalar, packed)) = CHANNEL_TYPES.iter().find(|(name, ..)| *name == channel) else {
         let names = CHANNEL_TYPES.map(|(name, ..)| name);
         return Err(loader
             .error(&spec.channel_type.span, format!("the channel type \"{channel}\" is not known"))
-            .mend(suggestion(&channel, &names, "possible values")));
+            .help(suggestion(&channel, &names, "possible values")));
     };
     let allowed = match order.as_str() {
         "RGB" => *packed,
@@ -97,7 +97,7 @@ fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
     if !allowed {
         return Err(loader
             .error(&spec.channel_type.span, format!("OpenCL has no images of {order} with {channel}"))
-            .mend(match order.as_str() {
+            .help(match order.as_str() {
                 "RGB" => "RGB goes with UNORM_SHORT_565, UNORM_SHORT_555 and UNORM_INT_101010",
                 "BGRA" | "ARGB" => "this order goes with the types of 8 bits",
                 "INTENSITY" | "LUMINANCE" => "this order goes with the normalised and float types",
@@ -137,10 +137,10 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
             if sizes.iter().all(|(n, _)| *n != name) {
                 return Err(loader
                     .error(&size.span, format!("`{}` has no `{name}`", key(kind)))
-                    .mend(format!("leave `{name}` out")));
+                    .help(format!("leave `{name}` out")));
             }
             if size.value == 0 {
-                return Err(loader.error(&size.span, format!("`{name}` is 0")).mend("give 1 or more"));
+                return Err(loader.error(&size.span, format!("`{name}` is 0")).help("give 1 or more"));
             }
         }
     }
@@ -150,7 +150,7 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
     let span = &texels.node.span;
     let count = explicit.as_ref().map(|dims| dims.iter().try_fold(1u64, |a, b| a.checked_mul(*b)));
     let count = match count {
-        Some(None) => return Err(loader.error(span, "the image has more than 2^64 texels").mend("give smaller sizes")),
+        Some(None) => return Err(loader.error(span, "the image has more than 2^64 texels").help("give smaller sizes")),
         Some(count) => count,
         None => None,
     };
@@ -158,7 +158,7 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
     if generated && count.is_none() {
         return Err(loader
             .error(span, format!("the size of the image `{}` is not given", wanted.argument))
-            .mend(format!("add {names} beside `{}`", key(kind))));
+            .help(format!("add {names} beside `{}`", key(kind))));
     }
     let origin = Origin {
         span,
@@ -183,11 +183,11 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
                     span,
                     format!("the data has the shape {}, which is not ({names}) of the image", shape_text(&data.shape)),
                 )
-                .mend(format!("give data of the shape ({names}), with the channels last where there are several")));
+                .help(format!("give data of the shape ({names}), with the channels last where there are several")));
         }
     };
     if dims.contains(&0) {
-        return Err(loader.error(span, "the image has no texels").mend("give at least one"));
+        return Err(loader.error(span, "the image has no texels").help("give at least one"));
     }
     data.shape.clone_from(&dims);
     let at = |i: usize| dims.get(i).copied().unwrap_or(1);
@@ -220,10 +220,10 @@ fn given<'a>(loader: &Loader<'_>, spec: &'a ImageSpec, kind: ImageKind, argument
                 &texels.node.span,
                 format!("the argument `{argument}` is an `{}_t`, but this is an `{name}`", key(kind)),
             )
-            .mend(format!("write `{} = …`", key(kind)))),
+            .help(format!("write `{} = …`", key(kind)))),
         (Some(_), Some((name, texels))) => Err(loader
             .error(&texels.node.span, format!("`{name}` is a second image for the argument `{argument}`"))
-            .mend(format!("give `{}` only", key(kind)))),
-        (None, _) => Err(loader.error(&spec.channel_order.span, "there is no image here").mend("add an `image…` key")),
+            .help(format!("give `{}` only", key(kind)))),
+        (None, _) => Err(loader.error(&spec.channel_order.span, "there is no image here").help("add an `image…` key")),
     }
 }

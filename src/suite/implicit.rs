@@ -38,7 +38,7 @@ pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, s
     if !context.arg.is_member() {
         return Err(loader
             .error(&context.key.span, format!("`{}` needs a buffer of its own", context.arg.label()))
-            .mend("`same_as` is for pointers in structs; give the data here"));
+            .help("`same_as` is for pointers in structs; give the data here"));
     }
     let buffers: Vec<&Arg> = interface.args.iter().filter(|a| matches!(a.kind, ArgKind::Buffer { .. })).collect();
     let other = |a: &&&Arg| a.label() == *name || (a.name.is_none() && a.position.to_string() == *name);
@@ -48,8 +48,8 @@ pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, s
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let error = loader.error(span, format!("`{}` has no other buffer `{name}`", interface.name));
         return Err(match labels.is_empty() {
-            true => error.mend("give the pointer a buffer of its own"),
-            false => error.mend(suggestion(name, &labels, "its buffers")),
+            true => error.help("give the pointer a buffer of its own"),
+            false => error.help(suggestion(name, &labels, "its buffers")),
         });
     };
     let is_constant = |a: &Arg| a.address_space() == AddressSpace::Constant;
@@ -59,7 +59,7 @@ pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, s
                 span,
                 format!("`{}` is {} memory, `{name}` is not", context.arg.label(), context.arg.address_space().name()),
             )
-            .mend("name a buffer of the same address space, or give the pointer one of its own"));
+            .help("name a buffer of the same address space, or give the pointer one of its own"));
     }
     Ok(Resolved { value: ArgValue::Same(target.position), expectation: None, output: None, margin: 0 })
 }
@@ -80,7 +80,7 @@ pub fn check_targets(
             let label = |p: u32| interface.args.get(p as usize).map(Arg::label).unwrap_or_default();
             return Err(loader
                 .error(&spec.same_as.span, format!("`{}` has no buffer of its own", label(*target)))
-                .mend(format!("write same_as = \"{}\"", label(*last))));
+                .help(format!("write same_as = \"{}\"", label(*last))));
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ pub fn check_targets(
 /// # Errors
 /// Always: `Caller`, with its place.
 pub fn missing(loader: &Loader<'_>, span: &super::document::Span, arg: &Arg) -> Error {
-    loader.error(span, format!("the pointer `{}` ({}) is not given", arg.label(), arg.type_name)).mend(
+    loader.error(span, format!("the pointer `{}` ({}) is not given", arg.label(), arg.type_name)).help(
         "give it a buffer, such as { fill = 0, len = 64 } or { same_as = \"x\" }; with `partial = true` it is null",
     )
 }

@@ -120,7 +120,7 @@ impl Scanner<'_> {
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
             "null" => {
-                return Err(self.source.error(&span, "null means nothing in a suite").mend("leave the key out"));
+                return Err(self.source.error(&span, "null means nothing in a suite").help("leave the key out"));
             }
             number => match number.parse::<i128>() {
                 Ok(i) => Value::Integer(i),

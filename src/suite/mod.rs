@@ -14,13 +14,13 @@ mod image;
 mod implicit;
 mod json;
 pub mod launch;
-pub mod scalar_layout;
 pub mod npy;
-mod schedule_spec;
 mod random;
 mod range;
 pub mod resolve;
+pub mod scalar_layout;
 pub mod schedule;
+mod schedule_spec;
 mod values;
 pub mod write;
 

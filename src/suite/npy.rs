@@ -32,15 +32,15 @@ const MAX_DIMENSIONS: usize = 64;
 /// `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
-    let lost = |e: std::io::Error| wrong(e.to_string()).mend("give its path relative to the suite file");
+    let lost = |e: std::io::Error| wrong(e.to_string()).help("give its path relative to the suite file");
     let size = std::fs::metadata(path).map_err(lost)?.len();
     if size.saturating_sub(1 << 16) > limit {
         return Err(
-            wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")).mend("split the suite")
+            wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")).help("split the suite")
         );
     }
     let bytes = std::fs::read(path).map_err(lost)?;
-    parse(bytes).map_err(|what| wrong(what).mend("save it with numpy.save"))
+    parse(bytes).map_err(|what| wrong(what).help("save it with numpy.save"))
 }
 
 /// Reads the bytes of a file.
@@ -161,7 +161,7 @@ pub struct Converted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     pub what: String,
-    pub mend: String,
+    pub help: String,
 }
 
 /// The array as a buffer of `ty`.
@@ -182,19 +182,19 @@ pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, Misfi
         let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
         Misfit {
             what: format!("its shape is {}, which does not make elements of `{}`", shape_text(&array.shape), ty.name()),
-            mend: format!("save it with the shape (…, {})", dims.join(", ")),
+            help: format!("save it with the shape (…, {})", dims.join(", ")),
         }
     })?;
     let field = RecordField { name: String::new(), dtype: array.dtype.clone(), shape: inner.clone() };
     let mut plan = Vec::new();
     steps(&field.dtype, &inner, 0, ty, 0, &mut plan).map_err(|what| {
-        let mend = match super::scalar_layout::leaves(ty).as_slice() {
+        let help = match super::scalar_layout::leaves(ty).as_slice() {
             [leaf, ..] if matches!(array.dtype, Dtype::Scalar(_) | Dtype::Bool) => {
                 format!("save it with dtype {}", Dtype::Scalar(leaf.scalar).name())
             }
             _ => format!("save records with the fields of `{}`, or bytes of its size ({})", ty.name(), ty.size()),
         };
-        Misfit { what, mend }
+        Misfit { what, help }
     })?;
     let (count, outer_shape) = outer(array, inner.len());
     let (from, to) = (as_usize(field.size().unwrap_or(0)), as_usize(ty.size()));

@@ -71,7 +71,8 @@ impl Stream {
             let unit = (self.0.next_u64() >> (64 - bits)) as f64 / (1u64 << bits) as f64;
             let x = min * (1.0 - unit) + max * unit;
             out.truncate(start);
-            if scalar_layout::push_float(scalar, x, out) && scalar_layout::decode(scalar, &out[start..]).as_f64() < max {
+            if scalar_layout::push_float(scalar, x, out) && scalar_layout::decode(scalar, &out[start..]).as_f64() < max
+            {
                 return;
             }
         }

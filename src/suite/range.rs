@@ -13,14 +13,14 @@ fn dims(source: &Source, key: &str, sizes: &Sizes, least: u64, rest: u64) -> Res
     if count == 0 || count > 3 {
         return Err(source
             .error(&sizes.span, format!("`{key}` has {count} dimensions"))
-            .mend("give one, two or three, such as [1024]"));
+            .help("give one, two or three, such as [1024]"));
     }
     let mut out = [rest; 3];
     for (to, size) in out.iter_mut().zip(&sizes.value) {
         if size.value < least {
             return Err(source
                 .error(&size.span, format!("`{key}` has a dimension of {}", size.value))
-                .mend(format!("give {least} or more")));
+                .help(format!("give {least} or more")));
         }
         *to = size.value;
     }
@@ -33,7 +33,7 @@ fn same_dims(source: &Source, key: &str, sizes: &Sizes, global: u32) -> Result<(
     }
     Err(source
         .error(&sizes.span, format!("`{key}` has {} dimensions, but `global` has {global}", sizes.value.len()))
-        .mend("give both the same number of dimensions"))
+        .help("give both the same number of dimensions"))
 }
 
 /// The divisors of `n` nearest to `near`, below and above.
@@ -65,14 +65,14 @@ pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
     if global.iter().try_fold(1u64, |a, b| a.checked_mul(*b)).is_none() {
         return Err(source
             .error(&test.global.span, "`global` has more than 2^64 work-items")
-            .mend("give smaller dimensions"));
+            .help("give smaller dimensions"));
     }
     let mut range = NdRange { dims: count, global, local: None, offset: [0; 3] };
     if let Some(offset) = &test.offset {
         range.offset = dims(source, "offset", offset, 0, 0)?.1;
         same_dims(source, "offset", offset, count)?;
         if range.offset.iter().zip(global).any(|(o, g)| o.checked_add(g).is_none()) {
-            return Err(source.error(&offset.span, "`offset` + `global` is more than 2^64").mend("give less"));
+            return Err(source.error(&offset.span, "`offset` + `global` is more than 2^64").help("give less"));
         }
     }
     if let Some(local) = &test.local {
@@ -90,7 +90,7 @@ fn check_even(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()>
         if !global.is_multiple_of(size.value) {
             return Err(source
                 .error(&size.span, format!("in dimension {i}, `local` {} does not divide `global` {global}", size.value))
-                .mend(format!(
+                .help(format!(
                     "the nearest divisors of {global} are {}; smaller groups at the end are for kernels of OpenCL C 2.0 and later \
                      (-cl-std=CL2.0)",
                     divisors_near(global, size.value)
@@ -122,7 +122,7 @@ pub fn require(
     {
         return Err(source
             .error(&given.span, format!("the kernel requires work-groups of ({text})"))
-            .mend("leave `local` out, or give these sizes"));
+            .help("leave `local` out, or give these sizes"));
     }
     for (i, (global, size)) in range.global.iter().zip(required).enumerate() {
         if size == 0 || uniform && !global.is_multiple_of(size) {
@@ -132,7 +132,7 @@ pub fn require(
                     at,
                     format!("the kernel requires work-groups of ({text}), but `global` is {global} in dimension {i}"),
                 )
-                .mend(format!("give a multiple of {size} in dimension {i}")));
+                .help(format!("give a multiple of {size} in dimension {i}")));
         }
     }
     range.local = Some(required);

@@ -12,7 +12,7 @@ use super::faults::{self, Faulted};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
-use super::{implicit, schedule_spec, range};
+use super::{implicit, range, schedule_spec};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgSource, Interface};
 
@@ -95,7 +95,7 @@ impl Suite {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         if ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
-                .mend("give the suite file (TOML or JSON) that says how to launch it"));
+                .help("give the suite file (TOML or JSON) that says how to launch it"));
         }
         let suite = Suite::parse(Source::read(path)?)?;
         if !suite.kernel.is_file() {
@@ -103,7 +103,7 @@ impl Suite {
             return Err(suite
                 .source
                 .error(&at, format!("the kernel's file `{}` is not there", suite.kernel.display()))
-                .mend("give its path relative to the suite file"));
+                .help("give its path relative to the suite file"));
         }
         Ok(suite)
     }
@@ -114,7 +114,7 @@ impl Suite {
                 "{} is a result of kassay, but a suite is wanted here",
                 source.path.display()
             ))
-            .mend("give the suite file (TOML or JSON) that the result was made from"));
+            .help("give the suite file (TOML or JSON) that the result was made from"));
         }
         let root = source.parse()?;
         let file: SuiteFile = de::read(&source, &root)?;
@@ -122,7 +122,7 @@ impl Suite {
             let at = root.span.start..root.span.start;
             return Err(source
                 .error(&at, "the suite has no tests")
-                .mend("add a [[test]] table with `global` and `args`"));
+                .help("add a [[test]] table with `global` and `args`"));
         }
         let mut tests = Vec::new();
         let mut seen: HashMap<String, u32> = HashMap::new();
@@ -133,7 +133,7 @@ impl Suite {
             if let Some(first) = seen.insert(name.clone(), line) {
                 return Err(source
                     .error(at, format!("there are two tests of the name \"{name}\" (the first in line {first})"))
-                    .mend("give each test its own name"));
+                    .help("give each test its own name"));
             }
             let range = range::read(&source, &entry)?;
             let args = forms(&source, "args", entry.args.as_ref())?;
@@ -231,13 +231,13 @@ impl Suite {
                 let what = format!("`{}` uses no variable `{}` of the program", interface.name, key.value);
                 let error = self.source.error(&key.span, what);
                 return Err(match labels.is_empty() {
-                    true => error.mend("leave it out; the kernel uses none in global memory that it may write"),
-                    false => error.mend(suggestion(&key.value, &labels, "its variables")),
+                    true => error.help("leave it out; the kernel uses none in global memory that it may write"),
+                    false => error.help(suggestion(&key.value, &labels, "its variables")),
                 });
             }
             if test.variables[..i].iter().any(|(other, _)| other.value == key.value) {
                 let what = format!("the variable `{}` is given twice", key.value);
-                return Err(self.source.error(&key.span, what).mend("give it once"));
+                return Err(self.source.error(&key.span, what).help("give it once"));
             }
         }
         let mut all = Vec::new();
@@ -276,7 +276,7 @@ impl Suite {
         let label = interface.args.get(parameter as usize).map(Arg::label).unwrap_or_default();
         self.source
             .error(&key.span, format!("the argument `{label}` is a struct that holds pointers"))
-            .mend(format!("write it by its fields: {label} = {{ fields = {{ … }} }}"))
+            .help(format!("write it by its fields: {label} = {{ fields = {{ … }} }}"))
     }
 
     /// What the test gives for each parameter, in order.
@@ -301,7 +301,7 @@ impl Suite {
                             key.value
                         ),
                     )
-                    .mend("give it once"));
+                    .help("give it once"));
             }
             *slot = Some((key, form));
         }
@@ -323,7 +323,7 @@ impl Suite {
                     interface.name
                 ),
             )
-            .mend(format!("add {them} under [test.args]; every argument has to be given")))
+            .help(format!("add {them} under [test.args]; every argument has to be given")))
     }
 
     fn unknown(&self, key: &At<String>, interface: &Interface) -> Error {
@@ -331,9 +331,9 @@ impl Suite {
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
         if labels.is_empty() {
-            return error.mend("leave it out; this kernel takes no arguments");
+            return error.help("leave it out; this kernel takes no arguments");
         }
-        error.mend(suggestion(&key.value, &labels, "its arguments"))
+        error.help(suggestion(&key.value, &labels, "its arguments"))
     }
 }
 
@@ -342,7 +342,7 @@ fn forms(source: &Source, key: &str, node: Option<&Node>) -> Result<Vec<(At<Stri
     let Some(entries) = node.entries() else {
         return Err(source
             .error(&node.span, format!("this is {}, but `{key}` is a table", node.kind()))
-            .mend(format!("give them by name, as in [test.{key}] n = 1000")));
+            .help(format!("give them by name, as in [test.{key}] n = 1000")));
     };
     entries
         .iter()

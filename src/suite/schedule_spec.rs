@@ -30,7 +30,7 @@ pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Res
         if preemptions.iter().any(|p| (p.group, p.item, p.access) == (one.group, one.item, one.access)) {
             return Err(source
                 .error(&given.span, "the work-item is interrupted at this access already")
-                .mend("keep one of the two preemptions"));
+                .help("keep one of the two preemptions"));
         }
         preemptions.push(one);
     }
@@ -46,7 +46,7 @@ fn permutation(source: &Source, key: &str, what: &str, list: &At<Vec<At<u64>>>, 
     if given != count {
         return Err(source
             .error(&list.span, format!("`{key}` has {given} entries, but the launch has {count} {what}"))
-            .mend(format!("name each of 0 to {} once, or leave `{key}` out", count - 1)));
+            .help(format!("name each of 0 to {} once, or leave `{key}` out", count - 1)));
     }
     let mut seen = vec![false; list.value.len()];
     let mut out = Vec::with_capacity(list.value.len());
@@ -58,7 +58,7 @@ fn permutation(source: &Source, key: &str, what: &str, list: &At<Vec<At<u64>>>, 
         if std::mem::replace(seen, true) {
             return Err(source
                 .error(span, format!("`{key}` names {value} twice"))
-                .mend(format!("name each of 0 to {} once", count - 1)));
+                .help(format!("name each of 0 to {} once", count - 1)));
         }
         out.push(number);
     }
@@ -75,7 +75,7 @@ fn preemption(source: &Source, spec: &PreemptionSpec, groups: u64, items: u64) -
     if let Some(to) = spec.to.as_ref().filter(|to| to.value == item) {
         return Err(source
             .error(&to.span, "the work-item that is interrupted cannot be the one that runs next")
-            .mend("name another one, or leave `to` out"));
+            .help("name another one, or leave `to` out"));
     }
     Ok(Preemption { group, item, access: spec.access, to })
 }
@@ -83,5 +83,5 @@ fn preemption(source: &Source, spec: &PreemptionSpec, groups: u64, items: u64) -
 fn missing(source: &Source, span: &super::document::Span, what: &str, number: u64, count: u64) -> crate::error::Error {
     source
         .error(span, format!("there is no number {number}: the launch has {count} {what}"))
-        .mend(format!("give a number from 0 to {}", count.saturating_sub(1)))
+        .help(format!("give a number from 0 to {}", count.saturating_sub(1)))
 }

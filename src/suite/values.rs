@@ -64,7 +64,7 @@ impl Encoder<'_> {
                                 items.len()
                             ),
                         )
-                        .mend(format!("give {len} values")));
+                        .help(format!("give {len} values")));
                 }
                 items.iter().try_for_each(|item| self.encode(item, element, out))
             }
@@ -74,7 +74,7 @@ impl Encoder<'_> {
             _ => Err(self
                 .source
                 .error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), whole.name()))
-                .mend(format!("give a list of {}", plural(usize_of(len), part)))),
+                .help(format!("give a list of {}", plural(usize_of(len), part)))),
         }
     }
 
@@ -99,14 +99,14 @@ impl Encoder<'_> {
             return Err(self
                 .source
                 .error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), whole.name()))
-                .mend(format!("give a table of its fields: {}", names.join(", "))));
+                .help(format!("give a table of its fields: {}", names.join(", "))));
         };
         for entry in entries {
             if !names.contains(&entry.key.as_str()) {
                 return Err(self
                     .source
                     .error(&entry.key_span, format!("`{}` has no field `{}`", whole.name(), entry.key))
-                    .mend(suggestion(&entry.key, &names, "its fields")));
+                    .help(suggestion(&entry.key, &names, "its fields")));
             }
         }
         if s.is_union && entries.len() != 1 {
@@ -116,7 +116,7 @@ impl Encoder<'_> {
                     &node.span,
                     format!("`{}` takes exactly one field, but {} are given", whole.name(), entries.len()),
                 )
-                .mend(format!("choose one of: {}", names.join(", "))));
+                .help(format!("choose one of: {}", names.join(", "))));
         }
         for field in &s.fields {
             if let Some(value) = node.get(&field.name) {
@@ -126,7 +126,7 @@ impl Encoder<'_> {
                 return Err(self
                     .source
                     .error(&node.span, format!("the field `{}` of `{}` is not given", field.name, whole.name()))
-                    .mend("add it, or set `partial = true` beside `fields` to make absent fields zero"));
+                    .help("add it, or set `partial = true` beside `fields` to make absent fields zero"));
             }
         }
         Ok(())
@@ -157,16 +157,16 @@ impl Encoder<'_> {
                 Value::Integer(n) => *n,
                 Value::Bool(b) => i128::from(*b),
                 Value::Text(s) => de::integer(s).ok_or_else(|| {
-                    wrong().mend("give an integer; as a string it is decimal or starts with 0x, 0o or 0b")
+                    wrong().help("give an integer; as a string it is decimal or starts with 0x, 0o or 0b")
                 })?,
                 Value::Float(x) => {
-                    return Err(wrong().mend(if x.fract() == 0.0 {
+                    return Err(wrong().help(if x.fract() == 0.0 {
                         format!("write {x:.0}")
                     } else {
                         "give a whole number".to_owned()
                     }));
                 }
-                _ => return Err(wrong().mend("give one integer")),
+                _ => return Err(wrong().help("give one integer")),
             };
             if n < min || n > max {
                 return Err(self.unfit(node, &n.to_string(), scalar));
@@ -177,17 +177,17 @@ impl Encoder<'_> {
             Value::Float(x) => Ok(Number::Float(*x)),
             Value::Integer(n) => Ok(Number::Float(Number::Integer(*n).as_f64())),
             Value::Text(s) => de::special_float(s).map(Number::Float).ok_or_else(|| {
-                wrong().mend("give a number; the strings \"nan\", \"inf\" and \"-inf\" are numbers too")
+                wrong().help("give a number; the strings \"nan\", \"inf\" and \"-inf\" are numbers too")
             }),
-            _ => Err(wrong().mend("give one number")),
+            _ => Err(wrong().help("give one number")),
         }
     }
 
     fn unfit(&self, node: &Node, given: &str, scalar: Scalar) -> Error {
         let error = self.source.error(&node.span, format!("{given} does not fit `{}`", scalar.name()));
         match scalar_layout::range(scalar) {
-            Some((min, max)) => error.mend(format!("give a value from {min} to {max}")),
-            None => error.mend("give a smaller value, or inf"),
+            Some((min, max)) => error.help(format!("give a value from {min} to {max}")),
+            None => error.help("give a smaller value, or inf"),
         }
     }
 
@@ -200,7 +200,7 @@ impl Encoder<'_> {
             return Err(self
                 .source
                 .error(&node.span, format!("this is {}, but a list of values is wanted here", node.kind()))
-                .mend(format!("give a list of `{}`", ty.name())));
+                .help(format!("give a list of `{}`", ty.name())));
         };
         let flat = items.first().is_some_and(|i| !matches!(i.value, Value::List(_)));
         let Type::Vector(scalar, lanes) = ty else {
@@ -217,7 +217,7 @@ impl Encoder<'_> {
                     &node.span,
                     format!("{} do not make whole elements of `{}`", plural(items.len(), "number"), ty.name()),
                 )
-                .mend(format!("give {lanes} lanes for each element, best as a list of lists")));
+                .help(format!("give {lanes} lanes for each element, best as a list of lists")));
         }
         for element in items.chunks(lanes) {
             let end = out.len() + usize_of(ty.size());

@@ -10,8 +10,8 @@ use super::arguments::Expectation;
 use super::faults::{self, Faulted};
 use super::image;
 use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
-use super::scalar_layout::{self, Number};
 use super::npy;
+use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
@@ -90,7 +90,7 @@ fn file_name(name: String) -> String {
 /// Why there is no such folder.
 pub fn no_folder(folder: &Path, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot make the folder {}: {error}", folder.display()))
-        .mend("name a folder in which files can be made")
+        .help("name a folder in which files can be made")
 }
 
 /// The path of `target` as seen from `folder`, both of which have to exist; `target` itself where that cannot be told.

@@ -3,6 +3,6 @@
 //! Must never know: how launches are chosen at first, and what becomes of those that are found.
 
 pub mod concolic;
-pub mod infeasible;
 pub mod implementation_defined;
+pub mod infeasible;
 pub mod transfer;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::information_flow::{Flow, Input, Sink};
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::interface::{ArgKind, Interface};
@@ -46,32 +46,32 @@ pub struct Amplification {
 ///
 /// # Errors
 /// `Internal` if a pass fails.
-pub fn amplify(assay: &Assay<'_>) -> Result<Amplification> {
-    amplify_by(assay, Branches::Guarding)
+pub fn amplify(under_test: &KernelUnderTest<'_>) -> Result<Amplification> {
+    amplify_by(under_test, Branches::Guarding)
 }
 
 /// The same until `deadline`.
 ///
 /// # Errors
 /// As [`amplify`]; [`Error::late`] at the deadline.
-pub fn amplify_until(assay: &Assay<'_>, deadline: Option<Instant>) -> Result<Amplification> {
-    amplified(assay, Branches::Guarding, deadline)
+pub fn amplify_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) -> Result<Amplification> {
+    amplified(under_test, Branches::Guarding, deadline)
 }
 
 /// The same, by a choice of branches.
 ///
 /// # Errors
 /// As [`amplify`].
-pub fn amplify_by(assay: &Assay<'_>, branches: Branches) -> Result<Amplification> {
-    amplified(assay, branches, None)
+pub fn amplify_by(under_test: &KernelUnderTest<'_>, branches: Branches) -> Result<Amplification> {
+    amplified(under_test, branches, None)
 }
 
-fn amplified(assay: &Assay<'_>, branches: Branches, deadline: Option<Instant>) -> Result<Amplification> {
-    let module = promoted::promote_until(&assay.module, &assay.entry, &assay.machine, deadline)?;
+fn amplified(under_test: &KernelUnderTest<'_>, branches: Branches, deadline: Option<Instant>) -> Result<Amplification> {
+    let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
     // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
-    promoted::run(&module, "function(lcssa)", &assay.machine)?;
-    let program = reader::read(&module, &assay.entry)?;
-    judge(&program, &assay.interface, branches, deadline)
+    promoted::run(&module, "function(lcssa)", &under_test.machine)?;
+    let program = reader::read(&module, &under_test.entry)?;
+    judge(&program, &under_test.interface, branches, deadline)
 }
 
 /// The kernel's inputs with their labels; `true` for contents.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::budget::Budget;
 use super::findings::{self, Findings, Found, Key, Reader, Seen};
-use super::{families, outcomes, pool, redundancy, messages};
+use super::{messages, outcomes, pool, redundancy, schedule_families};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::generate::buffer_growth::{self, Guess};
@@ -214,7 +214,7 @@ fn witness<S: Simulate>(
     if explored.simulation.cut_short || explored.simulation.sampled.is_some() {
         return Ok(());
     }
-    for schedule in families::directed(&case.launch.range, conflict) {
+    for schedule in schedule_families::directed(&case.launch.range, conflict) {
         let launch = Launch { schedule, ..case.launch.clone() };
         if launch.schedule == case.launch.schedule || launch.schedule.check(&launch.range).is_err() {
             continue;

@@ -11,8 +11,8 @@ use inkwell::passes::PassBuilderOptions;
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::{BlockIndex, Cfg, Edge, InstKind, Terminator};
 use crate::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
-use crate::cfg::uniformity::Varying;
-use crate::coverage::build::Assay;
+use crate::cfg::uniformity::Uniformity;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::Divergence;
 use crate::kernel::ir::DebugLocation;
@@ -23,7 +23,7 @@ use crate::result::check::Branch;
 /// A kernel's branches.
 pub struct Splits<'a> {
     sites: &'a Sites,
-    varying: Varying,
+    varying: Uniformity,
     /// The kernel's file as given.
     source: &'a str,
     /// Groups diverge alike.
@@ -44,14 +44,14 @@ impl<'a> Splits<'a> {
     ///
     /// # Errors
     /// `Internal` if private variables cannot be promoted.
-    pub fn of(assay: &'a Assay<'_>, source: &'a str) -> Result<Splits<'a>> {
-        let promoted = assay.module.clone();
+    pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<Splits<'a>> {
+        let promoted = under_test.module.clone();
         // Blocks stay those of the sites.
         promoted
-            .run_passes("function(sroa<preserve-cfg>)", &assay.machine, PassBuilderOptions::create())
+            .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
             .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
-        let varying = Varying::of(&promoted, &assay.sites);
-        Ok(Splits { sites: &assay.sites, varying, source, known: RefCell::default() })
+        let varying = Uniformity::of(&promoted, &under_test.sites);
+        Ok(Splits { sites: &under_test.sites, varying, source, known: RefCell::default() })
     }
 
     /// The branch or loop that split the group; `None` where the code does not tell (no debug information).

@@ -7,17 +7,17 @@
 pub mod amplification;
 pub mod budget;
 pub mod checking;
-pub mod solved_inputs;
+pub mod divergence_cause;
 pub mod findings;
 mod information_flow;
-pub mod schedule_independence;
 pub mod inputs;
+pub mod messages;
 pub mod outcomes;
 mod pool;
 mod redundancy;
 pub mod reproduction;
+pub mod schedule_independence;
 pub mod scheduling;
-pub mod divergence_cause;
-pub mod messages;
+pub mod solved_inputs;
 
 pub use crate::exec::simulator::schedule_families;

@@ -9,7 +9,7 @@ use llvm_sys::core::{LLVMGetFirstUse, LLVMGetOrdering};
 use llvm_sys::{LLVMAtomicOrdering, prelude::LLVMValueRef};
 
 use crate::cfg::schedule_dependence;
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::lower::host::table::{HostTable, Mode};
@@ -19,10 +19,10 @@ use crate::result::check::{Finding, FindingKind};
 ///
 /// # Errors
 /// `Internal` if private variables cannot be promoted.
-pub fn flows(assay: &Assay<'_>, findings: &[Finding]) -> Result<Vec<String>> {
-    let module = assay.module.clone();
+pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<Vec<String>> {
+    let module = under_test.module.clone();
     module
-        .run_passes("function(sroa<preserve-cfg>)", &assay.machine, PassBuilderOptions::create())
+        .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
     let races = findings.iter().filter(|f| f.kind == FindingKind::DataRace);
     let places: BTreeSet<DebugLocation> = races
@@ -31,7 +31,7 @@ pub fn flows(assay: &Assay<'_>, findings: &[Finding]) -> Result<Vec<String>> {
         .map(|l| DebugLocation { file: l.file.clone(), line: l.line, column: l.column })
         .collect();
     let places: Vec<DebugLocation> = places.into_iter().collect();
-    let flows = schedule_dependence::flows(&module, &assay.entry, &places);
+    let flows = schedule_dependence::flows(&module, &under_test.entry, &places);
     let mut told: Vec<String> = Vec::new();
     for flow in flows.iter().map(ToString::to_string) {
         if !told.contains(&flow) {
@@ -43,8 +43,8 @@ pub fn flows(assay: &Assay<'_>, findings: &[Finding]) -> Result<Vec<String>> {
 
 /// Whether atomics hand values on: some variable is accessed by several atomics, one of which gives what it reads to code that uses
 /// it. Which value that is can depend on a barrier although atomics never conflict.
-pub fn atomics_read(assay: &Assay<'_>, table: &HostTable) -> bool {
-    let all = ir::functions(&assay.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
+pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool {
+    let all = ir::functions(&under_test.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
     let used: BTreeSet<(u32, u32)> =
         all.filter(|i| gives(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
     // A compare-exchange has two sites of one path.

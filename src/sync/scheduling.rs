@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::families::{Family, Planned};
 use super::outcomes::{Ended, Outcomes};
+use super::schedule_families::{Family, Planned};
 use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
@@ -15,7 +15,7 @@ use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
 /// What runs tests, with the kernel loaded.
-pub enum Lane {
+pub enum ScheduleRunner {
     /// A device, with a kernel that reads its ids through a map.
     Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
     /// The simulator, with code in which accesses are watched: it can be interrupted there.
@@ -30,10 +30,10 @@ pub struct ScheduleOptions {
     pub timeout: Duration,
 }
 
-impl Lane {
+impl ScheduleRunner {
     /// Whether it keeps to orders of items and interruptions too.
     pub fn is_exact(&self) -> bool {
-        matches!(self, Lane::Simulator { .. })
+        matches!(self, ScheduleRunner::Simulator { .. })
     }
 
     /// Accesses of a launch that race, if this lane can tell.
@@ -42,8 +42,8 @@ impl Lane {
     /// Of the environment; `Caller` if the launch is too large for the simulator.
     pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
         match self {
-            Lane::Mapped { .. } => Ok(Vec::new()),
-            Lane::Simulator { simulator, program } => {
+            ScheduleRunner::Mapped { .. } => Ok(Vec::new()),
+            ScheduleRunner::Simulator { simulator, program } => {
                 let schedule = launch.schedule.clone();
                 let options = SimulationOptions { schedule, races: true, ..SimulationOptions::default() };
                 Ok(simulator.simulate(*program, launch, &options, timeout, &[])?.conflicts)
@@ -53,14 +53,14 @@ impl Lane {
 
     fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
         match self {
-            Lane::Mapped { executor, program, layout } => {
+            ScheduleRunner::Mapped { executor, program, layout } => {
                 let options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
                 Ok(match group_order::run(&mut **executor, *program, *layout, launch, &options)? {
                     Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
                     Err(fault) => (failed(fault), None),
                 })
             }
-            Lane::Simulator { simulator, program } => {
+            ScheduleRunner::Simulator { simulator, program } => {
                 let schedule = launch.schedule.clone();
                 let options = SimulationOptions { schedule, ..SimulationOptions::default() };
                 let seen = simulator.simulate(*program, launch, &options, timeout, &[])?;
@@ -119,7 +119,7 @@ fn failed(fault: Fault) -> Ended {
 /// # Errors
 /// Of the environment; `Caller` if the launch's groups cannot be put in order.
 pub fn run(
-    lane: &mut Lane,
+    lane: &mut ScheduleRunner,
     name: &str,
     launch: &Launch,
     outputs: &[Output],

@@ -11,19 +11,19 @@ use support::each_kernel;
 
 #[test]
 fn all_kernels_verify_and_become_code() {
-    each_kernel(|assay| {
+    each_kernel(|under_test| {
         for (races, effort) in [(false, Effort::Full), (true, Effort::Quick)] {
-            let (module, table) = assay.hooked(assay.module.clone(), false, races).unwrap();
+            let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
             assert_eq!(table.objects.len(), table.granule.len());
-            emit(&module, &assay.entry, effort).unwrap();
+            emit(&module, &under_test.entry, effort).unwrap();
         }
     });
 }
 
 #[test]
 fn all_kernels_verify_with_coverage_probes() {
-    each_kernel(|assay| {
-        assay.hooked_text(Some(Slots::Groups), true).unwrap();
-        assay.hooked_text(Some(Slots::Items), false).unwrap();
+    each_kernel(|under_test| {
+        under_test.hooked_text(Some(Slots::Groups), true).unwrap();
+        under_test.hooked_text(Some(Slots::Items), false).unwrap();
     });
 }

@@ -13,12 +13,12 @@ use crate::support::each_loaded;
 
 #[test]
 fn all_kernels_verify_with_mutants() {
-    each_loaded(|assay, loaded, sources| {
+    each_loaded(|under_test, loaded, sources| {
         let subject = Subject {
-            module: assay.module(),
-            entry: &assay.entry,
-            interface: &assay.interface,
-            sites: &assay.sites,
+            module: under_test.module(),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
             ast: loaded.ast.as_ref(),
             sources,
             preset: Default::default(),
@@ -26,23 +26,23 @@ fn all_kernels_verify_with_mutants() {
         };
         let found = enumerate(&subject, &Selection::default()).mutants;
         let woven: Vec<(u32, &Edit)> = (1..).zip(found.iter().map(|m| &m.edit).filter(|e| e.is_woven())).collect();
-        let layout = GuardLayout { args: assay.interface.args.len() as u32 };
-        let module = assay.module.clone();
-        schemata::weave(&module, &assay.sites, &woven, false).unwrap();
+        let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
+        let module = under_test.module.clone();
+        schemata::weave(&module, &under_test.sites, &woven, false).unwrap();
         ids::plain(&module, layout).unwrap();
-        let (module, _) = assay.hooked(module, true, true).unwrap();
-        emit(&module, &assay.entry, Effort::Quick).unwrap();
+        let (module, _) = under_test.hooked(module, true, true).unwrap();
+        emit(&module, &under_test.entry, Effort::Quick).unwrap();
     });
 }
 
 #[test]
 fn all_kernels_verify_with_guards() {
-    each_loaded(|assay, _, _| {
-        let layout = GuardLayout { args: assay.interface.args.len() as u32 };
-        let module = assay.module.clone();
-        guard::inline_and_promote(&module, &assay.entry, &assay.machine).unwrap();
-        guard::weave(&module, &assay.entry, layout, true, &assay.machine).unwrap();
+    each_loaded(|under_test, _, _| {
+        let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
+        let module = under_test.module.clone();
+        guard::inline_and_promote(&module, &under_test.entry, &under_test.machine).unwrap();
+        guard::weave(&module, &under_test.entry, layout, true, &under_test.machine).unwrap();
         ids::plain(&module, layout).unwrap();
-        assay.hooked(module, true, true).unwrap();
+        under_test.hooked(module, true, true).unwrap();
     });
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{Assay, File, sources_of};
+use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
 use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay::exec::{HostCode, Simulator};
 use kassay::kernel::compile::{Loaded, load};
@@ -17,12 +17,12 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
 
 /// All kernels of all fixtures.
-pub fn each_kernel(mut visit: impl FnMut(&Assay<'_>)) {
-    each_loaded(|assay, _, _| visit(assay));
+pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
+    each_loaded(|under_test, _, _| visit(under_test));
 }
 
 /// The same, with what they were read from.
-pub fn each_loaded(mut visit: impl FnMut(&Assay<'_>, &Loaded, &Sources)) {
+pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let folders = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path().join("suite.toml"));
     let mut suites: Vec<PathBuf> = folders.filter(|s| s.exists()).collect();
@@ -33,10 +33,10 @@ pub fn each_loaded(mut visit: impl FnMut(&Assay<'_>, &Loaded, &Sources)) {
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = load(&suite.kernel, &options, true).unwrap();
         let context = Context::create();
-        let file = File::parse(&context, &loaded).unwrap();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
         let sources = sources_of(&suite.kernel);
         for entry in &file.kernels {
-            visit(&file.assay(entry, &loaded, &sources).unwrap(), &loaded, &sources);
+            visit(&file.under_test(entry, &loaded, &sources).unwrap(), &loaded, &sources);
         }
     }
 }
@@ -61,8 +61,9 @@ impl Hooked {
         let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
         let loaded = load(&path, &options, true).unwrap();
         let context = Context::create();
-        let assay = File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources_of(&path)).unwrap();
-        let (module, table) = assay.hooked(assay.module.clone(), false, races).unwrap();
+        let under_test =
+            KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources_of(&path)).unwrap();
+        let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
         let object = emit(&module, "k", Effort::Full).unwrap();
         let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
         Hooked { table, code }

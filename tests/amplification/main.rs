@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::sync::amplification::{Amplification, Branches, amplify, amplify_by};
@@ -11,12 +11,12 @@ use kassay::sync::amplification::{Amplification, Branches, amplify, amplify_by};
 fn of(path: &Path, entry: Option<&str>, branches: Branches) -> Amplification {
     let loaded = compile::load(path, &KernelOptions::default(), false).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
     let entry = file.choose(entry).unwrap();
-    let assay = file.assay(&entry, &loaded, &build::sources_of(path)).unwrap();
-    let found = amplify_by(&assay, branches).unwrap();
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(path)).unwrap();
+    let found = amplify_by(&under_test, branches).unwrap();
     if branches == Branches::Guarding {
-        assert_eq!(found, amplify(&assay).unwrap());
+        assert_eq!(found, amplify(&under_test).unwrap());
     }
     found
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kassay::coverage::build::Assay;
-use kassay::generate::campaign::Lane;
+use kassay::coverage::build::KernelUnderTest;
+use kassay::generate::campaign::Instrumented;
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
 use kassay::generate::search::{Ran, Runs};
@@ -35,31 +35,35 @@ pub fn fixtures() -> Vec<Suite> {
 }
 
 /// The marks that the simulator's coverage shows; `None` if the launch faults.
-fn simulated(assay: &Assay<'_>, lane: &mut Lane<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
+fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
     let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
     let tally = shown.tally;
-    let all = outcomes(&assay.sites);
+    let all = outcomes(&under_test.sites);
     let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);
     Some(covered.map(|(mark, _)| mark).collect())
 }
 
 /// First launches that run, and what is apart between the simulator and the interpreter.
-fn first(assay: &Assay<'_>, kernel: &Kernel, lane: &mut Lane<'_>) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
+fn first(
+    under_test: &KernelUnderTest<'_>,
+    kernel: &Kernel,
+    lane: &mut Instrumented<'_>,
+) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
-    let model = roles::infer(assay).unwrap();
+    let model = roles::infer(under_test).unwrap();
     let (mut found, mut apart) = (Vec::new(), Vec::new());
     for generated in launches(&model, &Request::default()).unwrap() {
-        let Some(covered) = simulated(assay, lane, &generated.launch) else { continue };
+        let Some(covered) = simulated(under_test, lane, &generated.launch) else { continue };
         let interpreted = engine.covered(&generated.launch);
         if covered != interpreted {
             let different = covered.symmetric_difference(&interpreted).copied().collect();
-            apart.push(format!("{}, {}: {:?}", assay.entry, generated.name, kernel.names(&different)));
+            apart.push(format!("{}, {}: {:?}", under_test.entry, generated.name, kernel.names(&different)));
         }
         found.push((generated.launch, covered));
     }
     let strays = engine.statistics().strays;
     if strays > 0 {
-        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", assay.entry));
+        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", under_test.entry));
     }
     (found, apart)
 }
@@ -68,11 +72,11 @@ fn first(assay: &Assay<'_>, kernel: &Kernel, lane: &mut Lane<'_>) -> (Vec<(Launc
 fn interpretations_agree_with_the_simulator() {
     let mut apart = Vec::new();
     for suite in fixtures() {
-        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
             // Texels are not interpreted.
-            if !assay.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
-                let mut lane = Lane::new(assay, 1, None).unwrap();
-                apart.extend(first(assay, &marked(assay), &mut lane).1);
+            if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
+                let mut lane = Instrumented::new(under_test, 1, None).unwrap();
+                apart.extend(first(under_test, &marked(under_test), &mut lane).1);
             }
         });
     }
@@ -80,12 +84,12 @@ fn interpretations_agree_with_the_simulator() {
 }
 
 /// What a search from the first launches leaves open; every proposal has to run and to cover something on the simulator.
-fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
-    let kernel = marked(assay);
-    let mut lane = Lane::new(assay, 1, None).unwrap();
+fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
+    let kernel = marked(under_test);
+    let mut lane = Instrumented::new(under_test, 1, None).unwrap();
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
-    let (parents, _) = first(assay, &kernel, &mut lane);
+    let (parents, _) = first(under_test, &kernel, &mut lane);
     for (launch, covered) in &parents {
         open.retain(|mark| !covered.contains(mark));
         engine.parent(launch);
@@ -94,13 +98,13 @@ fn left(assay: &Assay<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statisti
     while !open.is_empty() {
         let Some(proposal) = engine.next(&open, &limits) else { break };
         let launch = proposal.apply(&parents[proposal.parent].0);
-        let covered = simulated(assay, &mut lane, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
-        assert!(covered.contains(&proposal.aims_at), "{}: {proposal:?}", assay.entry);
+        let covered = simulated(under_test, &mut lane, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
+        assert!(covered.contains(&proposal.aims_at), "{}: {proposal:?}", under_test.entry);
         open.retain(|mark| !covered.contains(mark));
         engine.outcome(&proposal, Some(&launch));
     }
     let statistics = engine.statistics();
-    assert_eq!(statistics.strays, 0, "{}", assay.entry);
+    assert_eq!(statistics.strays, 0, "{}", under_test.entry);
     (kernel, open, statistics)
 }
 
@@ -131,9 +135,9 @@ fn searches_cover_what_first_launches_leave() {
         if !names.contains(&folder.as_str()) {
             continue;
         }
-        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
             let begun = Instant::now();
-            let (kernel, open, statistics) = left(assay, Duration::from_secs(60));
+            let (kernel, open, statistics) = left(under_test, Duration::from_secs(60));
             eprintln!("{folder}: {:?} {statistics:?}", begun.elapsed());
             if !open.is_empty() {
                 complaints.push(format!("{folder}: {:?}, {statistics:?}", kernel.names(&open)));

@@ -12,7 +12,7 @@ use super::support::{self, Kernel};
 fn mended(kernel: &Kernel, launch: &Launch) -> Option<Launch> {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let limits = Limits { end: Some(Instant::now() + Duration::from_secs(60)), ..Limits::default() };
-    engine.mend(launch, &limits)
+    engine.help(launch, &limits)
 }
 
 fn ints(value: &ArgValue) -> Vec<i32> {

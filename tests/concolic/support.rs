@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::Assay;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::instrument::marks;
 use kassay::kernel::interface::{ArgKind, Interface};
 use kassay::program::{Program, promoted, reader};
@@ -30,18 +30,18 @@ pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     sites.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 
-pub fn marked(assay: &Assay<'_>) -> Kernel {
-    let wanted = outcomes(&assay.sites);
-    let module = assay.module.clone();
-    marks::weave(&module, &assay.sites, &wanted).unwrap();
-    let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
+pub fn marked(under_test: &KernelUnderTest<'_>) -> Kernel {
+    let wanted = outcomes(&under_test.sites);
+    let module = under_test.module.clone();
+    marks::weave(&module, &under_test.sites, &wanted).unwrap();
+    let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine).unwrap();
     let said = |(s, o): &(usize, usize)| {
-        let site = &assay.sites.sites[*s];
+        let site = &under_test.sites.sites[*s];
         (site.location.as_ref().map_or(0, |l| l.line), format!("{}: {}", site.construct, site.outcomes[*o].label))
     };
     Kernel {
-        program: reader::read(&promoted, &assay.entry).unwrap(),
-        interface: assay.interface.clone(),
+        program: reader::read(&promoted, &under_test.entry).unwrap(),
+        interface: under_test.interface.clone(),
         outcomes: wanted.iter().map(said).collect(),
     }
 }

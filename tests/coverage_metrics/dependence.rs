@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 
@@ -22,10 +22,10 @@ fn blocks_depend_on_the_same_edges_one_by_one_and_all_at_once() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/{name}/{name}.cl"));
         let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
         let context = Context::create();
-        let file = File::parse(&context, &loaded).unwrap();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
         for kernel in &file.kernels {
-            let assay = file.assay(kernel, &loaded, &build::sources_of(&path)).unwrap();
-            for f in &assay.sites.functions {
+            let under_test = file.under_test(kernel, &loaded, &build::sources_of(&path)).unwrap();
+            for f in &under_test.sites.functions {
                 let all = f.dominance.control_dependences(&f.cfg);
                 for (block, edges) in all.iter().enumerate().filter(|(b, _)| f.cfg.reachable[*b]) {
                     assert_eq!(*edges, f.dominance.control_dependence(&f.cfg, block), "{kernel}: block {block}");

@@ -7,7 +7,7 @@ use kassay::instrument::layout::Slots;
 use kassay::result::cover::CoverResult;
 use kassay::result::inspect::{InspectResult, Kernel as Inspected};
 
-use super::coverage_support::Lane;
+use super::coverage_support::Device;
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 
 /// As kassay compiles it.
@@ -156,7 +156,7 @@ fn optimisers_leave_loops_and_barriers() {
 #[test]
 fn suites_run_on_ir_and_spirv_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut lane = Lane::start();
+    let mut lane = Device::start();
     for kernel in [&PATH, &REDUCE] {
         let (source, suite) = kernel.write(folder.path());
         let [wanted] = lane.cover(&suite, [Slots::Groups]);
@@ -316,7 +316,7 @@ fn spirv_with_debug_information_has_lines() {
     let suite = folder.path().join("suite.toml");
     let test = "[[test]]\nname = \"small\"\nglobal = [1]\nargs = { o = { fill = 0, len = 2 }, n = 2 }\n";
     std::fs::write(&suite, format!("kernel = \"with.spv\"\n{test}")).unwrap();
-    let [covered] = Lane::start().cover(&suite, [Slots::Groups]);
+    let [covered] = Device::start().cover(&suite, [Slots::Groups]);
     let of = |kind: &str| {
         let of_kind = covered.sites.iter().filter(|s| s.kind == kind);
         of_kind.map(|s| (s.location.line, s.covered)).collect::<Vec<_>>()

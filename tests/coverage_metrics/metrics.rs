@@ -6,13 +6,13 @@ use kassay::instrument::layout::Slots;
 use kassay::result::Ratio;
 use kassay::result::cover::{LoopApplicable, LoopCoverage, SiteOutcome};
 
-use super::coverage_support::{Covered, Lane};
+use super::coverage_support::{Covered, Device};
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 
 fn cover(kernel: &Kernel) -> Covered {
     let folder = tempfile::tempdir().unwrap();
     let (_, suite) = kernel.write(folder.path());
-    let [covered] = Lane::start().cover(&suite, [Slots::Items]);
+    let [covered] = Device::start().cover(&suite, [Slots::Items]);
     covered
 }
 
@@ -27,7 +27,7 @@ fn of_kind<'a>(covered: &'a Covered, kind: &str) -> Vec<&'a SiteOutcome> {
 #[test]
 fn lius_example() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/liu_example/suite.toml");
-    let [counts, groups] = Lane::start().cover(&suite, [Slots::Items, Slots::Groups]);
+    let [counts, groups] = Device::start().cover(&suite, [Slots::Items, Slots::Groups]);
     assert_eq!(counts.coverage.least_branch, ratio(3, 4), "75 %");
     assert_eq!(counts.coverage.average_statement, Some(62.5));
     assert_eq!(counts.coverage.statement, ratio(5, 6));
@@ -156,7 +156,7 @@ fn labels_for_ranges_constant_operands_macros_goto_and_called_kernels() {
 #[test]
 fn a_helper_that_is_called_from_three_places_has_its_sites_once() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/helper_thrice/suite.toml");
-    let [covered] = Lane::start().cover(&suite, [Slots::Items]);
+    let [covered] = Device::start().cover(&suite, [Slots::Items]);
     let count = |kind: &str| of_kind(&covered, kind).iter().filter(|site| site.function == "collatz").count();
     assert_eq!((count("branch"), count("condition"), count("loop")), (2, 4, 4));
     let mut keys: Vec<_> = covered.sites.iter().map(|site| (&site.id, &site.outcome)).collect();

@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::coverage::summary::{self, TestTally};
 use kassay::coverage::tally::{Probe, SiteTally, tally};
 use kassay::instrument::coverage::CoveragePlan;
@@ -35,10 +35,10 @@ fn kernel(slots: Slots) -> Kernel {
     std::fs::write(&path, SOURCE).unwrap();
     let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
-    let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
-    let plan = CoveragePlan::new(&assay.sites, slots);
-    Kernel { sites: assay.sites, plan }
+    let file = KernelFile::parse(&context, &loaded).unwrap();
+    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+    let plan = CoveragePlan::new(&under_test.sites, slots);
+    Kernel { sites: under_test.sites, plan }
 }
 
 impl Kernel {

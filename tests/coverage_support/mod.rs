@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::coverage::measure::{self, MeasureOptions, Programs};
 use kassay::coverage::summary;
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
@@ -28,15 +28,15 @@ pub struct Covered {
 }
 
 /// A device worker.
-pub struct Lane {
+pub struct Device {
     executor: OpenClExecutor,
 }
 
-impl Lane {
-    pub fn start() -> Lane {
+impl Device {
+    pub fn start() -> Device {
         let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
         let options = WorkerOptions { exe, ..WorkerOptions::default() };
-        Lane { executor: OpenClExecutor::start(DeviceRequest::Any, options).unwrap() }
+        Device { executor: OpenClExecutor::start(DeviceRequest::Any, options).unwrap() }
     }
 
     /// One result for each kind of slots, from one compilation.
@@ -45,27 +45,27 @@ impl Lane {
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true).unwrap();
         let context = Context::create();
-        let file = File::parse(&context, &loaded).unwrap();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
         let entry = file.choose(suite.entry.as_deref()).unwrap();
-        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel)).unwrap();
-        let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0)).unwrap();
+        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel)).unwrap();
+        let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0)).unwrap();
         let most = self.executor.device().max_work_group_size;
         for test in &mut tests {
             let range = &mut test.launch.range;
-            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
         }
-        let plain = self.executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
+        let plain = self.executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();
         let measure_options = MeasureOptions { timeout: Duration::from_secs(60), repeats: 1 };
         let results = slots.map(|slots| {
-            let (code, plan) = assay.instrumented(slots, Target::SpirV).unwrap();
+            let (code, plan) = under_test.instrumented(slots, Target::SpirV).unwrap();
             let instrumented = self.executor.load(&code).unwrap();
             let programs = Programs {
                 plain,
                 instrumented,
                 mapped: None,
                 plan: &plan,
-                sites: &assay.sites,
-                inexact: assay.precision().bound() > 0,
+                sites: &under_test.sites,
+                inexact: under_test.precision().bound() > 0,
             };
             let tally = |test| {
                 let measured = measure::test(&mut self.executor, &programs, test, &measure_options).unwrap();
@@ -77,8 +77,8 @@ impl Lane {
             self.executor.unload(instrumented);
             Covered {
                 entry: entry.clone(),
-                coverage: summary::coverage(&assay.sites, &tallies, slots == Slots::Items),
-                sites: summary::outcomes(&assay.sites, &tallies, "kernel"),
+                coverage: summary::coverage(&under_test.sites, &tallies, slots == Slots::Items),
+                sites: summary::outcomes(&under_test.sites, &tallies, "kernel"),
             }
         });
         self.executor.unload(plain);

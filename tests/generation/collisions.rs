@@ -11,8 +11,8 @@ fn round(body: &str, params: &str, over: bool) -> FirstRound {
          kernel void k(global int *p, local int *t, {params}) {{\n\
              int i = get_global_id(0);\n    int l = get_local_id(0);\n    {body}\n}}\n"
     );
-    with_source(&source, |assay| {
-        let model = roles::infer(assay).unwrap();
+    with_source(&source, |under_test| {
+        let model = roles::infer(under_test).unwrap();
         launches::first_round(&model, &Request::default(), || false, || over).unwrap()
     })
 }

@@ -15,8 +15,8 @@ fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
             int i = get_global_id(0);
             a[i * spread % 4096] += 1;
         }",
-        |assay| {
-            let model = roles::infer(assay).unwrap();
+        |under_test| {
+            let model = roles::infer(under_test).unwrap();
             let request = Request { seed: 5, ..Request::default() };
             let found = evolve(&model, &request, &Search::default(), &mut estimated).unwrap();
             assert!(found[0].score() < 0.3, "{:?}", found[0].footprint);
@@ -30,8 +30,8 @@ fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
 
 #[test]
 fn it_ends_where_nothing_can_meet_with_the_nearest_addresses_first() {
-    with_source("kernel void k(global int *a) { a[get_global_id(0)] = 1; }", |assay| {
-        let model = roles::infer(assay).unwrap();
+    with_source("kernel void k(global int *a) { a[get_global_id(0)] = 1; }", |under_test| {
+        let model = roles::infer(under_test).unwrap();
         let search = Search { population: 4, generations: 3, ..Search::default() };
         let mut measured = 0;
         let mut fitness = |launch: &Launch, _| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassay::coverage::build::Assay;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::error::Result;
 use kassay::exec::ProgramId;
 use kassay::exec::simulator::Simulator;
@@ -25,10 +25,10 @@ impl Simulate for Watched {
 }
 
 /// The generated launches as they are after they were explored, each with how often it went out of bounds.
-fn explored(assay: &Assay<'_>) -> Vec<(Case, usize)> {
-    let model = roles::infer(assay).unwrap();
+fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
+    let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };
-    let Code::Host(code) = assay.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
     let mut watched = Watched(simulator, program);

@@ -7,7 +7,7 @@ use kassay::suite::launch::{ArgValue, NdRange};
 use super::support::{fixtures, with_file, with_source};
 
 fn of(source: &str, request: &Request) -> Vec<GeneratedLaunch> {
-    with_source(source, |assay| launches(&roles::infer(assay).unwrap(), request).unwrap())
+    with_source(source, |under_test| launches(&roles::infer(under_test).unwrap(), request).unwrap())
 }
 
 fn bytes(launch: &GeneratedLaunch, position: usize) -> u64 {
@@ -35,22 +35,22 @@ fn ints(launch: &GeneratedLaunch, position: usize) -> Vec<i32> {
 #[test]
 fn fixtures_get_several_launches_of_plausible_sizes() {
     for suite in fixtures() {
-        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
-            let model = roles::infer(assay).unwrap();
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
+            let model = roles::infer(under_test).unwrap();
             let all = launches(&model, &Request::default()).unwrap();
-            let name = &assay.entry;
+            let name = &under_test.entry;
             assert!(all.len() >= 3, "{name}: {}", all.len());
             let mut ranges: Vec<NdRange> = all.iter().map(|g| g.launch.range.clone()).collect();
             ranges.dedup();
             assert!(ranges.len() >= 2, "{name}: one geometry only");
             for (i, generated) in all.iter().enumerate() {
-                assert_eq!(generated.launch.args.len(), assay.interface.args.len(), "{name}");
+                assert_eq!(generated.launch.args.len(), under_test.interface.args.len(), "{name}");
                 assert!(all[..i].iter().all(|g| g.name != generated.name), "{name}: two of {}", generated.name);
                 let range = &generated.launch.range;
                 let local = range.local.unwrap();
                 let even = (0..3).all(|d| range.global[d] % local[d] == 0);
-                assert!(even || !assay.interface.uniform_groups, "{name}: {range:?}");
-                assert!(assay.interface.required_local.is_none_or(|r| r == local), "{name}: {local:?}");
+                assert!(even || !under_test.interface.uniform_groups, "{name}: {range:?}");
+                assert!(under_test.interface.required_local.is_none_or(|r| r == local), "{name}: {local:?}");
                 for value in &generated.launch.args {
                     if let ArgValue::Buffer(bytes) = value {
                         assert!((1..1 << 20).contains(&bytes.len()), "{name}: {} bytes", bytes.len());
@@ -114,7 +114,7 @@ fn sizes_that_are_given_are_kept() {
     assert!(all.iter().zip(&other).any(|(a, b)| a.launch != b.launch));
     let wrong = with_source(
         "kernel __attribute__((reqd_work_group_size(8, 1, 1))) void k(global int *a) { a[get_global_id(0)] = 1; }",
-        |assay| launches(&roles::infer(assay).unwrap(), &Request { range: Some(range), seed: 0 }),
+        |under_test| launches(&roles::infer(under_test).unwrap(), &Request { range: Some(range), seed: 0 }),
     );
     assert_eq!(wrong.unwrap_err().exit_code(), 2);
 }

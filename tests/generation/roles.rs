@@ -7,7 +7,7 @@ use kassay::program::Region;
 use super::support::{with_file, with_source};
 
 fn model(source: &str) -> KernelModel {
-    with_source(source, |assay| roles::infer(assay).unwrap())
+    with_source(source, |under_test| roles::infer(under_test).unwrap())
 }
 
 fn role(model: &KernelModel, name: &str) -> Role {
@@ -222,7 +222,7 @@ fn only_ids_that_are_used_make_dimensions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.ll");
         std::fs::write(&path, text).unwrap();
-        with_file(&path, None, &[], |assay| roles::infer(assay).unwrap().dims)
+        with_file(&path, None, &[], |under_test| roles::infer(under_test).unwrap().dims)
     };
     assert_eq!(of(&[0]), 1);
     assert_eq!(of(&[0, 1]), 2);

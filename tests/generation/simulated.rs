@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassay::coverage::build::Assay;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::simulator::Simulator;
 use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use kassay::generate::launches::{Request, launches};
@@ -16,10 +16,10 @@ use super::support::{fixtures, with_file, with_source};
 const FAULTY: [&str; 1] = ["divergent_exit"];
 
 /// Runs the generated launches of a kernel, by name.
-fn simulate(assay: &Assay<'_>) -> Vec<(String, Simulation)> {
-    let model = roles::infer(assay).unwrap();
+fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
+    let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };
-    let Code::Host(code) = assay.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };
@@ -43,16 +43,16 @@ fn conflicts(seen: &[(String, Simulation)]) -> usize {
 fn clean_fixtures_are_clean() {
     let mut complaints = Vec::new();
     for suite in fixtures() {
-        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |assay| {
-            if FAULTY.contains(&assay.entry.as_str()) {
+        with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
+            if FAULTY.contains(&under_test.entry.as_str()) {
                 return;
             }
-            for (name, seen) in simulate(assay) {
+            for (name, seen) in simulate(under_test) {
                 let faults = seen.faults.iter().filter(|f| f.kind != FaultKind::Uninitialised);
                 let mut told: Vec<String> = faults.map(|f| format!("{f:?}")).collect();
                 told.extend(seen.conflicts.iter().map(|c| format!("{c:?}")));
                 told.extend(seen.divergences.iter().map(|d| format!("{d:?}")));
-                complaints.extend(told.into_iter().map(|what| format!("{}, {name}: {what}", assay.entry)));
+                complaints.extend(told.into_iter().map(|what| format!("{}, {name}: {what}", under_test.entry)));
             }
         });
     }

@@ -5,13 +5,13 @@ mod kernel_support;
 
 use std::path::{Path, PathBuf};
 
-use kassay::coverage::build::Assay;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::suite::resolve::Suite;
 
 pub use kernel_support::with_file;
 
 /// Calls `f` with the only kernel of a source text.
-pub fn with_source<T>(source: &str, f: impl FnOnce(&Assay<'_>) -> T) -> T {
+pub fn with_source<T>(source: &str, f: impl FnOnce(&KernelUnderTest<'_>) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source).unwrap();

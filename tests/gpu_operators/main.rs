@@ -5,7 +5,7 @@ mod private;
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::mutants::edit::{Action, Edit, Expr, LocalVariable};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -18,15 +18,15 @@ fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Ve
     let options = KernelOptions { cl_std: cl_std.map(str::to_owned), ..KernelOptions::default() };
     let loaded = compile::load(path, &options, true).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
     let sources = build::sources_of(path);
-    let assay = file.assay(&file.choose(None).unwrap(), &loaded, &sources).unwrap();
+    let under_test = file.under_test(&file.choose(None).unwrap(), &loaded, &sources).unwrap();
     let selection = Selection::parse(operators).unwrap();
     let subject = Subject {
-        module: assay.module(),
-        entry: &assay.entry,
-        interface: &assay.interface,
-        sites: &assay.sites,
+        module: under_test.module(),
+        entry: &under_test.entry,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
@@ -20,7 +20,7 @@ use kassay::suite::resolve::Suite;
 
 /// What became of a local variable: for each test whether the outputs are still the same, or why it stays shared.
 #[derive(Debug, PartialEq)]
-struct Fate {
+struct MutantOutcome {
     variable: LocalVariable,
     same: Result<Vec<bool>, Refusal>,
 }
@@ -30,34 +30,35 @@ fn executor() -> OpenClExecutor {
     OpenClExecutor::start(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
 }
 
-fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
+fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<MutantOutcome> {
     let suite = Suite::load(suite).unwrap();
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
     let entry = file.choose(suite.entry.as_deref()).unwrap();
     let sources = build::sources_of(&suite.kernel);
-    let assay = file.assay(&entry, &loaded, &sources).unwrap();
-    let tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0)).unwrap();
+    let under_test = file.under_test(&entry, &loaded, &sources).unwrap();
+    let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0)).unwrap();
     let selection = Selection::parse("SHR").unwrap();
     let subject = Subject {
-        module: assay.module(),
+        module: under_test.module(),
         entry: &entry,
-        interface: &assay.interface,
-        sites: &assay.sites,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
         read: Default::default(),
     };
     let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
-    let plain = executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
+    let plain = executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();
     let most = executor.device().max_work_group_size;
     let launches: Vec<_> = tests
         .into_iter()
         .map(|mut test| {
-            test.launch.range.local = Some(test.launch.range.local_or_default(assay.interface.required_local, most));
+            test.launch.range.local =
+                Some(test.launch.range.local_or_default(under_test.interface.required_local, most));
             test.launch
         })
         .collect();
@@ -77,7 +78,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
                 },
                 LocalVariable::Global(_) => 0,
             };
-            let module = assay.module().clone();
+            let module = under_test.module().clone();
             spirv::prepare(&module, &entry, &machine).unwrap();
             if let Err(why) = privatise(&module, &entry, &variable, bytes).unwrap() {
                 refusal = Some(why);
@@ -90,7 +91,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Fate> {
             same.push(outputs == *expected);
             executor.unload(program);
         }
-        fates.push(Fate { variable, same: refusal.map_or(Ok(same), Err) });
+        fates.push(MutantOutcome { variable, same: refusal.map_or(Ok(same), Err) });
     }
     executor.unload(plain);
     fates
@@ -168,7 +169,7 @@ tile = { local = 512 }
 wide = { local = 1024 }
 ";
 
-fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<Fate> {
+fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<MutantOutcome> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), kernel).unwrap();
     let path = folder.path().join("suite.toml");
@@ -218,21 +219,21 @@ fn debug_information_may_stay() {
     std::fs::write(&path, OWN).unwrap();
     let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
-    let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
+    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
     let machine = spirv::machine().unwrap();
-    for f in ir::functions(assay.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
+    for f in ir::functions(under_test.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
         canonical::add_attribute(f, "alwaysinline");
     }
     let passes = "always-inline,globaldce,function(sroa,mem2reg)";
-    assay.module().run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
+    under_test.module().run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
     for variable in ["k.own", "k.big", "k.fixed"] {
-        privatise(assay.module(), "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
+        privatise(under_test.module(), "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
     }
     for position in [2, 3] {
-        privatise(assay.module(), "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
+        privatise(under_test.module(), "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
     }
-    assert!(privatise(assay.module(), "k", &LocalVariable::Argument(0), 512).is_err());
+    assert!(privatise(under_test.module(), "k", &LocalVariable::Argument(0), 512).is_err());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::coverage::build::{File, sources_of};
+use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::Result;
 use kassay::kernel::canonical;
 use kassay::kernel::compile::load;
@@ -34,10 +34,10 @@ pub fn prepared<T>(
 ) -> Result<T> {
     let loaded = load(file, options, false)?;
     let context = Context::create();
-    let parsed = File::parse(&context, &loaded)?;
+    let parsed = KernelFile::parse(&context, &loaded)?;
     let entry = parsed.choose(entry)?;
-    let assay = parsed.assay(&entry, &loaded, &sources_of(file))?;
-    let module = prepare(assay.module.clone(), &entry)?;
+    let under_test = parsed.under_test(&entry, &loaded, &sources_of(file))?;
+    let module = prepare(under_test.module.clone(), &entry)?;
     Ok(then(&module, &entry))
 }
 
@@ -311,7 +311,8 @@ impl Loaded {
             succeeded(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()));
             let library = LLVMOrcLLJITGetMainJITDylib(jit);
             let known = hooks().into_iter().map(|(name, at)| (name, at as u64));
-            let known = known.chain(runtime_support::names().map(|name| (name, runtime_support::address(name).unwrap() as u64)));
+            let known = known
+                .chain(runtime_support::names().map(|name| (name, runtime_support::address(name).unwrap() as u64)));
             let mut symbols: Vec<LLVMOrcCSymbolMapPair> = known
                 .map(|(name, address)| {
                     let name = CString::new(name).unwrap();

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::ir;
 use kassay::kernel::options::KernelOptions;
 use kassay::mutation::engine::{Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
-use kassay::mutation::module_builder::Forge;
+use kassay::mutation::module_builder::ModuleBuilder;
 use kassay::mutation::operators::Subject;
-use kassay::mutation::verdict::Fate;
+use kassay::mutation::verdict::MutantOutcome;
 use kassay::mutation::{Mutant, Selection, enumerate};
 use kassay::result::mutate::Status;
 use kassay::suite::launch::ArgValue;
@@ -62,16 +62,16 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
     let sources = build::sources_of(&suite.kernel);
-    let assay = file.assay(&entry, &loaded, &sources)?;
+    let under_test = file.under_test(&entry, &loaded, &sources)?;
     let selection = Selection::parse("all")?;
     let subject = Subject {
-        module: ir::shortened(&assay.module),
-        entry: &assay.entry,
-        interface: &assay.interface,
-        sites: &assay.sites,
+        module: ir::shortened(&under_test.module),
+        entry: &under_test.entry,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
@@ -79,18 +79,18 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     };
     let mutants = enumerate(&subject, &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
-    let bitcode = assay.module.write_bitcode_to_memory();
-    let verdicts = equivalence::classify(bitcode.as_slice(), &assay.sites, &entry, &edits, 2, None)?;
+    let bitcode = under_test.module.write_bitcode_to_memory();
+    let verdicts = equivalence::classify(bitcode.as_slice(), &under_test.sites, &entry, &edits, 2, None)?;
 
     let lane = starting.ready()?;
     let most = lane.device().max_work_group_size;
-    let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+    let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
     let variants: Vec<Test> =
         (1..=3).flat_map(|n| tests.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()).collect();
     tests.extend(variants);
     for test in &mut tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(assay.interface.required_local, most));
+        range.local = Some(range.local_or_default(under_test.interface.required_local, most));
     }
 
     let mut wanted = Vec::new();
@@ -113,13 +113,14 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         batch: true,
         end: None,
     };
-    let mut engine = Engine::new(Forge::new(&assay, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
+    let mut engine =
+        Engine::new(ModuleBuilder::new(&under_test, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
     engine.try_original(&wanted, false)?;
     assert!(engine.trials().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.trials().len()];
     let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();
     let fates = engine.run(cases, false, &|_, _| Ok(()))?;
-    let fate = |m: usize| -> Option<&Fate> { wanted.binary_search(&m).ok().map(|at| &fates[at]) };
+    let fate = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&m).ok().map(|at| &fates[at]) };
     let (mut equivalents, mut duplicates) = (0, 0);
     for (m, verdict) in verdicts.iter().enumerate() {
         let (id, Some(fate_of)) = (&mutants[m].id, fate(m)) else { continue };

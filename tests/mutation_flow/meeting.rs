@@ -7,7 +7,7 @@ use crate::support::{Kernel, alone_here};
 
 fn do_meet(source: &str) -> bool {
     let _one = alone_here();
-    Kernel::new(source).with(&[], Preset::Full, |assay, _| meets(assay))
+    Kernel::new(source).with(&[], Preset::Full, |under_test, _| meets(under_test))
 }
 
 #[test]

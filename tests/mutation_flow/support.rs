@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{Assay, File};
+use kassay::coverage::build::{KernelFile, KernelUnderTest};
 use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::instrument::mutants::Edit;
@@ -14,7 +14,7 @@ use kassay::kernel::compile::{self, Format};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
-use kassay::mutation::module_builder::{Effort, Forge};
+use kassay::mutation::module_builder::{Effort, ModuleBuilder};
 use kassay::mutation::mutant::Excluded;
 use kassay::mutation::operators::{Found, OPERATORS, Preset, Subject};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
@@ -81,20 +81,25 @@ impl Kernel {
         self.with(operators, preset, |_, found| Seen { mutants: found.mutants, excluded: found.excluded })
     }
 
-    pub fn with<R>(&self, operators: &[&str], preset: Preset, then: impl FnOnce(&Assay<'_>, Found) -> R) -> R {
+    pub fn with<R>(
+        &self,
+        operators: &[&str],
+        preset: Preset,
+        then: impl FnOnce(&KernelUnderTest<'_>, Found) -> R,
+    ) -> R {
         let mut loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
         assert_eq!(loaded.format, Format::OpenClC);
         loaded.ast = loaded.ast.filter(|_| self.with_ast);
         let context = ManuallyDrop::new(Context::create());
         let sources = Sources::beside(&self.path);
-        let assay = File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources).unwrap();
-        let assay = ManuallyDrop::new(assay);
+        let under_test = KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap();
+        let under_test = ManuallyDrop::new(under_test);
         let mut found = Found::default();
         let subject = Subject {
-            module: &assay.module,
+            module: &under_test.module,
             entry: "k",
-            interface: &assay.interface,
-            sites: &assay.sites,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset,
@@ -103,17 +108,17 @@ impl Kernel {
         for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
             (operator.enumerate)(&subject, &mut found);
         }
-        then(&assay, found)
+        then(&under_test, found)
     }
 
     /// The mutants of these operators, and one program that holds them all: the nth is its number n + 1.
     pub fn woven(&self, operators: &[&str], keep: &dyn Fn(&Mutant) -> bool) -> (Vec<Mutant>, Program) {
-        self.with(operators, Preset::Full, |assay, found| {
+        self.with(operators, Preset::Full, |under_test, found| {
             let mutants: Vec<Mutant> = found.mutants.into_iter().filter(|m| keep(m)).collect();
             let edits: Vec<(u32, &Edit)> = (1..).zip(mutants.iter().map(|m| &m.edit)).collect();
-            let forge = Forge::new(assay, Target::SpirV);
-            let woven = forge.schemata(&edits, false, Effort::Quick, false).unwrap().unwrap();
-            (mutants, Program { code: woven.code, layout: forge.layout, is_woven: true })
+            let module_builder = ModuleBuilder::new(under_test, Target::SpirV);
+            let woven = module_builder.schemata(&edits, false, Effort::Quick, false).unwrap().unwrap();
+            (mutants, Program { code: woven.code, layout: module_builder.layout, is_woven: true })
         })
     }
 
@@ -125,10 +130,10 @@ impl Kernel {
         let functions: String = sources.iter().enumerate().map(named).collect();
         let cases: String = (0..sources.len()).map(|n| format!("case {n}: k{n}(o); break;\n")).collect();
         let text = format!("{functions}kernel void k(global int *o, uint n) {{\nswitch (n) {{\n{cases}}}\n}}\n");
-        Kernel { with_ast: false, ..Kernel::new(&text) }.with(&[], Preset::Full, |assay, _| {
-            let forge = Forge::new(assay, Target::SpirV);
-            let woven = forge.alone(&[], Effort::Quick).unwrap().unwrap();
-            Program { code: woven.code, layout: forge.layout, is_woven: false }
+        Kernel { with_ast: false, ..Kernel::new(&text) }.with(&[], Preset::Full, |under_test, _| {
+            let module_builder = ModuleBuilder::new(under_test, Target::SpirV);
+            let woven = module_builder.alone(&[], Effort::Quick).unwrap().unwrap();
+            Program { code: woven.code, layout: module_builder.layout, is_woven: false }
         })
     }
 

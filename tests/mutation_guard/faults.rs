@@ -17,7 +17,7 @@ fn is_fault(seen: &Seen, kind: FaultKind, line: u32) {
 
 #[test]
 fn an_endless_loop_runs_out_of_fuel() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     for body in
         ["while (1) a[0]++;", "for (;;) { if (a[0] < 0) continue; a[0] |= 1; }", "do a[0] ^= 1; while (a[1] == 9);"]
     {
@@ -32,7 +32,7 @@ fn an_endless_loop_runs_out_of_fuel() -> Done {
 
 #[test]
 fn only_the_item_without_fuel_leaves() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let source = "kernel void k(global int *a) { int i = get_global_id(0), n = 0; \
                   while (i == 5 || n < i) n++; a[i] = n; }";
     let seen = lane.run(source, range(8, 8), vec![ints(&[CANARY; 8])], 1000)?;
@@ -45,7 +45,7 @@ fn only_the_item_without_fuel_leaves() -> Done {
 
 #[test]
 fn endless_loops_with_barriers_are_left_together() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     for body in [
         "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
         // One item alone never has enough.
@@ -67,7 +67,7 @@ fn endless_loops_with_barriers_are_left_together() -> Done {
 
 #[test]
 fn a_fault_does_not_keep_others_waiting() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let source = "kernel void k(global int *a, int far) { int i = get_local_id(0), n = 0; local int l[8]; \n\
                   for (int j = 0; j < 100; j++) { l[i] = j; barrier(CLK_LOCAL_MEM_FENCE); n += l[7 - i]; \n\
                   if (j == 50 && i == 2) a[far] = 1; \n barrier(CLK_LOCAL_MEM_FENCE); } a[i] = n; }";
@@ -86,7 +86,7 @@ fn a_fault_does_not_keep_others_waiting() -> Done {
 /// Buffers `a` and `c` are near `b` in memory; only `b` is accessed.
 #[test]
 fn global_accesses_out_of_bounds_are_skipped() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let head = "kernel void k(global int *a, global int *b, global int *c, int i, global long *r) {\n";
     for at in [4, 5, 1000, -1, -2, -1000, i32::MAX, i32::MIN] {
         for body in [
@@ -115,7 +115,7 @@ fn global_accesses_out_of_bounds_are_skipped() -> Done {
 
 #[test]
 fn vectors_reach_as_far_as_their_last_lane() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let head = "kernel void k(global int *a, int i) {\n";
     for (body, good, bad) in [
         ("((global int4 *)a)[i] = (int4)(1);", vec![0, 1], vec![2, -1]),
@@ -147,7 +147,7 @@ fn vectors_reach_as_far_as_their_last_lane() -> Done {
 
 #[test]
 fn local_private_and_constant_memory_has_bounds() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     for (body, good, bad) in [
         ("local int v[8]; v[i] = 1; a[0] = v[i];", 7, 8),
         ("local int v[4][8]; v[i][0] = 1; a[0] = v[i][0];", 3, 4),
@@ -178,7 +178,7 @@ fn local_private_and_constant_memory_has_bounds() -> Done {
 
 #[test]
 fn pointers_of_several_origins_are_looked_up() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let chosen = "kernel void k(global int *a, global int *b, int which, int i) {\n\
                   global int *p = which ? a : b; p[i] = 1;\n}";
     let stepped = "kernel void k(global int *a, global int *b, int which, int i) {\n\
@@ -200,7 +200,7 @@ fn pointers_of_several_origins_are_looked_up() -> Done {
 
 #[test]
 fn copies_are_checked_whole() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     let source = "kernel void k(global int *a, global int *r, uint n, local int *l) {\n\
                   for (int j = 0; j < 8; j++) l[j] = 5; barrier(CLK_LOCAL_MEM_FENCE);\n\
                   event_t e = async_work_group_copy(l, a, (size_t)n, 0);\n\
@@ -220,7 +220,7 @@ fn copies_are_checked_whole() -> Done {
 
 #[test]
 fn divisions_that_are_not_defined_are_faults() -> Done {
-    let mut lane = Lane::start()?;
+    let mut lane = Device::start()?;
     for (body, good, bad) in [
         ("a[0] = x / y;", (7, 2), vec![(7, 0), (i32::MIN, -1)]),
         ("a[0] = x % y;", (7, -1), vec![(7, 0), (i32::MIN, -1)]),

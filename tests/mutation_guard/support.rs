@@ -149,14 +149,14 @@ pub fn ints_of(seen: &Seen, position: u32) -> Done<Vec<i32>> {
 }
 
 /// A device worker, and the sources it has loaded.
-pub struct Lane {
+pub struct Device {
     executor: OpenClExecutor,
     loaded: HashMap<String, (Guarded, ProgramId)>,
 }
 
-impl Lane {
-    pub fn start() -> Done<Lane> {
-        Ok(Lane { executor: executor()?, loaded: HashMap::new() })
+impl Device {
+    pub fn start() -> Done<Device> {
+        Ok(Device { executor: executor()?, loaded: HashMap::new() })
     }
 
     /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive it.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -32,20 +32,20 @@ impl Bench {
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = File::parse(&context, &loaded)?;
+        let file = KernelFile::parse(&context, &loaded)?;
         let entry = file.choose(suite.entry.as_deref())?;
-        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
         for test in &mut tests {
             let range = &mut test.launch.range;
             let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(assay.interface.required_local, most));
+            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
         }
-        let plain = executor.load(&assay.plain(Target::SpirV)?)?;
-        let guarded = guarded(&suite.kernel, &options, &entry, assay.interface.args.len() as u32)?;
+        let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
+        let guarded = guarded(&suite.kernel, &options, &entry, under_test.interface.args.len() as u32)?;
         let program = executor.load(&guarded.code)?;
-        let precision = Precision::of(&assay.canonical_text());
-        let has_loops = assay.sites.functions.iter().any(|f| f.loops.iter().any(|l| !l.back_edges.is_empty()));
+        let precision = Precision::of(&under_test.canonical_text());
+        let has_loops = under_test.sites.functions.iter().any(|f| f.loops.iter().any(|l| !l.back_edges.is_empty()));
         Ok(Bench { name: entry, tests, plain, guarded, program, precision, has_loops })
     }
 }

@@ -1,7 +1,7 @@
 //! Operators of the syntax tree beside the instructions found for them, over the kernels of `testdata`.
 
-use kassay::mutation::source_ops::{self, Implementation};
 use kassay::mutation::operators::Preset;
+use kassay::mutation::source_ops::{self, Implementation};
 
 use crate::support::{self, Known};
 

@@ -99,7 +99,7 @@ fn another_run_s_journal_is_refused_and_left_as_it_is() {
     ] {
         let error = Journal::resume::<Entry>(&path, &other).unwrap_err();
         assert!(matches!(error, Error::Caller(_)) && error.to_string().contains(what), "{error}");
-        assert!(error.report().mend.is_some());
+        assert!(error.report().help.is_some());
     }
     assert_eq!(fs::read(&path).unwrap(), before);
 }

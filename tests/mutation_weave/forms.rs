@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::instrument::mutants::{Edit, Form, single, infection, schemata};
+use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use inkwell::context::Context;
 use kassay::exec::Executor;
 use kassay::instrument::mutants::infection::{self, Seen};
-use kassay::instrument::mutants::{Edit, Form, single, schemata};
+use kassay::instrument::mutants::{Edit, Form, schemata, single};
 use kassay::kernel::ir::Inst;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};

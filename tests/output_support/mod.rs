@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use kassay::exec::Observation;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare;
-use kassay::suite::scalar_layout::{self, Leaf};
 use kassay::suite::resolve::Test;
+use kassay::suite::scalar_layout::{self, Leaf};
 
 /// A float's position on the line of all floats of its type, so that neighbours differ by one.
 fn ordinal(scalar: Scalar, bytes: &[u8]) -> i128 {
@@ -30,7 +30,8 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
             if x == y {
                 continue;
             }
-            let nan = |v: &[u8]| matches!(scalar_layout::decode(*scalar, v), scalar_layout::Number::Float(f) if f.is_nan());
+            let nan =
+                |v: &[u8]| matches!(scalar_layout::decode(*scalar, v), scalar_layout::Number::Float(f) if f.is_nan());
             let apart = match (scalar.is_float(), nan(x), nan(y)) {
                 (true, false, false) => ordinal(*scalar, x).abs_diff(ordinal(*scalar, y)) as u64,
                 // Which one is the device's choice (IEEE 754, 6.2.3).

@@ -4,22 +4,22 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{Assay, File};
+use kassay::coverage::build::{KernelFile, KernelUnderTest};
 use kassay::error::Result;
 use kassay::exec::Target;
 use kassay::instrument::host::{Effort as HostEffort, HostOptions};
 use kassay::instrument::layout::Slots;
 use kassay::instrument::marks;
-use kassay::instrument::mutants::{Edit, Form, single, infection, schemata};
+use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
-use kassay::mutation::module_builder::{Effort, Forge};
-use kassay::mutation::operators::Subject;
 use kassay::mutation::higher_order;
+use kassay::mutation::module_builder::{Effort, ModuleBuilder};
+use kassay::mutation::operators::Subject;
 use kassay::mutation::selection::Selection;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,19 +33,20 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
         .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), std::fs::read_to_string(file).unwrap()));
     let context = ManuallyDrop::new(Context::create());
     let sources = Sources::beside(file);
-    let assay = ManuallyDrop::new(File::parse(&context, &loaded).unwrap().assay("k", &loaded, &sources).unwrap());
+    let under_test =
+        ManuallyDrop::new(KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap());
     let subject = Subject {
-        module: assay.module(),
+        module: under_test.module(),
         entry: "k",
-        interface: &assay.interface,
-        sites: &assay.sites,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: Default::default(),
         read: Default::default(),
     };
     let mutants = enumerate(&subject, &Selection::default()).mutants;
-    let mut trying = Trying { name: file.display().to_string(), assay: &assay, errors: Vec::new() };
+    let mut trying = BaselineOptions { name: file.display().to_string(), under_test: &under_test, errors: Vec::new() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     trying.together(&mutants);
     trying.one_by_one(&mutants, &mut random);
@@ -53,13 +54,13 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
     trying.errors
 }
 
-struct Trying<'a, 'c> {
+struct BaselineOptions<'a, 'c> {
     name: String,
-    assay: &'a Assay<'c>,
+    under_test: &'a KernelUnderTest<'c>,
     errors: Vec<String>,
 }
 
-impl Trying<'_, '_> {
+impl BaselineOptions<'_, '_> {
     /// Notes an error: with what was woven.
     fn expect<T>(&mut self, what: &str, result: Result<T>) -> Option<T> {
         match result {
@@ -83,11 +84,11 @@ impl Trying<'_, '_> {
 
     /// All mutants in one module, in all its forms.
     fn together(&mut self, mutants: &[Mutant]) {
-        let assay = self.assay;
+        let under_test = self.under_test;
         let woven: Vec<(u32, &Edit)> = (1..).zip(mutants.iter().map(|m| &m.edit).filter(|e| e.is_woven())).collect();
         for (form, pairs) in [(Form::Branch, true), (Form::Select, false), (Form::Select, true)] {
-            let module = assay.module.clone();
-            let done = schemata::weave_as(&module, &assay.sites, &woven, pairs, form);
+            let module = under_test.module.clone();
+            let done = schemata::weave_as(&module, &under_test.sites, &woven, pairs, form);
             self.expect(&format!("schemata, {form:?}, pairs {pairs}"), done);
         }
         for (target, effort, batched) in [
@@ -95,38 +96,38 @@ impl Trying<'_, '_> {
             (Target::SpirV, Effort::Optimised, false),
             (Target::Host, Effort::Quick, false),
         ] {
-            let forge = Forge::new(assay, target);
+            let module_builder = ModuleBuilder::new(under_test, target);
             let what = format!("a module of all for {target:?}, {effort:?}, batched {batched}");
-            self.lowered(&what, forge.schemata(&woven, batched, effort, batched));
-            self.lowered(&format!("the original for {target:?}, {effort:?}"), forge.alone(&[], effort));
+            self.lowered(&what, module_builder.schemata(&woven, batched, effort, batched));
+            self.lowered(&format!("the original for {target:?}, {effort:?}"), module_builder.alone(&[], effort));
         }
     }
 
     fn one_by_one(&mut self, mutants: &[Mutant], random: &mut ChaCha8Rng) {
-        let assay = self.assay;
+        let under_test = self.under_test;
         let (woven, other): (Vec<&Mutant>, Vec<&Mutant>) = mutants.iter().partition(|m| m.edit.is_woven());
         // Each operator at least once in a module of its own, and all of them while that is cheap.
         for mutant in &woven {
-            let module = assay.module.clone();
-            self.expect(&mutant.id, single::apply(&module, &assay.sites, &mutant.edit));
+            let module = under_test.module.clone();
+            self.expect(&mutant.id, single::apply(&module, &under_test.sites, &mutant.edit));
         }
         for _ in 0..SINGLE.min(woven.len()) {
             let one = woven[random.random_range(0..woven.len())];
             let two = woven[random.random_range(0..woven.len())];
             for (target, effort) in [(Target::SpirV, Effort::Optimised), (Target::Host, Effort::Quick)] {
-                let forge = Forge::new(assay, target);
-                self.lowered(&format!("{} for {target:?}", one.id), forge.alone(&[&one.edit], effort));
+                let module_builder = ModuleBuilder::new(under_test, target);
+                self.lowered(&format!("{} for {target:?}", one.id), module_builder.alone(&[&one.edit], effort));
             }
             if higher_order::conflict(&one.edit, &two.edit).is_none() {
-                let module = assay.module.clone();
-                let both = single::apply_all(&module, &assay.sites, &[&one.edit, &two.edit]);
+                let module = under_test.module.clone();
+                let both = single::apply_all(&module, &under_test.sites, &[&one.edit, &two.edit]);
                 self.expect(&format!("{} + {}", one.id, two.id), both);
             }
         }
         for mutant in other {
             if let Edit::Privatise { variable } = &mutant.edit {
                 for target in [Target::SpirV, Target::Host] {
-                    let made = Forge::new(assay, target).private(variable, 256, Effort::Quick);
+                    let made = ModuleBuilder::new(under_test, target).private(variable, 256, Effort::Quick);
                     if let Some(Ok(made)) = self.expect(&mutant.id, made) {
                         self.lowered(&format!("{} for {target:?}", mutant.id), Ok(made));
                     }
@@ -134,32 +135,34 @@ impl Trying<'_, '_> {
             }
         }
         let edits: Vec<&Edit> = woven.iter().step_by(5).map(|m| &m.edit).collect();
-        let bitcode = assay.module.write_bitcode_to_memory();
-        let classes = equivalence::classify(bitcode.as_slice(), &assay.sites, &assay.entry, &edits, 1, None);
+        let bitcode = under_test.module.write_bitcode_to_memory();
+        let classes = equivalence::classify(bitcode.as_slice(), &under_test.sites, &under_test.entry, &edits, 1, None);
         self.expect("normal forms", classes);
     }
 
     /// Coverage, infection, marks, the simulator's accesses and comparisons.
     fn probes(&mut self, mutants: &[Mutant]) {
-        let assay = self.assay;
+        let under_test = self.under_test;
         let seen: Vec<(u32, &Edit, bool)> = (1..)
             .zip(mutants.iter().filter(|m| m.edit.is_woven()))
             .map(|(n, m)| (n, &m.edit, m.is_structural))
             .collect();
         for target in [Target::SpirV, Target::Host] {
-            self.expect(&format!("infection for {target:?}"), Forge::new(assay, target).infection(&seen));
+            self.expect(&format!("infection for {target:?}"), ModuleBuilder::new(under_test, target).infection(&seen));
             for slots in [Slots::Groups, Slots::Items] {
-                self.expect(&format!("coverage of {slots:?} for {target:?}"), assay.instrumented(slots, target));
+                self.expect(&format!("coverage of {slots:?} for {target:?}"), under_test.instrumented(slots, target));
             }
         }
-        self.expect("infection as marks", infection::mark(&assay.module.clone(), &assay.sites, &seen));
-        let outcomes: Vec<(usize, usize)> =
-            (0..).zip(&assay.sites.sites).flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
-        self.expect("marks of outcomes", marks::weave(&assay.module.clone(), &assay.sites, &outcomes));
-        self.expect("comparisons", assay.observed(Slots::Groups, None));
+        self.expect("infection as marks", infection::mark(&under_test.module.clone(), &under_test.sites, &seen));
+        let outcomes: Vec<(usize, usize)> = (0..)
+            .zip(&under_test.sites.sites)
+            .flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o)))
+            .collect();
+        self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
+        self.expect("comparisons", under_test.observed(Slots::Groups, None));
         for races in [false, true] {
             let options = HostOptions { races, effort: HostEffort::Quick, deadline: None };
-            self.expect(&format!("the simulator's accesses, races {races}"), assay.for_host(&options));
+            self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_host(&options));
         }
     }
 }

@@ -72,7 +72,7 @@ fn a_result_that_cannot_be_written_says_whose_fault_it_is() {
     assert!(matches!(store::write_text("x", &dir.path().join("file/r.json")), Err(Error::Caller(_))));
     // A device that is always full.
     let full = store::write_text("x", Path::new("/dev/full")).unwrap_err();
-    assert!(matches!(full, Error::Environment(_)) && full.to_string().contains("mend: free some space"), "{full}");
+    assert!(matches!(full, Error::Environment(_)) && full.to_string().contains("help: free some space"), "{full}");
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn a_source_that_is_gone_or_changed_is_the_caller_s_to_mend() {
     let refused = |result: &MutateResult, read: &dyn Fn(&Path) -> Result<Vec<u8>, ErrorKind>, what: &str| {
         let error = stryker::report(&[result], read).unwrap_err();
         assert!(error.exit_code() == 2 && error.to_string().contains(what), "{error}");
-        assert!(error.report().mend.is_some());
+        assert!(error.report().help.is_some());
     };
     let mut result = mutate_result();
     refused(&result, &|_| Err(ErrorKind::NotFound), "kernels/sum.cl is not there");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, Assay, File};
+use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
 use kassay::exec::{DeviceRequest, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, Target, WorkerOptions};
 use kassay::kernel::compile;
@@ -28,10 +28,10 @@ const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn host_code(assay: &Assay<'_>, races: bool, effort: Effort) -> Done<Arc<HostCode>> {
-    let (module, table) = assay.hooked(assay.module.clone(), false, races)?;
-    let object = emit(&module, &assay.entry, effort)?;
-    Ok(Arc::new(HostCode { object, entry: assay.entry.clone(), table }))
+fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> Done<Arc<HostCode>> {
+    let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+    let object = emit(&module, &under_test.entry, effort)?;
+    Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
 /// What is wrong with a suite.
@@ -40,21 +40,22 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true)?;
     let context = Context::create();
-    let file = File::parse(&context, &loaded)?;
+    let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let mut tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
-    let bound = Precision::of(&assay.canonical_text()).bound();
-    let plain = device.load(&assay.plain(Target::SpirV)?)?;
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+    let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
+    let bound = Precision::of(&under_test.canonical_text()).bound();
+    let plain = device.load(&under_test.plain(Target::SpirV)?)?;
     let programs = [(false, Effort::Full), (true, Effort::Full), (false, Effort::Quick)];
     let mut loaded = Vec::new();
     for (races, effort) in programs {
-        loaded.push((races, simulator.load_host(&host_code(&assay, races, effort)?)?));
+        loaded.push((races, simulator.load_host(&host_code(&under_test, races, effort)?)?));
     }
     let (mut wrong, mut compared, mut diverged) = (Vec::new(), 0, 0);
     for test in &mut tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(assay.interface.required_local, device.device().max_work_group_size));
+        range.local =
+            Some(range.local_or_default(under_test.interface.required_local, device.device().max_work_group_size));
         let once = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
         let reference = device.run(plain, &test.launch, &once)?.map_err(|fault| format!("{fault:?}"))?;
         for (races, program) in &loaded {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{File, sources_of};
+use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::exec::simulator::image::Sampler;
 use kassay::exec::{
     DeviceRequest, Executor, Fault, Observation, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions,
@@ -320,8 +320,8 @@ impl Device {
         let options = KernelOptions { cl_std: Some("CL1.2".to_owned()), ..KernelOptions::default() };
         let loaded = load(&path, &options, false)?;
         let context = Context::create();
-        let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &sources_of(&path))?;
-        Ok(self.executor.load(&assay.plain(Target::SpirV)?)?)
+        let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &sources_of(&path))?;
+        Ok(self.executor.load(&under_test.plain(Target::SpirV)?)?)
     }
 
     /// `None`: the device does not have such images.

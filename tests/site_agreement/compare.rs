@@ -16,7 +16,7 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{Site, SiteKind, Sites};
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::error::Result;
 use kassay::kernel::ast::{Ast, Function, Position};
 use kassay::kernel::compile;
@@ -62,14 +62,14 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
     let loaded = compile::load(path, options, true)?;
     let ast = loaded.ast.as_ref().expect("a file that compiles has a syntax tree");
     let context = Context::create();
-    let parsed = File::parse(&context, &loaded)?;
+    let parsed = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);
     let mut all = Vec::new();
     for kernel in &parsed.kernels {
-        let assay = parsed.assay(kernel, &loaded, &sources)?;
-        for (f, function) in assay.sites.functions.iter().enumerate() {
+        let under_test = parsed.under_test(kernel, &loaded, &sources)?;
+        for (f, function) in under_test.sites.functions.iter().enumerate() {
             let name = &function.cfg.function;
-            all.push((format!("{kernel}/{name}"), compare(of_ir(&assay.sites, f), of_syntax(ast, name))));
+            all.push((format!("{kernel}/{name}"), compare(of_ir(&under_test.sites, f), of_syntax(ast, name))));
         }
     }
     Ok(all)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -153,8 +153,8 @@ fn interpreted(terms: &mut Terms, program: &Program, arguments: &[u64]) -> Vec<(
             stored.push((terms.as_constant(at).unwrap(), bits));
             continue;
         }
-        values[instruction.result as usize] =
-            operands.and_then(|operands| implementation_defined::apply(terms, &mut choices, program, instruction, &operands));
+        values[instruction.result as usize] = operands
+            .and_then(|operands| implementation_defined::apply(terms, &mut choices, program, instruction, &operands));
     }
     stored
 }
@@ -220,11 +220,11 @@ fn what_the_device_gives_is_what_terms_allow() {
         std::fs::write(&path, source(ty, unsigned, &expressions)).unwrap();
         let loaded = compile::load(&path, &KernelOptions::default(), false).unwrap();
         let context = Context::create();
-        let file = File::parse(&context, &loaded).unwrap();
-        let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
-        let promoted = promoted::promote(&assay.module, "k", &assay.machine).unwrap();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
+        let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+        let promoted = promoted::promote(&under_test.module, "k", &under_test.machine).unwrap();
         let program = reader::read(&promoted, "k").unwrap();
-        let code = executor.load(&assay.plain(Target::SpirV).unwrap()).unwrap();
+        let code = executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();
         for _ in 0..16 {
             let arguments: Vec<u64> = (0..3).map(|_| interesting(&mut random, ty)).collect();
             let kept: Vec<u64> =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Executor, RunOptions, Simulator, Target};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -237,11 +237,11 @@ fn differences(
     std::fs::write(&path, source(ty, unsigned, &texts)).unwrap();
     let loaded = compile::load(&path, &KernelOptions::default(), false).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
-    let assay = file.assay("k", &loaded, &build::sources_of(&path)).unwrap();
-    let promoted = promoted::promote(&assay.module, "k", &assay.machine).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
+    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+    let promoted = promoted::promote(&under_test.module, "k", &under_test.machine).unwrap();
     let program = reader::read(&promoted, "k").unwrap();
-    let code = simulator.load(&assay.plain(Target::Host).unwrap()).unwrap();
+    let code = simulator.load(&under_test.plain(Target::Host).unwrap()).unwrap();
     let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
     for _ in 0..LAUNCHES {
         let arguments: Vec<u64> = (0..3).map(|_| interesting(random, ty)).collect();

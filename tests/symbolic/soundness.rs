@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
-use kassay::symbolic::infeasible::Fate;
+use kassay::symbolic::infeasible::ProofOutcome;
 
-use super::coverage_support::{Lane, spread};
+use super::coverage_support::{Device, spread};
 use super::support::judge;
 
 /// Suites by the kernel that they are for, with its options.
@@ -31,13 +31,13 @@ fn suites() -> Vec<Vec<PathBuf>> {
 fn what_suites_cover_is_not_proved_infeasible() {
     let suites = suites();
     assert!(suites.len() > 50, "{}", suites.len());
-    let proved = spread(&suites, Lane::start, |lane, files| {
+    let proved = spread(&suites, Device::start, |lane, files| {
         let suite = Suite::load(&files[0]).unwrap();
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[], (200_000, 60));
         let infeasible: BTreeSet<(String, String)> = judged
             .into_iter()
-            .filter(|j| matches!(j.fate, Fate::Infeasible { .. }))
+            .filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. }))
             .map(|j| (j.site, j.label))
             .collect();
         if infeasible.is_empty() {

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use kassay::cfg::sites::SiteKind;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::marks;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{promoted, reader};
 use kassay::solve::query::Limits;
-use kassay::symbolic::infeasible::{Assumption, Fate, prove};
+use kassay::symbolic::infeasible::{Assumption, ProofOutcome, prove};
 
 /// An outcome of a site and what was found of it.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Judged {
     pub kind: SiteKind,
     pub line: u32,
     pub label: String,
-    pub fate: Fate,
+    pub fate: ProofOutcome,
 }
 
 /// The fates of all outcomes of branches, conditions, loops and barriers.
@@ -33,23 +33,23 @@ pub fn judge(
 ) -> Vec<Judged> {
     let loaded = compile::load(path, options, false).unwrap();
     let context = Context::create();
-    let file = File::parse(&context, &loaded).unwrap();
+    let file = KernelFile::parse(&context, &loaded).unwrap();
     let entry = file.choose(entry).unwrap();
     let sources = build::sources_of(path);
-    let assay = file.assay(&entry, &loaded, &sources).unwrap();
+    let under_test = file.under_test(&entry, &loaded, &sources).unwrap();
     let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
-    let watched = assay.sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
+    let watched = under_test.sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
     let wanted: Vec<(usize, usize)> =
         watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
-    let module = assay.module.clone();
-    marks::weave(&module, &assay.sites, &wanted).unwrap();
-    let promoted = promoted::promote(&module, &assay.entry, &assay.machine).unwrap();
-    let program = reader::read(&promoted, &assay.entry).unwrap();
+    let module = under_test.module.clone();
+    marks::weave(&module, &under_test.sites, &wanted).unwrap();
+    let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine).unwrap();
+    let program = reader::read(&promoted, &under_test.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
     let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(seconds)) };
-    let fates = prove(&program, &assay.interface, &numbers, assumptions, &sources, &limits);
+    let fates = prove(&program, &under_test.interface, &numbers, assumptions, &sources, &limits);
     let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
-        let site = &assay.sites.sites[s];
+        let site = &under_test.sites.sites[s];
         let line = site.location.as_ref().map_or(0, |l| l.line);
         Judged { site: site.id.clone(), kind: site.kind, line, label: site.outcomes[o].label.clone(), fate }
     });

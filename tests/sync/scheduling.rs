@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::group_order;
-use kassay::exec::{DeviceRequest, Executor, Lanes, WorkerOptions};
+use kassay::exec::{DeviceRequest, Executor, StartingExecutors, WorkerOptions};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::result::schedule::{Test, Verdict};
 use kassay::suite::Output;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::sync::families::{Family, Plan};
-use kassay::sync::scheduling::{self, Lane, ScheduleOptions};
+use kassay::sync::schedule_families::{Family, Plan};
+use kassay::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
 
-use super::support::{Done, assay};
+use super::support::{Done, under_test};
 
 fn run(source: &str, range: NdRange) -> Done<Test> {
     let context = Context::create();
-    let (_folder, _path, assay) = assay(&context, source)?;
-    let mapped = group_order::build(&assay)?;
+    let (_folder, _path, under_test) = under_test(&context, source)?;
+    let mapped = group_order::build(&under_test)?;
     let worker = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let started = Lanes::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
+    let started = StartingExecutors::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
     let program = executor.load(&mapped.code)?;
-    let mut lane = Lane::Mapped { executor, program, layout: mapped.layout };
+    let mut lane = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
     let launch = Launch::new(range.clone(), vec![buffer(), buffer()]);
     let output = |position: u32, label: &str| Output {

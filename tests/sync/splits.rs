@@ -5,7 +5,7 @@ use kassay::exec::simulator::observation::{Divergence, Waiting};
 use kassay::lower::host::table::SourcePlace;
 use kassay::sync::divergence_cause::Splits;
 
-use super::support::{Done, Tables, assay};
+use super::support::{Done, Tables, under_test};
 
 /// Where the n-th occurrence of `what` stands: line and column.
 fn find(source: &str, what: &str, n: usize) -> Option<(u32, u32)> {
@@ -20,7 +20,7 @@ type Waits<'a> = (&'a [(&'a str, &'a str, usize)], u64);
 
 fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(String, u32)>> {
     let context = Context::create();
-    let (_folder, path, assay) = assay(&context, source)?;
+    let (_folder, path, under_test) = under_test(&context, source)?;
     let mut table = Tables::new();
     let mut waiting = Vec::new();
     for (frames, iteration) in waits {
@@ -33,7 +33,7 @@ fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(Strin
     }
     let divergence = Divergence { group_id: [0; 3], waiting, finished, finished_item: None };
     let file = path.display().to_string();
-    let splits = Splits::of(&assay, &file)?;
+    let splits = Splits::of(&under_test, &file)?;
     Ok(splits.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, Assay, File};
+use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
 use kassay::kernel::compile;
 use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
@@ -17,15 +17,15 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// A kernel from its source.
-pub fn assay<'c>(context: &'c Context, source: &str) -> Done<(tempfile::TempDir, PathBuf, Assay<'c>)> {
+pub fn under_test<'c>(context: &'c Context, source: &str) -> Done<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source)?;
     let loaded = compile::load(&path, &KernelOptions::default(), true)?;
-    let file = File::parse(context, &loaded)?;
+    let file = KernelFile::parse(context, &loaded)?;
     let entry = file.choose(None)?;
-    let assay = file.assay(&entry, &loaded, &build::sources_of(&path))?;
-    Ok((folder, path, assay))
+    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path))?;
+    Ok((folder, path, under_test))
 }
 
 pub fn place(function: &str, line: u32, column: u32) -> SourcePlace {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, File};
+use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
@@ -32,10 +32,10 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, false)?;
         let context = Context::create();
-        let file = File::parse(&context, &loaded)?;
+        let file = KernelFile::parse(&context, &loaded)?;
         let entry = file.choose(suite.entry.as_deref())?;
-        let assay = file.assay(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let tests = suite.resolve(&assay.interface, suite.seed.unwrap_or(0))?;
+        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
+        let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
 
         let folder = tempfile::tempdir()?;
         let written = Writing {
@@ -55,10 +55,10 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
                 })
                 .collect(),
         };
-        let copy = write::write(folder.path(), &written, &assay.interface)?;
+        let copy = write::write(folder.path(), &written, &under_test.interface)?;
         let copy = Suite::load(&copy)?;
         assert_eq!(copy.kernel.canonicalize()?, suite.kernel.canonicalize()?);
-        let again = copy.resolve(&assay.interface, 99)?;
+        let again = copy.resolve(&under_test.interface, 99)?;
         assert_eq!(again.len(), tests.len());
         for (a, b) in tests.iter().zip(&again) {
             assert_eq!(a.name, b.name);
@@ -83,7 +83,7 @@ fn schedules_and_awkward_values_read_back() -> Done {
     )?;
     let loaded = compile::load(&kernel, &KernelOptions::default(), false)?;
     let context = Context::create();
-    let assay = File::parse(&context, &loaded)?.assay("k", &loaded, &build::sources_of(&kernel))?;
+    let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &build::sources_of(&kernel))?;
     let suite = folder.path().join("suite.toml");
     std::fs::write(
         &suite,
@@ -103,7 +103,7 @@ fn schedules_and_awkward_values_read_back() -> Done {
            p = { values = [{ c = 1, v = [1, 2, 3] }, { c = 2, v = [4, 5, 6] }] }
         "#,
     )?;
-    let tests = Suite::load(&suite)?.resolve(&assay.interface, 0)?;
+    let tests = Suite::load(&suite)?.resolve(&under_test.interface, 0)?;
     let expected = Schedule {
         map: vec![3, 1, 0, 2],
         item_order: vec![1, 0],
@@ -125,12 +125,12 @@ fn schedules_and_awkward_values_read_back() -> Done {
         }],
         ..Writing::default()
     };
-    let path = write::write(&copy, &written, &assay.interface)?;
+    let path = write::write(&copy, &written, &under_test.interface)?;
     let text = std::fs::read_to_string(&path)?;
     assert!(text.contains("kernel = \"../../a b.cl\""), "{text}");
     assert!(text.contains("y = 0.1\n"), "{text}");
     let again = Suite::load(&path)?;
     assert_eq!(again.options, ["-DA=\"b c\""]);
-    assert_eq!(again.resolve(&assay.interface, 0)?[0].launch, tests[0].launch);
+    assert_eq!(again.resolve(&under_test.interface, 0)?[0].launch, tests[0].launch);
     Ok(())
 }

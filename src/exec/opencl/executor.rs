@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::process::{Death, Process, Silence};
 use super::worker::MOST_OUTPUT;
-use super::{limits, launch_request, signature, sweep};
+use super::{launch_request, limits, signature, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::Plan;
@@ -99,7 +99,7 @@ impl OpenClExecutor {
     pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<Starting> {
         if request == DeviceRequest::Simulator {
             return Err(Error::environment("the simulator is no OpenCL device")
-                .mend("name an OpenCL device; `kassay devices` lists them"));
+                .help("name an OpenCL device; `kassay devices` lists them"));
         }
         let process = options.start(&Request::Open(request.clone()))?;
         Ok(Starting { request, options, process, since: Instant::now() })
@@ -293,7 +293,8 @@ impl Executor for OpenClExecutor {
         let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
-        let (request, places) = launch_request::place(process, on_host, (program.0, &read_only), launch, options, head)?;
+        let (request, places) =
+            launch_request::place(process, on_host, (program.0, &read_only), launch, options, head)?;
         // What an earlier launch printed after its end is nobody's.
         drop(process.printed());
         let result = match process.ask(&request, deadline) {
@@ -398,17 +399,17 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
                 other if there.is_empty() => format!("there is no device `{other}`, nor any other OpenCL device"),
                 other => format!("there is no device `{other}`"),
             };
-            let mend = if there.is_empty() || matches!(request, DeviceRequest::Auto | DeviceRequest::Any) {
+            let help = if there.is_empty() || matches!(request, DeviceRequest::Auto | DeviceRequest::Any) {
                 lacking_runtime()
             } else {
                 "name one of these or `sim`, or leave --device away".to_owned()
             };
-            let error = Error::environment(what).mend(mend);
+            let error = Error::environment(what).help(help);
             Err(if there.is_empty() { error } else { error.details(listing(&there)) })
         }
         Ok(Reply::NoIl(info)) => Err(Error::environment(format!("the device {} takes no SPIR-V", info.name))
-            .mend("choose a device that does; `kassay devices` lists them")),
-        Ok(Reply::Broken { what, mend }) => Err(Error::environment(what).mend(mend)),
+            .help("choose a device that does; `kassay devices` lists them")),
+        Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
         Ok(_) => Err(nonsense()),
         Err(silence) => Err(dead_on_start(silence)),
     }
@@ -422,7 +423,7 @@ fn dead_on_start(silence: Silence) -> Error {
             if death.stderr.is_empty() { error } else { error.details(death.stderr) }
         }
     }
-    .mend("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
+    .help("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
 }
 
 /// One device a line, for messages.
@@ -463,7 +464,7 @@ pub fn probe_devices(options: &WorkerOptions) -> Result<Vec<DeviceInfo>> {
     let mut process = options.start(&Request::List)?;
     match process.answer(Instant::now() + options.start_timeout) {
         Ok(Reply::Devices(devices)) => Ok(devices),
-        Ok(Reply::Broken { what, mend }) => Err(Error::environment(what).mend(mend)),
+        Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
         Ok(_) => Err(nonsense()),
         Err(silence) => Err(dead_on_start(silence)),
     }

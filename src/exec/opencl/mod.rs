@@ -2,8 +2,8 @@
 
 mod errors;
 mod executor;
-mod limits;
 mod launch_request;
+mod limits;
 mod process;
 mod signature;
 mod sweep;

@@ -79,7 +79,7 @@ impl Process {
     pub fn start(exe: &Path, vendors: Option<&Path>, first: &Request) -> Result<Process> {
         let refused = |e: IoError| {
             Error::environment(format!("cannot start a worker process ({} worker): {e}", exe.display()))
-                .mend("check the limits on processes, memory and open files (`ulimit -a`)")
+                .help("check the limits on processes, memory and open files (`ulimit -a`)")
         };
         let (ours, theirs) = UnixStream::pair().map_err(refused)?;
         let shared = Shared::new(memory_file(c"kassay-launch").map_err(refused)?);

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::executor::{OpenClExecutor, nonsense};
-use super::limits;
 use super::launch_request::Layout;
+use super::limits;
 use super::process::{Death, Silence};
 use crate::error::{Error, Result};
 use crate::exec::memory::Span;
@@ -42,7 +42,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     }
     let records = Records { repeats: sweep.repeats.max(1), words: sweep.words.end.saturating_sub(sweep.words.start) };
     let slots = slots(executor, sweep);
-    let mut hunt = Hunt {
+    let mut hunt = SweepRun {
         executor,
         program,
         sweep,
@@ -56,7 +56,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
         since: 0,
     };
     hunt.all()?;
-    let Hunt { runs, launches, mut times, .. } = hunt;
+    let SweepRun { runs, launches, mut times, .. } = hunt;
     times.sort_unstable();
     let runs = runs
         .into_iter()
@@ -151,7 +151,7 @@ enum Worker {
     Used,
     /// Nothing.
     Fresh,
-    /// Only launches of this sweep, from [`Hunt::since`] on.
+    /// Only launches of this sweep, from [`SweepRun::since`] on.
     Ours,
 }
 
@@ -166,7 +166,7 @@ enum End {
 }
 
 /// The course of a sweep.
-struct Hunt<'a, 'b> {
+struct SweepRun<'a, 'b> {
     executor: &'a mut OpenClExecutor,
     program: ProgramId,
     sweep: &'a Sweep<'b>,
@@ -182,7 +182,7 @@ struct Hunt<'a, 'b> {
     since: usize,
 }
 
-impl Hunt<'_, '_> {
+impl SweepRun<'_, '_> {
     fn all(&mut self) -> Result<()> {
         let count = self.runs.len();
         let piece = (MOST_RECORDS / self.records.stride()).clamp(1, MOST_VARIATIONS).next_multiple_of(self.slots);
@@ -299,7 +299,7 @@ impl Hunt<'_, '_> {
     }
 
     /// Runs these variations in the worker; `keep`: notes the results of all that were finished. Replaces a lost worker,
-    /// but leaves [`Hunt::worker`] as it was when the worker was lost.
+    /// but leaves [`SweepRun::worker`] as it was when the worker was lost.
     fn attempt(&mut self, range: Range<usize>, keep: bool) -> Result<End> {
         if self.worker == Worker::Fresh {
             self.worker = Worker::Ours;

@@ -1,9 +1,9 @@
 //! What the hook of accesses must know of a site in a run, looked up once per run and slot.
 
-use super::exec_thread::Lane;
+use super::exec_thread::ExecThread;
 use super::program::NONE;
-use super::shadow::{Lens, Way};
-use super::work_group::Slot;
+use super::shadow::{FastPath, Way};
+use super::work_group::GroupSlot;
 
 /// A site of accesses whose pointer can only come from one object.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct Watch {
     misaligned: u32,
     /// Of the table.
     pub object: u32,
-    pub lens: Lens,
+    pub fast_path: FastPath,
 }
 
 impl Watch {
@@ -32,27 +32,27 @@ impl Watch {
 ///
 /// # Safety
 /// The lane has begun the run, and no fiber runs.
-pub unsafe fn prepare(lane: *mut Lane, slot: &mut Slot) {
+pub unsafe fn prepare(thread: *mut ExecThread, slot: &mut GroupSlot) {
     // SAFETY: as promised.
     unsafe {
-        let (races, number) = ((*lane).races, slot.number);
-        let group = if races { (*(*lane).shadow).group(number) } else { std::ptr::null() };
-        let sites = &(&*(*lane).program).sites;
-        slot.watch((*lane).run, group, |extents, owners, watches| {
+        let (races, number) = ((*thread).races, slot.number);
+        let group = if races { (*(*thread).shadow).group(number) } else { std::ptr::null() };
+        let sites = &(&*(*thread).program).sites;
+        slot.watch((*thread).run, group, |extents, owners, watches| {
             watches.extend((0..).zip(sites).map(|(site, at)| {
                 let object = owners.get(at.object as usize).copied().unwrap_or(at.object);
                 let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
                 let bytes = known.map_or(0, |e| e.bytes);
-                let lens = match known {
-                    Some(_) if races => (*(*lane).shadow).lens(number, site, object, u64::from(at.bytes), bytes),
-                    _ => Lens::blind(if races { Way::Long } else { Way::Free }),
+                let fast_path = match known {
+                    Some(_) if races => (*(*thread).shadow).fast_path(number, site, object, u64::from(at.bytes), bytes),
+                    _ => FastPath::blind(if races { Way::Long } else { Way::Free }),
                 };
                 Watch {
                     base: known.map_or(0, |e| e.base),
                     places: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
                     misaligned: at.misaligned,
                     object,
-                    lens,
+                    fast_path,
                 }
             }));
         });

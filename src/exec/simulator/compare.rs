@@ -89,7 +89,7 @@ fn rank(kind: u32, bits: u64) -> i128 {
 pub unsafe extern "C" fn compare(item: *mut Item, number: u32, kind: u32, a: u64, b: u64) {
     // SAFETY: code calls this with its own item; nobody else looks at the lane's list while the item runs.
     unsafe {
-        let all = &mut (*(*item).lane).compared;
+        let all = &mut (*(*item).thread).compared;
         if let Some(compared) = all.get_mut(number as usize) {
             compared.note(kind, a, b);
         }

@@ -11,7 +11,7 @@ use super::memory::Reserved;
 use super::observation::Divergence;
 use super::program::{Program, Site};
 use super::shadow::Shadow;
-use super::work_group::Slot;
+use super::work_group::GroupSlot;
 use crate::error::{Error, Result};
 use crate::suite::schedule::Preemption;
 
@@ -29,7 +29,7 @@ const KEPT_FIBERS: usize = 4096;
 const KEPT_LOCALS: usize = 8;
 
 /// How a launch is run, for all its lanes.
-pub struct Course {
+pub struct RunPlan {
     pub deadline: Instant,
     /// The deadline is the caller's: whoever is still running then has done nothing wrong.
     pub is_budget: bool,
@@ -53,7 +53,7 @@ pub struct Course {
     pub is_sample: bool,
 }
 
-impl Course {
+impl RunPlan {
     /// The next group to begin: its linear number.
     pub fn next_group(&self, groups: u64) -> Option<u64> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -66,11 +66,11 @@ impl Course {
 }
 
 /// A thread's part of the simulator. Hooks find it through their item.
-pub struct Lane {
+pub struct ExecThread {
     pub sites: *const Site,
     pub program: *const Program,
     pub prepared: *const Prepared,
-    pub course: *const Course,
+    pub course: *const RunPlan,
     pub races: bool,
     /// The number of the run.
     pub run: u64,
@@ -104,7 +104,7 @@ pub struct Lane {
     /// A fault of kassay's own that a hook met.
     pub broken: Option<String>,
     #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
-    pub slots: Vec<Box<Slot>>,
+    pub slots: Vec<Box<GroupSlot>>,
     /// Which launch the slots are for.
     slots_for: *const Prepared,
     /// Local memory of earlier slots.
@@ -125,15 +125,15 @@ const CLOCK: i64 = 64;
 
 // SAFETY: the pointers lead to what belongs to the simulator that owns the lane, or to the launch that it runs just now; no fiber
 // is suspended in a kernel while a lane changes threads.
-unsafe impl Send for Lane {}
+unsafe impl Send for ExecThread {}
 
-impl Lane {
+impl ExecThread {
     /// # Errors
     /// `Environment` if there is no memory.
-    pub fn new() -> Result<Lane> {
+    pub fn new() -> Result<ExecThread> {
         let mut sink_memory = Reserved::default();
         let sink = sink_memory.reserve(SINK)?;
-        Ok(Lane {
+        Ok(ExecThread {
             sites: std::ptr::null(),
             program: std::ptr::null(),
             prepared: std::ptr::null(),
@@ -171,7 +171,7 @@ impl Lane {
     }
 
     /// Gets ready for a run of `prepared`.
-    pub fn begin(&mut self, prepared: &Prepared, course: &Course, shadow: Option<&mut Shadow>) {
+    pub fn begin(&mut self, prepared: &Prepared, course: &RunPlan, shadow: Option<&mut Shadow>) {
         let program = &*prepared.program;
         self.sites = program.sites.as_ptr();
         self.program = program;
@@ -236,7 +236,7 @@ impl Lane {
         // SAFETY: `begin` set the pointer to the launch that this lane runs.
         let prepared = unsafe { &*self.prepared };
         let number = self.slots.len() as u32;
-        let mut slot = Slot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
+        let mut slot = GroupSlot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
         slot.context.sink = self.sink;
         self.slots.push(slot);
         Ok(number)
@@ -285,7 +285,7 @@ impl Lane {
     }
 }
 
-impl Drop for Lane {
+impl Drop for ExecThread {
     fn drop(&mut self) {
         self.fibers.clear();
         self.sink_memory.relax();

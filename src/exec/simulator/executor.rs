@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::compare::Compared;
-use super::exec_thread::{Course, Lane, MOST_PRINTED};
+use super::exec_thread::{ExecThread, MOST_PRINTED, RunPlan};
 use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::program::Program;
@@ -32,7 +32,7 @@ pub struct Simulator {
     next: u32,
     /// The last launch, ready to be run again. Before the lanes, which point into it.
     prepared: Option<Box<Prepared>>,
-    lanes: Vec<Lane>,
+    threads: Vec<ExecThread>,
 }
 
 struct Loaded {
@@ -73,8 +73,8 @@ impl Simulator {
     /// # Errors
     /// `Environment` if there is no memory.
     pub fn new(threads: usize) -> Result<Simulator> {
-        let lanes = (0..threads.max(1)).map(|_| Lane::new()).collect::<Result<_>>()?;
-        Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, lanes })
+        let threads = (0..threads.max(1)).map(|_| ExecThread::new()).collect::<Result<_>>()?;
+        Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, threads })
     }
 
     /// Loads code.
@@ -150,8 +150,8 @@ impl Simulator {
         if self.prepared.as_ref().is_some_and(|p| p.is_for(program, launch, probe_words)) {
             return Ok(());
         }
-        for lane in &mut self.lanes {
-            lane.forget_slots();
+        for thread in &mut self.threads {
+            thread.forget_slots();
         }
         let memory = self.prepared.take().map(|p| p.into_memory()).unwrap_or_default();
         self.prepared = Some(Box::new(Prepared::new(program, launch, probe_words, memory)?));
@@ -171,7 +171,7 @@ impl Simulator {
         let table = &loaded.program.code.table;
         let mut course = course(options, prepared, table, timeout)?;
         if !(options.races && table.races) {
-            return passage(&mut self.lanes, prepared, &course, None, head);
+            return passage(&mut self.threads, prepared, &course, None, head);
         }
         let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
         let context = &prepared.context;
@@ -194,7 +194,7 @@ impl Simulator {
             restrict(&mut course, group_sampling::sample(context.groups, prepared.items(), groups));
         }
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
-        let mut seen = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+        let mut seen = passage(&mut self.threads, prepared, &course, Some(shadow), head)?;
         seen.sampled = course.is_sample.then_some(course.map.len() as u64);
         seen.footprint = options.footprint.then(|| shadow.footprint());
         seen.conflicted = options.first_conflict && shadow.has_conflict();
@@ -205,7 +205,7 @@ impl Simulator {
             let time = if seen.cut_short { seen.time.min(timeout) } else { timeout };
             let deadline = options.deadline.filter(|_| !seen.cut_short);
             (course.deadline, course.is_budget) = ends(time, deadline);
-            let second = passage(&mut self.lanes, prepared, &course, Some(shadow), head)?;
+            let second = passage(&mut self.threads, prepared, &course, Some(shadow), head)?;
             seen.cut_short |= second.cut_short;
             seen.conflicted = options.first_conflict && shadow.has_conflict();
             seen.conflicts = if options.first_conflict { Vec::new() } else { shadow.conflicts() };
@@ -217,30 +217,30 @@ impl Simulator {
 
 /// Runs a launch from its beginning to its end.
 fn passage(
-    lanes: &mut [Lane],
+    threads: &mut [ExecThread],
     prepared: &mut Prepared,
-    course: &Course,
+    course: &RunPlan,
     mut shadow: Option<&mut Shadow>,
     head: &[u32],
 ) -> Result<Seen> {
     prepared.reset(head);
     let prepared: &Prepared = prepared;
     let start = Instant::now();
-    let used = threads(lanes.len(), prepared, course, shadow.is_some());
-    let lanes = &mut lanes[..used];
-    for lane in lanes.iter_mut() {
-        lane.begin(prepared, course, shadow.as_deref_mut());
+    let used = threads_used(threads.len(), prepared, course, shadow.is_some());
+    let threads = &mut threads[..used];
+    for thread in threads.iter_mut() {
+        thread.begin(prepared, course, shadow.as_deref_mut());
     }
-    let outcomes: Vec<Result<()>> = if let [lane] = lanes {
+    let outcomes: Vec<Result<()>> = if let [thread] = threads {
         // SAFETY: the lane has begun this launch, and is ours.
-        vec![unsafe { schedule::run(std::ptr::from_mut(lane)) }]
+        vec![unsafe { schedule::run(std::ptr::from_mut(thread)) }]
     } else {
         std::thread::scope(|scope| {
-            let threads: Vec<_> = lanes
+            let threads: Vec<_> = threads
                 .iter_mut()
-                .map(|lane| {
+                .map(|thread| {
                     // SAFETY: as above; each thread has its own lane.
-                    scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(lane)) })
+                    scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(thread)) })
                 })
                 .collect();
             let died = || Err(Error::internal("a thread of the simulator died"));
@@ -248,17 +248,17 @@ fn passage(
         })
     };
     let mut seen = Seen { completed: true, time: start.elapsed(), ..Seen::default() };
-    if let Some((first, others)) = lanes.split_first_mut() {
-        for lane in others {
-            first.faults.absorb(&mut lane.faults);
-            first.divergences.append(&mut lane.divergences);
-            first.compared.iter_mut().zip(&lane.compared).for_each(|(to, from)| to.absorb(from));
-            first.reached.iter_mut().zip(&lane.reached).for_each(|(to, from)| *to |= from);
-            first.incomplete |= lane.incomplete;
-            first.cut_short |= lane.cut_short;
-            first.cut_at = first.cut_at.or(lane.cut_at);
-            first.broken = first.broken.take().or_else(|| lane.broken.take());
-            lane.relax();
+    if let Some((first, others)) = threads.split_first_mut() {
+        for thread in others {
+            first.faults.absorb(&mut thread.faults);
+            first.divergences.append(&mut thread.divergences);
+            first.compared.iter_mut().zip(&thread.compared).for_each(|(to, from)| to.absorb(from));
+            first.reached.iter_mut().zip(&thread.reached).for_each(|(to, from)| *to |= from);
+            first.incomplete |= thread.incomplete;
+            first.cut_short |= thread.cut_short;
+            first.cut_at = first.cut_at.or(thread.cut_at);
+            first.broken = first.broken.take().or_else(|| thread.broken.take());
+            thread.relax();
         }
         if used > 1 {
             first.divergences.sort_by_key(|d| [2, 1, 0].map(|i| d.group_id[i]));
@@ -284,14 +284,14 @@ fn passage(
 }
 
 /// How many lanes share a launch: one where an order matters.
-fn threads(lanes: usize, prepared: &Prepared, course: &Course, races: bool) -> usize {
+fn threads_used(threads: usize, prepared: &Prepared, course: &RunPlan, races: bool) -> usize {
     let table = prepared.program.table();
     let ordered = races || !course.map.is_empty() || !course.item_order.is_empty() || !course.preemptions.is_empty();
     let items = prepared.items().saturating_mul(prepared.groups);
     if ordered || !table.prints.is_empty() || items < WORTH_THREADS {
         return 1;
     }
-    lanes.min(usize::try_from(prepared.groups).unwrap_or(usize::MAX)).max(1)
+    threads.min(usize::try_from(prepared.groups).unwrap_or(usize::MAX)).max(1)
 }
 
 fn course(
@@ -299,7 +299,7 @@ fn course(
     prepared: &Prepared,
     table: &crate::lower::host::table::HostTable,
     timeout: Duration,
-) -> Result<Course> {
+) -> Result<RunPlan> {
     let schedule = &options.schedule;
     let permutation = |what: &str, list: &[u32], wanted: u64| {
         let mut seen = vec![false; list.len()];
@@ -309,7 +309,7 @@ fn course(
             return Ok(());
         }
         Err(Error::caller(format!("the schedule's {what} is no permutation of the numbers below {wanted}"))
-            .mend("give each number once, or leave it out"))
+            .help("give each number once, or leave it out"))
     };
     if !schedule.preemptions.is_empty() && !table.races {
         return Err(Error::internal("a schedule interrupts work-items, but the kernel was not woven for that"));
@@ -322,7 +322,7 @@ fn course(
         ignored = (0..sources).map(|s| options.ignored_barriers.contains(&(s as u32))).collect();
     }
     let (deadline, is_budget) = ends(timeout, options.deadline);
-    Ok(Course {
+    Ok(RunPlan {
         deadline,
         is_budget,
         first_conflict: options.first_conflict,
@@ -339,7 +339,7 @@ fn course(
 }
 
 /// Has only these groups run (ascending), in the order that the course has.
-fn restrict(course: &mut Course, groups: Vec<u64>) {
+fn restrict(course: &mut RunPlan, groups: Vec<u64>) {
     course.map = match course.map.is_empty() {
         true => groups,
         false => course.map.iter().copied().filter(|group| groups.binary_search(group).is_ok()).collect(),
@@ -416,8 +416,8 @@ impl Executor for Simulator {
     fn unload(&mut self, program: ProgramId) {
         let Some(gone) = self.programs.remove(&program.0) else { return };
         if self.prepared.as_ref().is_some_and(|p| Arc::ptr_eq(&p.program, &gone.program)) {
-            for lane in &mut self.lanes {
-                lane.forget_slots();
+            for thread in &mut self.threads {
+                thread.forget_slots();
             }
             self.prepared = None;
         }

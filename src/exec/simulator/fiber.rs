@@ -130,7 +130,7 @@ impl Fiber {
     ) -> Result<Fiber> {
         let stack = Shifted::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
-                .mend("use smaller work-groups or private arrays, or free some memory")
+                .help("use smaller work-groups or private arrays, or free some memory")
         })?;
         let range = stack.limit().get() as u64..stack.base().get() as u64;
         let (item, yielder) = (std::ptr::null_mut(), std::ptr::null());

@@ -1,11 +1,11 @@
 //! Where the items of a group meet: barriers, exchanges of values, asynchronous copies.
 
+use super::exec_thread::ExecThread;
 use super::fiber::Task;
 use super::hooks::{self, Checked};
-use super::exec_thread::Lane;
 use super::observation::FaultKind;
 use super::shadow::{Place, Strided};
-use super::work_group::{Item, MOST_EXCHANGED, Meeting, Slot, State};
+use super::work_group::{GroupSlot, Item, MOST_EXCHANGED, Meeting, State};
 use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
 
 /// Stops the running item, whose state says why.
@@ -37,16 +37,16 @@ enum Effect {
 unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
     // SAFETY: the item's slot and lane live while it runs; no references to them are alive.
     unsafe {
-        let (slot, lane) = ((*item).slot, (*item).lane);
+        let (slot, thread) = ((*item).slot, (*item).thread);
         (*item).at = at;
-        (&mut (*lane).reached)[at.0 as usize] = true;
+        (&mut (*thread).reached)[at.0 as usize] = true;
         let number = (*item).index / SUB_GROUP as u32;
         let members = if sub_group { (*slot).sub_group(number) } else { 0..(*slot).count };
         let arrivals =
             if sub_group { &mut (&mut (*slot).sub_arrivals)[number as usize] } else { &mut (*slot).group_arrivals };
         arrivals.add(at);
         let all = arrivals.count == members.len() as u32 && !arrivals.mixed;
-        let over = (*lane).step();
+        let over = (*thread).step();
         if !all || over {
             (*item).state = State::Waiting;
             (*slot).cursor = (*item).place + 1;
@@ -54,17 +54,17 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
             return;
         }
         *arrivals = Default::default();
-        if (*lane).races {
-            order_memory(lane, slot, at.0, sub_group.then_some(number), effect);
+        if (*thread).races {
+            order_memory(thread, slot, at.0, sub_group.then_some(number), effect);
         }
         let mut first = (*item).place;
         for member in &mut (&mut (*slot).items)[members.start as usize..members.end as usize] {
             member.state = State::Ready;
             first = first.min(member.place);
             // Meeting again and again once the fuel is spent leads nowhere.
-            (*lane).moved |= !member.spent;
+            (*thread).moved |= !member.spent;
         }
-        (*lane).activity += 1;
+        (*thread).activity += 1;
         if first < (*item).place {
             (*slot).cursor = first;
             suspend(item);
@@ -73,15 +73,21 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
 }
 
 /// Tells the race detector, unless the run ignores the barrier.
-unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: Option<u32>, effect: Effect) {
+unsafe fn order_memory(
+    thread: *mut ExecThread,
+    slot: *mut GroupSlot,
+    site: u32,
+    sub_group: Option<u32>,
+    effect: Effect,
+) {
     // SAFETY: as of `meet`.
     unsafe {
-        let source = (&(*(*lane).program).barriers)[site as usize].source as usize;
-        let course = &*(*lane).course;
+        let source = (&(*(*thread).program).barriers)[site as usize].source as usize;
+        let course = &*(*thread).course;
         if course.ignored.get(source).copied().unwrap_or(false) {
             return;
         }
-        let (shadow, slot) = (&mut *(*lane).shadow, (*slot).number);
+        let (shadow, slot) = (&mut *(*thread).shadow, (*slot).number);
         match (effect, sub_group) {
             (Effect::None, _) => {}
             (Effect::Barrier { flags, scope }, None) => shadow.barrier(slot, flags, scope),
@@ -94,7 +100,7 @@ unsafe fn order_memory(lane: *mut Lane, slot: *mut Slot, site: u32, sub_group: O
 pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: u32, iteration: u64) {
     // SAFETY: code calls this with its own item.
     unsafe {
-        let sub_group = (&(*(*(*item).lane).program).barriers)[site as usize].sub_group;
+        let sub_group = (&(*(*(*item).thread).program).barriers)[site as usize].sub_group;
         meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
     }
 }
@@ -113,7 +119,7 @@ pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events
         } else if (*slot).group_arrivals.are_at((site, iteration))
             && let Some(what) = (*slot).events.other_list(list)
         {
-            (*(*item).lane).faults.note(item, FaultKind::EventLists, site, None, what as i64);
+            (*(*item).thread).faults.note(item, FaultKind::EventLists, site, None, what as i64);
         }
         meet(item, (site, iteration), false, Effect::Copied);
     }
@@ -133,7 +139,7 @@ pub unsafe extern "C" fn exchange(
         let slot = (*item).slot;
         let size = (bytes as usize).min(MOST_EXCHANGED);
         if bytes as usize > MOST_EXCHANGED {
-            (*(*item).lane).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
+            (*(*item).thread).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
         }
         let kind = usize::from(sub_group != 0);
         let turn = (*item).exchanges[kind] as usize & 1;
@@ -180,7 +186,7 @@ pub unsafe extern "C" fn async_copy(
         } else if (*slot).group_arrivals.are_at((site, iteration))
             && let Some(argument) = events.other_copy(copying)
         {
-            (*(*item).lane).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
+            (*(*item).thread).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
         }
         let event = (*slot).events.of_copy();
         meet(item, (site, iteration), false, Effect::None);
@@ -200,7 +206,7 @@ unsafe fn copy(
 ) {
     // SAFETY: as of `async_copy`.
     unsafe {
-        let lane = (*item).lane;
+        let thread = (*item).thread;
         let (pieces, bytes) = if strides == [1, 1] { (1, count.saturating_mul(element)) } else { (count, element) };
         if bytes == 0 {
             return;
@@ -228,13 +234,13 @@ unsafe fn copy(
                 break;
             }
         }
-        if let (true, true, Some((to, from))) = ((*lane).races, whole, first) {
+        if let (true, true, Some((to, from))) = ((*thread).races, whole, first) {
             let strided = |place, stride| Strided { place, count, element, stride };
             let (to, from) = (strided(to, strides[0]), strided(from, strides[1]));
-            if !(*(*lane).shadow).async_copy((*item).slot_number, write_site, to, from) {
+            if !(*(*thread).shadow).async_copy((*item).slot_number, write_site, to, from) {
                 let Place { object, offset } = from.place;
                 let kind = FaultKind::Uninitialised;
-                (*lane).faults.note(item, kind, write_site + 1, Some(object), offset as i64);
+                (*thread).faults.note(item, kind, write_site + 1, Some(object), offset as i64);
             }
         }
     }
@@ -248,7 +254,7 @@ unsafe fn copy(
 pub unsafe fn preempt(item: *mut Item, number: u64) {
     // SAFETY: as of `meet`.
     unsafe {
-        let slot: *mut Slot = (*item).slot;
+        let slot: *mut GroupSlot = (*item).slot;
         let index = u64::from((*item).index);
         let to = (*slot).preemptions.iter().find(|p| p.item == index && p.access == number).and_then(|p| p.to);
         (*item).stop_at = (*slot).next_stop((*item).index, number + 1);

@@ -5,13 +5,13 @@
 
 use std::time::Instant;
 
-use super::exec_thread::Lane;
+use super::exec_thread::ExecThread;
 use super::observation::FaultKind;
 use super::program::{NONE, Site, writes};
 use super::schedule::SLICE;
 use super::shadow::{Place, Who};
 use super::work_group::{Item, State};
-use super::{compare, image_hooks, printf, group_sync};
+use super::{compare, group_sync, image_hooks, printf};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::Space;
 
@@ -69,7 +69,7 @@ unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mu
         let watch = &*(*item).watches.add(site as usize);
         if number != (*item).stop_at
             && let Some(offset) = watch.offset(address as u64)
-            && watch.lens.pass((*item).group, (*item).index, offset)
+            && watch.fast_path.pass((*item).group, (*item).index, offset)
         {
             return address;
         }
@@ -84,7 +84,7 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
         if number == (*item).stop_at {
             group_sync::preempt(item, number);
         }
-        let at = &*(*(*item).lane).sites.add(site as usize);
+        let at = &*(*(*item).thread).sites.add(site as usize);
         let is_there = (*(*item).watches.add(site as usize)).offset(address as u64).is_some()
             || matches!(find(item, at, address as u64, u64::from(at.bytes)), Found::At(..) | Found::Unshared);
         let mut there = 0_u64;
@@ -102,17 +102,17 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
 unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
+        let thread = (*item).thread;
         let number = (*item).accesses.wrapping_sub(1);
         if number == (*item).stop_at {
             group_sync::preempt(item, number);
         }
-        if (*lane).step() {
+        if (*thread).step() {
             end(item);
         }
         let watch = &*(*item).watches.add(site as usize);
         if let Some(offset) = watch.offset(address as u64) {
-            if !(*lane).races || shadow_access(item, lane, site, watch.object, offset, address) {
+            if !(*thread).races || shadow_access(item, thread, site, watch.object, offset, address) {
                 return address;
             }
             return uninitialised(item, address, site, watch.object, offset);
@@ -124,7 +124,7 @@ unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *m
 #[inline(always)]
 unsafe fn shadow_access(
     item: *mut Item,
-    lane: *mut Lane,
+    thread: *mut ExecThread,
     site: u32,
     object: u32,
     offset: u64,
@@ -132,7 +132,7 @@ unsafe fn shadow_access(
 ) -> bool {
     // SAFETY: the access was checked, so the bytes are there; they stay until the launch ends.
     unsafe {
-        let shadow = &mut *(*lane).shadow;
+        let shadow = &mut *(*thread).shadow;
         let initialised = shadow.access(who(item), site, Place { object, offset }, address);
         enough(item);
         initialised
@@ -147,9 +147,9 @@ unsafe fn shadow_access(
 pub unsafe fn enough(item: *mut Item) {
     // SAFETY: as promised.
     unsafe {
-        let lane = (*item).lane;
-        if (*(*lane).course).first_conflict && (*(*lane).shadow).has_conflict() {
-            (*lane).over = true;
+        let thread = (*item).thread;
+        if (*(*thread).course).first_conflict && (*(*thread).shadow).has_conflict() {
+            (*thread).over = true;
             end(item);
         }
     }
@@ -171,18 +171,18 @@ pub unsafe fn who(item: *const Item) -> Who {
 unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
-        let at = &*(*lane).sites.add(site as usize);
+        let thread = (*item).thread;
+        let at = &*(*thread).sites.add(site as usize);
         match find(item, at, address as u64, u64::from(at.bytes)) {
             Found::At(object, offset) => {
-                if !(*lane).races || shadow_access(item, lane, site, object, offset, address) {
+                if !(*thread).races || shadow_access(item, thread, site, object, offset, address) {
                     return address;
                 }
                 uninitialised(item, address, site, object, offset)
             }
             Found::Unshared => address,
             Found::Fault(kind, object, offset) => {
-                (*lane).faults.note(item, kind, site, object, offset);
+                (*thread).faults.note(item, kind, site, object, offset);
                 skip(item, at, u64::from(at.bytes))
             }
         }
@@ -194,7 +194,7 @@ unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
 #[inline(never)]
 unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u32, offset: u64) -> *mut u8 {
     // SAFETY: as of `access`.
-    unsafe { (*(*item).lane).faults.note(item, FaultKind::Uninitialised, site, Some(object), offset as i64) };
+    unsafe { (*(*item).thread).faults.note(item, FaultKind::Uninitialised, site, Some(object), offset as i64) };
     address
 }
 
@@ -203,10 +203,10 @@ unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
     // SAFETY: as of `access`.
     unsafe {
         halt(item);
-        let lane = (*item).lane;
+        let thread = (*item).thread;
         // What is only written needs no zeros, but others may read there later.
         let bytes = bytes.max(u64::from(at.bytes));
-        match (*lane).in_sink(bytes) {
+        match (*thread).in_sink(bytes) {
             Some(sink) => sink,
             None => end(item),
         }
@@ -217,9 +217,9 @@ unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
 unsafe fn halt(item: *mut Item) {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
-        if (*(*lane).course).halts {
-            (*lane).over = true;
+        let thread = (*item).thread;
+        if (*(*thread).course).halts {
+            (*thread).over = true;
             end(item);
         }
     }
@@ -244,7 +244,7 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
         if number == (*item).stop_at {
             group_sync::preempt(item, number);
         }
-        let at = &*(*(*item).lane).sites.add(site as usize);
+        let at = &*(*(*item).thread).sites.add(site as usize);
         match check_span(item, address, site, bytes) {
             Checked::Good => address,
             Checked::Bad => skip(item, at, bytes),
@@ -259,14 +259,14 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
 pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Checked {
     // SAFETY: as promised.
     unsafe {
-        let lane = (*item).lane;
+        let thread = (*item).thread;
         if bytes == 0 {
             return Checked::Good;
         }
         match check_only(item, address, site, bytes) {
             Found::At(object, offset) => {
-                if (*lane).races {
-                    let shadow = &mut *(*lane).shadow;
+                if (*thread).races {
+                    let shadow = &mut *(*thread).shadow;
                     if !shadow.span(who(item), site, Place { object, offset }, bytes, address) {
                         uninitialised(item, address, site, object, offset);
                     }
@@ -298,10 +298,10 @@ pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u
 unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Found {
     // SAFETY: as of `check_span`.
     unsafe {
-        let lane = (*item).lane;
-        let found = find(item, &*(*lane).sites.add(site as usize), address as u64, bytes);
+        let thread = (*item).thread;
+        let found = find(item, &*(*thread).sites.add(site as usize), address as u64, bytes);
         if let Found::Fault(kind, object, offset) = found {
-            (*lane).faults.note(item, kind, site, object, offset);
+            (*thread).faults.note(item, kind, site, object, offset);
         }
         found
     }
@@ -310,12 +310,12 @@ unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -
 unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
-        let at = &*(*lane).sites.add(site as usize);
+        let thread = (*item).thread;
+        let at = &*(*thread).sites.add(site as usize);
         match find(item, at, address as u64, u64::from(at.bytes)) {
             Found::At(..) | Found::Unshared => address,
             Found::Fault(kind, object, offset) => {
-                (*lane).faults.note(item, kind, site, object, offset);
+                (*thread).faults.note(item, kind, site, object, offset);
                 skip(item, at, u64::from(at.bytes))
             }
         }
@@ -384,7 +384,7 @@ fn suits(pointer: Space, memory: Space) -> bool {
 unsafe extern "C" fn division(item: *mut Item, site: u32) {
     // SAFETY: as of `access`.
     unsafe {
-        (*(*item).lane).faults.note(item, FaultKind::Division, site, None, 0);
+        (*(*item).thread).faults.note(item, FaultKind::Division, site, None, 0);
         halt(item);
     }
 }
@@ -392,10 +392,10 @@ unsafe extern "C" fn division(item: *mut Item, site: u32) {
 unsafe extern "C" fn inner(item: *mut Item, site: u32, index: i64, length: u64) {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
-        let at = &*(*lane).sites.add(site as usize);
+        let thread = (*item).thread;
+        let at = &*(*thread).sites.add(site as usize);
         let object = (at.object != NONE).then_some(at.object);
-        (*lane).faults.note_inner(item, site, object, (index, length));
+        (*thread).faults.note_inner(item, site, object, (index, length));
     }
 }
 
@@ -403,10 +403,10 @@ unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, s
     let _ = site;
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
-        if (*lane).races {
+        let thread = (*item).thread;
+        if (*thread).races {
             let who = Who { number: (*item).accesses, ..who(item) };
-            (*(*lane).shadow).fence(who, flags, order, scope);
+            (*(*thread).shadow).fence(who, flags, order, scope);
         }
     }
 }
@@ -414,17 +414,17 @@ unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, s
 unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
     // SAFETY: as of `access`.
     unsafe {
-        let lane = (*item).lane;
+        let thread = (*item).thread;
         (*item).at = (site, 0);
-        let course = &*(*lane).course;
+        let course = &*(*thread).course;
         if Instant::now() >= course.deadline {
             if course.is_budget {
-                (*lane).cut_short = true;
-                (*lane).cut_at = Some((site, (*item).context.global_id));
+                (*thread).cut_short = true;
+                (*thread).cut_at = Some((site, (*item).context.global_id));
             } else {
-                (*lane).faults.note(item, FaultKind::NonTermination, site, None, 0);
+                (*thread).faults.note(item, FaultKind::NonTermination, site, None, 0);
             }
-            (*lane).over = true;
+            (*thread).over = true;
             (*item).state = State::Late;
             (*(*item).slot).over = true;
             group_sync::suspend(item);
@@ -439,7 +439,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
             group_sync::suspend(item);
             return SLICE as i64;
         }
-        (*lane).moved = true;
+        (*thread).moved = true;
         (*item).state = State::Spinning;
         group_sync::suspend(item);
         if left == u64::MAX {

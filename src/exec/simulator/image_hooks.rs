@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 
+use super::group_sync;
 use super::hooks::who;
 use super::image::{Image, Outside, Sampler};
 use super::shadow::Place;
 use super::work_group::Item;
-use super::group_sync;
 use crate::lower::host::abi::texel;
 
 /// Handles below this are no addresses but the bits of a sampler literal.
@@ -27,7 +27,7 @@ unsafe fn count(item: *mut Item) {
 /// The image or sampler behind a handle, and which argument it is.
 unsafe fn behind<'a>(item: *const Item, handle: *const c_void) -> Option<(u32, &'a Image)> {
     // SAFETY: the launch, with its images, stays until all its items have ended.
-    unsafe { (*(*(*item).lane).prepared).image(handle) }
+    unsafe { (*(*(*item).thread).prepared).image(handle) }
 }
 
 unsafe fn sampler(item: *const Item, handle: *const c_void) -> Option<Sampler> {
@@ -42,9 +42,9 @@ unsafe fn sampler(item: *const Item, handle: *const c_void) -> Option<Sampler> {
 unsafe fn tell(item: *mut Item, site: u32, object: u32, image: &Image, bytes: std::ops::Range<usize>) {
     // SAFETY: as of `count`; the bytes are in the image.
     unsafe {
-        let lane = (*item).lane;
-        if (*lane).races {
-            let shadow = &mut *(*lane).shadow;
+        let thread = (*item).thread;
+        if (*thread).races {
+            let shadow = &mut *(*thread).shadow;
             let place = Place { object, offset: bytes.start as u64 };
             let address = image.place().0.add(bytes.start);
             shadow.span(who(item), site, place, bytes.len() as u64, address);
@@ -54,7 +54,7 @@ unsafe fn tell(item: *mut Item, site: u32, object: u32, image: &Image, bytes: st
 
 unsafe fn note(item: *mut Item, site: u32, object: u32, outside: Outside) {
     // SAFETY: as of `count`.
-    unsafe { (*(*item).lane).faults.note_texel(item, site, object, outside.texel) };
+    unsafe { (*(*item).thread).faults.note_texel(item, site, object, outside.texel) };
 }
 
 /// [`crate::lower::host::abi::hook::IMAGE_READ`].

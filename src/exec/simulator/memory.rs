@@ -30,7 +30,7 @@ impl Reserved {
     pub fn reserve(&mut self, bytes: u64) -> Result<*mut u8> {
         let lacking = || {
             Error::environment(format!("the system gives no {bytes} bytes of memory"))
-                .mend("give the launch smaller buffers, or free some memory")
+                .help("give the launch smaller buffers, or free some memory")
         };
         if let Some((start, len)) = self.at
             && len as u64 >= bytes

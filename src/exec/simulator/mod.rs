@@ -4,28 +4,28 @@
 //! for each other. A lane runs groups on one thread: items on fibers, which stop where they wait. Nothing a kernel does
 //! takes kassay down: every access is checked before it is made, loops burn fuel, and an item that must end is never resumed.
 
+mod access_cache;
 pub mod compare;
+mod diagnostics;
 mod events;
+mod exec_thread;
 mod executor;
-pub mod schedule_families;
 mod fault_log;
 mod fiber;
+mod group_sampling;
+mod group_sync;
 mod hooks;
 pub mod image;
-mod exec_thread;
+mod image_hooks;
 mod launch;
 mod memory;
-mod diagnostics;
 mod object;
 pub mod observation;
-mod image_hooks;
 mod printf;
 mod program;
-mod group_sampling;
 mod schedule;
+pub mod schedule_families;
 pub mod shadow;
 mod work_group;
-mod group_sync;
-mod access_cache;
 
 pub use executor::{KIND, Simulator, device};

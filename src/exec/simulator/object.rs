@@ -55,7 +55,7 @@ impl Loaded {
         let writable = (stubs + 8 * externals.len()).next_multiple_of(PAGE);
         let len = (writable + sizes.writable).next_multiple_of(PAGE).max(PAGE);
         let lacking = |e: std::io::Error| {
-            Error::environment(format!("no memory for the kernel's code: {e}")).mend("free some memory and try again")
+            Error::environment(format!("no memory for the kernel's code: {e}")).help("free some memory and try again")
         };
         let mut map = MmapMut::map_anon(len).map_err(lacking)?;
         let base = map.as_ptr() as usize;
@@ -85,7 +85,7 @@ impl Loaded {
         if failed {
             let e = std::io::Error::last_os_error();
             return Err(Error::environment(format!("the system refuses to make the kernel's code executable: {e}"))
-                .mend("allow this program to map executable memory"));
+                .help("allow this program to map executable memory"));
         }
         let constants = (base + sizes.code, sizes.constants - sizes.code);
         Ok(Loaded { entry, constants, writable: (base + writable, first), _map: raw })

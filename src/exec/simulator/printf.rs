@@ -11,8 +11,8 @@ use crate::lower::host::table::PrintArg;
 pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, packed: *const u8) {
     // SAFETY: code calls this with its own item, a site of its table, and arguments packed as the site says.
     unsafe {
-        let lane = (*item).lane;
-        if (*lane).printed.len() >= MOST_PRINTED {
+        let thread = (*item).thread;
+        if (*thread).printed.len() >= MOST_PRINTED {
             return;
         }
         let regions = &(*(*item).slot).regions;
@@ -24,12 +24,12 @@ pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, pa
             let bytes = std::slice::from_raw_parts(address as *const u8, length as usize);
             &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
         };
-        let table = (&*(*lane).program).table();
+        let table = (&*(*thread).program).table();
         let known = &table.prints[site as usize];
         let format = known.format.as_deref().unwrap_or_else(|| string(format as u64));
         let end = known.args.iter().map(|a| arg_end(*a)).max().unwrap_or(0);
         let packed = if end == 0 { &[] } else { std::slice::from_raw_parts(packed, end) };
-        write(&mut (*lane).printed, format, &known.args, packed, string);
+        write(&mut (*thread).printed, format, &known.args, packed, string);
     }
 }
 

@@ -3,12 +3,12 @@
 //! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
 //! to them may be alive then.
 
+use super::access_cache;
+use super::exec_thread::ExecThread;
 use super::fiber::Back;
-use super::exec_thread::Lane;
 use super::launch::Prepared;
 use super::observation::{Divergence, FaultKind, Waiting};
-use super::work_group::{Item, Slot, State};
-use super::access_cache;
+use super::work_group::{GroupSlot, Item, State};
 use crate::error::Result;
 
 /// Loop iterations of an item before the others get a turn, the first time and later.
@@ -36,16 +36,16 @@ enum End {
 pub unsafe fn ended(item: *mut Item) -> *mut Item {
     // SAFETY: the slot lives as long as its items; no reference to it is alive while a fiber runs.
     unsafe {
-        let (slot, lane) = ((*item).slot, (*item).lane);
+        let (slot, thread) = ((*item).slot, (*item).thread);
         (*item).state = State::Finished;
         if (*item).context.leaves != 0 {
             return std::ptr::null_mut();
         }
         (*slot).finished += 1;
         (*slot).last = (*item).place;
-        (*lane).activity += 1;
-        (*lane).moved = true;
-        if (*lane).step() {
+        (*thread).activity += 1;
+        (*thread).moved = true;
+        if (*thread).step() {
             return std::ptr::null_mut();
         }
         let place = (*item).place as usize + 1;
@@ -57,7 +57,7 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
         if (*next).state != State::Fresh {
             return std::ptr::null_mut();
         }
-        Slot::start(next, (*lane).fuel, FIRST_SLICE);
+        GroupSlot::start(next, (*thread).fuel, FIRST_SLICE);
         (*next).fiber = (*item).fiber;
         next
     }
@@ -69,36 +69,36 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
 /// `Environment` if there is no memory for stacks.
 ///
 /// # Safety
-/// `lane` has begun a run, and nobody else uses it.
-pub unsafe fn run(lane: *mut Lane) -> Result<()> {
+/// `thread` has begun a run, and nobody else uses it.
+pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
     // SAFETY: as promised.
     unsafe {
-        let done = run_all(lane);
+        let done = run_all(thread);
         if done.is_err() {
-            give_up(lane);
+            give_up(thread);
         }
         done
     }
 }
 
-unsafe fn run_all(lane: *mut Lane) -> Result<()> {
+unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
     // SAFETY: as promised; no reference outlives a statement that runs a fiber.
     unsafe {
-        let prepared = &*(*lane).prepared;
+        let prepared = &*(*thread).prepared;
         let mut stalls = 0;
         loop {
-            if (*lane).active.is_empty() && !begin_group(lane, prepared)? {
+            if (*thread).active.is_empty() && !begin_group(thread, prepared)? {
                 return Ok(());
             }
-            let activity = (*lane).activity;
+            let activity = (*thread).activity;
             let mut index = 0;
-            while index < (*lane).active.len() {
-                let number = (&(*lane).active)[index];
-                let slot = &raw mut *(&mut (*lane).slots)[number as usize];
+            while index < (*thread).active.len() {
+                let number = (&(*thread).active)[index];
+                let slot = &raw mut *(&mut (*thread).slots)[number as usize];
                 wake(slot, State::Spinning);
-                let end = run_slot(lane, slot)?;
-                if (*lane).over {
-                    give_up(lane);
+                let end = run_slot(thread, slot)?;
+                if (*thread).over {
+                    give_up(thread);
                     return Ok(());
                 }
                 match end {
@@ -109,30 +109,30 @@ unsafe fn run_all(lane: *mut Lane) -> Result<()> {
                     End::Finished => {}
                     End::Diverged => {
                         let divergence = divergence(&*slot);
-                        (*lane).divergences.push(divergence);
-                        abandon(lane, slot);
+                        (*thread).divergences.push(divergence);
+                        abandon(thread, slot);
                     }
-                    End::Aborted => abandon(lane, slot),
+                    End::Aborted => abandon(thread, slot),
                 }
-                (*lane).active.remove(index);
-                leave(lane, number);
-                (*lane).activity += 1;
+                (*thread).active.remove(index);
+                leave(thread, number);
+                (*thread).activity += 1;
             }
-            stalls = if (*lane).activity == activity { stalls + 1 } else { 0 };
-            if stalls > 0 && !(*lane).active.is_empty() {
-                let spinning = any(lane, State::Spinning).is_some();
-                if (stalls > 1 || !spinning) && has_room(lane, prepared) && begin_group(lane, prepared)? {
+            stalls = if (*thread).activity == activity { stalls + 1 } else { 0 };
+            if stalls > 0 && !(*thread).active.is_empty() {
+                let spinning = any(thread, State::Spinning).is_some();
+                if (stalls > 1 || !spinning) && has_room(thread, prepared) && begin_group(thread, prepared)? {
                     stalls = 0;
                 } else if !spinning {
-                    if let Some(item) = any(lane, State::Exhausted).filter(|_| !(*lane).moved) {
-                        does_not_end(lane, item);
-                        give_up(lane);
+                    if let Some(item) = any(thread, State::Exhausted).filter(|_| !(*thread).moved) {
+                        does_not_end(thread, item);
+                        give_up(thread);
                         return Ok(());
                     }
-                    (*lane).moved = false;
-                    for index in 0..(*lane).active.len() {
-                        let number = (&(*lane).active)[index];
-                        wake(&raw mut *(&mut (*lane).slots)[number as usize], State::Exhausted);
+                    (*thread).moved = false;
+                    for index in 0..(*thread).active.len() {
+                        let number = (&(*thread).active)[index];
+                        wake(&raw mut *(&mut (*thread).slots)[number as usize], State::Exhausted);
                     }
                 }
             }
@@ -141,25 +141,25 @@ unsafe fn run_all(lane: *mut Lane) -> Result<()> {
 }
 
 /// Begins the next group in a free slot. `false`: there is none, or no time.
-unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
+unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bool> {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
-        let course = &*(*lane).course;
-        (*lane).step();
-        if (*lane).late {
+        let course = &*(*thread).course;
+        (*thread).step();
+        if (*thread).late {
             // Nothing is to blame but the launch's size; what did not begin did not end.
-            (*lane).incomplete |= course.next_group(prepared.groups).is_some();
+            (*thread).incomplete |= course.next_group(prepared.groups).is_some();
             return Ok(false);
         }
         let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
-        let number = (*lane).free_slot()?;
-        (*lane).active.push(number);
-        let slot = &mut *(&mut (*lane).slots)[number as usize];
-        slot.begin(lane, group, prepared.group_id(group), &course.item_order);
-        if (*lane).races {
-            (*(*lane).shadow).begin_group(number, group)?;
+        let number = (*thread).free_slot()?;
+        (*thread).active.push(number);
+        let slot = &mut *(&mut (*thread).slots)[number as usize];
+        slot.begin(thread, group, prepared.group_id(group), &course.item_order);
+        if (*thread).races {
+            (*(*thread).shadow).begin_group(number, group)?;
         }
-        access_cache::prepare(lane, slot);
+        access_cache::prepare(thread, slot);
         if !course.preemptions.is_empty() {
             slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
         }
@@ -168,24 +168,24 @@ unsafe fn begin_group(lane: *mut Lane, prepared: &Prepared) -> Result<bool> {
 }
 
 /// The group of a slot is over.
-unsafe fn leave(lane: *mut Lane, number: u32) {
+unsafe fn leave(thread: *mut ExecThread, number: u32) {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
-        if (*lane).races {
-            (*(*lane).shadow).end_group(number);
+        if (*thread).races {
+            (*(*thread).shadow).end_group(number);
         }
-        (*lane).free.push(number);
+        (*thread).free.push(number);
     }
 }
 
 /// Whether one more group may be active.
-unsafe fn has_room(lane: *mut Lane, prepared: &Prepared) -> bool {
+unsafe fn has_room(thread: *mut ExecThread, prepared: &Prepared) -> bool {
     // SAFETY: as of `run`; no fiber runs.
-    unsafe { ((*lane).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
+    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
 }
 
 /// Runs the items of a group until none can go on.
-unsafe fn run_slot(lane: *mut Lane, slot: *mut Slot) -> Result<End> {
+unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End> {
     // SAFETY: as of `run`.
     unsafe {
         loop {
@@ -202,18 +202,18 @@ unsafe fn run_slot(lane: *mut Lane, slot: *mut Slot) -> Result<End> {
             };
             let item = (*slot).items.as_mut_ptr().add(index as usize);
             if (*item).state == State::Fresh {
-                let fiber = (*lane).idle_fiber()?;
-                Slot::start(item, (*lane).fuel, FIRST_SLICE);
+                let fiber = (*thread).idle_fiber()?;
+                GroupSlot::start(item, (*thread).fuel, FIRST_SLICE);
                 (*item).fiber = fiber;
             }
             let number = (*item).fiber;
-            let Some(entry) = (*lane).entry else { return Ok(End::Aborted) };
-            let fiber = (*lane).fibers.as_mut_ptr().add(number as usize);
+            let Some(entry) = (*thread).entry else { return Ok(End::Aborted) };
+            let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
             if (*fiber).run(item, entry) == Back::Idle {
                 (*slot).cursor = (*slot).last + 1;
-                (*lane).idle.push(number);
+                (*thread).idle.push(number);
             }
-            if (*lane).over {
+            if (*thread).over {
                 return Ok(End::Aborted);
             }
         }
@@ -221,7 +221,7 @@ unsafe fn run_slot(lane: *mut Lane, slot: *mut Slot) -> Result<End> {
 }
 
 /// Lets items in this state go on.
-unsafe fn wake(slot: *mut Slot, state: State) {
+unsafe fn wake(slot: *mut GroupSlot, state: State) {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
         let count = (*slot).count as usize;
@@ -232,41 +232,41 @@ unsafe fn wake(slot: *mut Slot, state: State) {
 }
 
 /// An item of an active group in this state.
-unsafe fn any(lane: *mut Lane, state: State) -> Option<*const Item> {
+unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
-        (*lane).active.iter().find_map(|number| {
-            let slot = &(&(*lane).slots)[*number as usize];
+        (*thread).active.iter().find_map(|number| {
+            let slot = &(&(*thread).slots)[*number as usize];
             slot.items[..slot.count as usize].iter().find(|i| i.state == state).map(std::ptr::from_ref)
         })
     }
 }
 
 /// Notes that the loop an item is in does not end.
-unsafe fn does_not_end(lane: *mut Lane, item: *const Item) {
+unsafe fn does_not_end(thread: *mut ExecThread, item: *const Item) {
     // SAFETY: as of `run`; no fiber runs.
-    unsafe { (*lane).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
+    unsafe { (*thread).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
 }
 
 /// Ends all groups.
-unsafe fn give_up(lane: *mut Lane) {
+unsafe fn give_up(thread: *mut ExecThread) {
     // SAFETY: as of `run`; no fiber runs.
     unsafe {
-        while let Some(number) = (*lane).active.pop() {
-            abandon(lane, &raw mut *(&mut (*lane).slots)[number as usize]);
-            leave(lane, number);
+        while let Some(number) = (*thread).active.pop() {
+            abandon(thread, &raw mut *(&mut (*thread).slots)[number as usize]);
+            leave(thread, number);
         }
-        (*lane).over = true;
-        (*lane).incomplete = true;
+        (*thread).over = true;
+        (*thread).incomplete = true;
     }
 }
 
 /// Ends a group whose items have not all finished. Those that wait or spin do first what the code has them do at their end.
-unsafe fn abandon(lane: *mut Lane, slot: *mut Slot) {
+unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
     // SAFETY: as of `run`; no fiber runs, but those of items that leave, one after the other.
     unsafe {
-        (*lane).incomplete = true;
-        let can_leave = (*(*lane).program).table().leaves;
+        (*thread).incomplete = true;
+        let can_leave = (*(*thread).program).table().leaves;
         for index in 0..(*slot).count as usize {
             let item = (*slot).items.as_mut_ptr().add(index);
             let state = (*item).state;
@@ -274,14 +274,14 @@ unsafe fn abandon(lane: *mut Lane, slot: *mut Slot) {
                 continue;
             }
             let number = (*item).fiber;
-            let fiber = (*lane).fibers.as_mut_ptr().add(number as usize);
+            let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
             // A fiber that came back idle is among the idle ones already.
             if !std::ptr::eq((*fiber).item(), item) {
                 continue;
             }
             // Others stopped at an access, and would go on with it.
             let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
-            let left = match (*lane).entry.filter(|_| can_leave && at_hook) {
+            let left = match (*thread).entry.filter(|_| can_leave && at_hook) {
                 Some(entry) => {
                     (*item).context.leaves = 1;
                     (*fiber).run(item, entry) == Back::Idle
@@ -291,13 +291,13 @@ unsafe fn abandon(lane: *mut Lane, slot: *mut Slot) {
             if !left {
                 (*fiber).abandon();
             }
-            (*lane).idle.push(number);
+            (*thread).idle.push(number);
         }
     }
 }
 
 /// Who waits where, and who does not come.
-fn divergence(slot: &Slot) -> Divergence {
+fn divergence(slot: &GroupSlot) -> Divergence {
     let mut waiting: Vec<Waiting> = Vec::new();
     let (mut finished, mut finished_item) = (0, None);
     for item in &slot.items[..slot.count as usize] {

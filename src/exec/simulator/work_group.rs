@@ -1,12 +1,12 @@
 //! A work-group that is being run: its contexts, its local memory, its items and what they wait for.
 
+use super::access_cache::Watch;
 use super::events::Events;
+use super::exec_thread::ExecThread;
 use super::fiber::Task;
-use super::exec_thread::Lane;
 use super::launch::{Prepared, Region};
 use super::memory::{Places, Reserved};
 use super::shadow::Group;
-use super::access_cache::Watch;
 use crate::error::Result;
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
 use crate::lower::host::table::Space;
@@ -37,8 +37,8 @@ pub type Meeting = (u32, u64);
 #[repr(C)]
 pub struct Item {
     pub context: ItemContext,
-    pub lane: *mut Lane,
-    pub slot: *mut Slot,
+    pub thread: *mut ExecThread,
+    pub slot: *mut GroupSlot,
     /// By site of accesses.
     pub watches: *const Watch,
     /// What the race detector knows of the group.
@@ -97,7 +97,7 @@ impl Arrivals {
 pub const MOST_EXCHANGED: usize = 128;
 
 /// A place for one group at a time.
-pub struct Slot {
+pub struct GroupSlot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
     /// See [`Prepared::owners`].
@@ -142,17 +142,17 @@ pub struct Slot {
 }
 
 // SAFETY: the pointers lead to the slot's own memory, and to that of the launch, which outlives it.
-unsafe impl Send for Slot {}
+unsafe impl Send for GroupSlot {}
 
-impl Slot {
+impl GroupSlot {
     /// A slot for groups of `prepared`. `local`: memory of an earlier slot, to be used again.
     ///
     /// # Errors
     /// `Environment` if there is no memory.
-    pub fn new(prepared: &Prepared, number: u32, local: Reserved) -> Result<Box<Slot>> {
+    pub fn new(prepared: &Prepared, number: u32, local: Reserved) -> Result<Box<GroupSlot>> {
         let sizes = prepared.context.enqueued_local_size;
         let count = sizes.iter().product::<u64>();
-        let mut slot = Box::new(Slot {
+        let mut slot = Box::new(GroupSlot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
             owners: prepared.owners.clone(),
@@ -230,7 +230,7 @@ impl Slot {
     }
 
     /// Gets ready for the group `id`, whose items have not begun. `order`: of items, or empty.
-    pub fn begin(&mut self, lane: *mut Lane, group: u64, id: [u64; 3], order: &[u32]) {
+    pub fn begin(&mut self, thread: *mut ExecThread, group: u64, id: [u64; 3], order: &[u32]) {
         let context = &mut self.context;
         context.group_id = id;
         let mut size = context.enqueued_local_size;
@@ -248,7 +248,7 @@ impl Slot {
         for item in &mut self.items[..count as usize] {
             item.state = State::Fresh;
             item.context.leaves = 0;
-            item.lane = lane;
+            item.thread = thread;
         }
         for (start, bytes) in &self.clear {
             // SAFETY: the range lies in this slot's local memory.
@@ -369,7 +369,7 @@ fn blank() -> Item {
             leaves: 0,
             host: std::ptr::null_mut(),
         },
-        lane: std::ptr::null_mut(),
+        thread: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
         watches: std::ptr::null(),
         group: std::ptr::null(),

@@ -92,7 +92,9 @@ impl<'a> DryRun<'a> {
             "get_image_depth" | "get_image_array_size" => self.image(instruction, 2),
             "get_image_dim" => {
                 let side = |d| self.image(instruction, d).bits().unwrap_or(0);
-                Value::Lanes((0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect())
+                Value::StartingExecutors(
+                    (0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect(),
+                )
             }
             _ => self.compute(instruction, &operands, shape),
         }

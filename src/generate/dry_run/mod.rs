@@ -466,10 +466,10 @@ impl<'a> DryRun<'a> {
             }
             Op::Select => match operand(0) {
                 Value::Bits(bits) => operand(if bits & 1 != 0 { 1 } else { 2 }).clone(),
-                Value::Lanes(choice) => {
+                Value::StartingExecutors(choice) => {
                     let (a, b) = (operand(1).lanes(), operand(2).lanes());
                     let lane = |(i, c): (usize, &u64)| *if c & 1 != 0 { a.get(i) } else { b.get(i) }.unwrap_or(&0);
-                    Value::Lanes(choice.iter().enumerate().map(lane).collect())
+                    Value::StartingExecutors(choice.iter().enumerate().map(lane).collect())
                 }
                 Value::Unknown => Value::Unknown,
             },
@@ -485,7 +485,7 @@ impl<'a> DryRun<'a> {
                 if let (Some(to), Some(bits)) = (index.and_then(|i| lanes.get_mut(i)), operand(1).bits()) {
                     *to = bits;
                 }
-                Value::Lanes(lanes.into())
+                Value::StartingExecutors(lanes.into())
             }
             Op::Shuffle(mask) => {
                 let (a, b) = (operand(0), operand(1));
@@ -495,7 +495,7 @@ impl<'a> DryRun<'a> {
                     Ok(m) => b.lanes().get(m - width).copied().unwrap_or(0),
                     Err(_) => 0,
                 };
-                Value::Lanes(mask.iter().map(lane).collect())
+                Value::StartingExecutors(mask.iter().map(lane).collect())
             }
             Op::Alloca(bytes) => {
                 item.privates.entry(instruction.result).or_insert_with(|| Block::new(Vec::new(), Some(*bytes)));
@@ -507,7 +507,7 @@ impl<'a> DryRun<'a> {
                 let old = self.atomic(item, &at, &new, of);
                 match instruction.op {
                     Op::CompareExchange => match old {
-                        Value::Bits(old) => Value::Lanes([old, 1].into()),
+                        Value::Bits(old) => Value::StartingExecutors([old, 1].into()),
                         _ => Value::Unknown,
                     },
                     _ => old,

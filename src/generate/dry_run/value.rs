@@ -9,7 +9,7 @@ use crate::program::{Shape, masked};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bits(u64),
-    Lanes(Rc<[u64]>),
+    StartingExecutors(Rc<[u64]>),
     Unknown,
 }
 
@@ -17,7 +17,7 @@ impl Value {
     pub fn bits(&self) -> Option<u64> {
         match self {
             Value::Bits(bits) => Some(*bits),
-            Value::Lanes(lanes) => lanes.first().copied(),
+            Value::StartingExecutors(lanes) => lanes.first().copied(),
             Value::Unknown => None,
         }
     }
@@ -26,7 +26,7 @@ impl Value {
     pub fn lanes(&self) -> &[u64] {
         match self {
             Value::Bits(bits) => std::slice::from_ref(bits),
-            Value::Lanes(lanes) => lanes,
+            Value::StartingExecutors(lanes) => lanes,
             Value::Unknown => &[],
         }
     }
@@ -35,14 +35,14 @@ impl Value {
         if shape.lanes == 0 {
             lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
         } else {
-            Value::Lanes(lanes.into())
+            Value::StartingExecutors(lanes.into())
         }
     }
 
     pub fn map(&self, f: impl Fn(u64) -> u64) -> Value {
         match self {
             Value::Bits(bits) => Value::Bits(f(*bits)),
-            Value::Lanes(lanes) => Value::Lanes(lanes.iter().map(|l| f(*l)).collect()),
+            Value::StartingExecutors(lanes) => Value::StartingExecutors(lanes.iter().map(|l| f(*l)).collect()),
             Value::Unknown => Value::Unknown,
         }
     }
@@ -52,14 +52,14 @@ impl Value {
 pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> Value {
     let found = match (a, b) {
         (Value::Bits(a), Value::Bits(b)) => f(*a, *b).map(Value::Bits),
-        (Value::Lanes(a), Value::Lanes(b)) => {
-            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
+        (Value::StartingExecutors(a), Value::StartingExecutors(b)) => {
+            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
         }
-        (Value::Lanes(a), Value::Bits(b)) => {
-            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
+        (Value::StartingExecutors(a), Value::Bits(b)) => {
+            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
         }
-        (Value::Bits(a), Value::Lanes(b)) => {
-            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
+        (Value::Bits(a), Value::StartingExecutors(b)) => {
+            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
         }
         _ => None,
     };

@@ -4,25 +4,25 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::mutant_pool::{Arena, Rules};
 use super::goals::{self, Searched, View};
-use super::kill_search::{Caught, Hunt, Hunted};
+use super::kill_search::{KillSearch, KillSearchResult, KillingInput};
+use super::mutant_pool::{MutantPool, Rules};
 use super::proposer::{Marked, Nobody, Proposer, Solver};
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::generate::campaign::{self as branches, Generated, Kernel, Log, Options};
-use crate::generate::launch_builder::Workshop;
-use crate::generate::genotype::Genes;
+use crate::generate::genotype::Genotype;
 use crate::generate::interface_file::Wishes;
 use crate::generate::journal::{Entry, TestEntry};
+use crate::generate::launch_builder::LaunchBuilder;
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
 use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject, Tried};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
-use crate::mutation::campaign::{self, Matter, Request};
+use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
 use crate::mutation::{Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
@@ -50,7 +50,7 @@ const BESIDES: Duration = Duration::from_millis(300);
 
 /// A kernel whose mutants are to be killed.
 pub struct Job<'a, 'c> {
-    pub assay: &'a Assay<'c>,
+    pub under_test: &'a KernelUnderTest<'c>,
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub model: &'a KernelModel,
@@ -60,7 +60,7 @@ pub struct Job<'a, 'c> {
     pub selection: Selection,
     /// So many mutants are drawn.
     pub sample: Option<u64>,
-    /// Lanes of the device; threads of the simulator.
+    /// StartingExecutors of the device; threads of the simulator.
     pub jobs: u32,
     /// Where the suite is written.
     pub folder: &'a Path,
@@ -101,7 +101,7 @@ pub fn branch_limits(limits: &Limits) -> Limits {
 pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Result<Done> {
     let Around { lanes, runs, progress, log } = around;
     let mut generated = branch;
-    branches::write_suite(job.folder, job.kernel, job.assay, &generated.tests)?;
+    branches::write_suite(job.folder, job.kernel, job.under_test, &generated.tests)?;
     if generated.tests.is_empty() {
         generated.goals.clear();
         (generated.summary.covered, generated.summary.unknown) = (0, 0);
@@ -124,12 +124,12 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
         let rules = Rules { factor: FACTOR, threads, end: limits.end };
-        let marked = if job.options.solve { Some(Marked::new(job.assay, &open)?) } else { None };
-        let mut arena = Arena::new(job.assay, open.clone(), &test.outputs, rules)?;
-        hunted = Some(hunt(job, &mut arena, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
-        refused = arena.refused;
+        let marked = if job.options.solve { Some(Marked::new(job.under_test, &open)?) } else { None };
+        let mut pool = MutantPool::new(job.under_test, open.clone(), &test.outputs, rules)?;
+        hunted = Some(hunt(job, &mut pool, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
+        refused = pool.refused;
     }
-    let smt_s = hunted.as_ref().map_or(0.0, |h: &Hunted| h.solving.as_secs_f64());
+    let smt_s = hunted.as_ref().map_or(0.0, |h: &KillSearchResult| h.solving.as_secs_f64());
     let mut mutation = first;
     if let Some(hunted) = &hunted {
         generated.summary.executions += hunted.tried.executions;
@@ -176,24 +176,24 @@ fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
 /// Searches for inputs that kill what is in the arena.
 fn hunt<'a>(
     job: &'a Job<'_, '_>,
-    arena: &mut Arena<'_>,
+    pool: &mut MutantPool<'_>,
     marked: Option<&Marked>,
     tests: &[Kept],
     limits: &Limits,
     (progress, log): (&mut Progress<'a>, &Log<'_>),
-) -> Result<Hunted> {
-    let workshop = Workshop::new(job.model, branches::cost(job.wishes, job.options));
-    let outcomes = search::outcomes(&job.assay.sites);
+) -> Result<KillSearchResult> {
+    let launch_builder = LaunchBuilder::new(job.model, branches::cost(job.wishes, job.options));
+    let outcomes = search::outcomes(&job.under_test.sites);
     let goals = vec![true; outcomes.len()];
-    let subject = Subject { workshop: &workshop, wishes: job.wishes, outcomes: &outcomes, goals: &goals };
+    let subject = Subject { launch_builder: &launch_builder, wishes: job.wishes, outcomes: &outcomes, goals: &goals };
     let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
-    let known: Vec<(Option<Genes>, Launch)> = tests.iter().map(|k| (k.genes.clone(), k.launch.clone())).collect();
+    let known: Vec<(Option<Genotype>, Launch)> = tests.iter().map(|k| (k.genotype.clone(), k.launch.clone())).collect();
     let mut proposer: Box<dyn Proposer> = match marked {
-        Some(marked) => Box::new(Solver::new(marked, &job.assay.interface, job.wishes)),
+        Some(marked) => Box::new(Solver::new(marked, &job.under_test.interface, job.wishes)),
         None => Box::new(Nobody),
     };
     let mut told = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
-    let mut record = |caught: &Caught, tried: &Tried| match log.journal {
+    let mut record = |caught: &KillingInput, tried: &Tried| match log.journal {
         Some(journal) => {
             let after = job.options.begun.elapsed().as_secs_f64();
             let entry = TestEntry::new(&caught.as_kept(caught.name.to_owned()), *tried, after);
@@ -201,22 +201,22 @@ fn hunt<'a>(
         }
         None => Ok(()),
     };
-    let mut hunt = Hunt::new(arena, subject, limits, proposer.as_mut(), &mut told, &mut record);
+    let mut hunt = KillSearch::new(pool, subject, limits, proposer.as_mut(), &mut told, &mut record);
     hunt.search(&known, killers(&log.known)?, &request)?;
     hunt.finish()
 }
 
 /// What a journal holds that kills.
-fn killers(entries: &[Entry]) -> Result<Vec<(Caught, Tried)>> {
+fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
     let killers = entries.iter().filter_map(|entry| match entry {
         Entry::Killer(test) => Some(test.as_ref()),
         _ => None,
     });
     let caught = |test: &TestEntry| {
-        let caught = Caught {
-            name: Caught::name_of(test.by),
+        let caught = KillingInput {
+            name: KillingInput::name_of(test.by),
             by: test.by,
-            genes: test.genes.clone(),
+            genotype: test.genotype.clone(),
             launch: test.launch()?,
             preconditions: test.preconditions.clone(),
             kills: Vec::new(),
@@ -263,7 +263,7 @@ fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     summary.smt_s = smt_s;
     let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = generated.tests.iter().map(tally).collect();
-    generated.coverage = summary::coverage(&job.assay.sites, &tallies, false);
+    generated.coverage = summary::coverage(&job.under_test.sites, &tallies, false);
 }
 
 /// Mutation runs on the suite in the folder.
@@ -285,7 +285,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
 
     /// The tests as whoever reads the suite gets them.
     fn tests(&self) -> Result<Vec<Test>> {
-        Suite::load(&self.job.folder.join("suite.toml"))?.resolve(&self.job.assay.interface, 0)
+        Suite::load(&self.job.folder.join("suite.toml"))?.resolve(&self.job.under_test.interface, 0)
     }
 
     fn request(&self, end: Instant) -> Request {
@@ -310,16 +310,22 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         }
     }
 
-    fn matter<'t>(&self, tests: &'t [Test]) -> Matter<'t, 'c>
+    fn campaign<'t>(&self, tests: &'t [Test]) -> CampaignContext<'t, 'c>
     where
         'b: 't,
     {
         let job = self.job;
-        Matter { assay: job.assay, ast: job.ast, sources: job.sources, tests, source: job.options.source.clone() }
+        CampaignContext {
+            under_test: job.under_test,
+            ast: job.ast,
+            sources: job.sources,
+            tests,
+            source: job.options.source.clone(),
+        }
     }
 
     fn mutants(&self, tests: &[Test]) -> Vec<Mutant> {
-        campaign::mutants(&self.matter(tests), &self.request(self.at(1.0)))
+        campaign::mutants(&self.campaign(tests), &self.request(self.at(1.0)))
     }
 
     /// The run on the suite that covers the branches, which looks for equivalents once for all runs: among what that suite leaves.
@@ -350,7 +356,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         let mut tests = tests.to_vec();
         for test in &mut tests {
             let range = &mut test.launch.range;
-            range.local = Some(range.local_or_default(self.job.assay.interface.required_local, most));
+            range.local = Some(range.local_or_default(self.job.under_test.interface.required_local, most));
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // What more tests cannot change is not run again where there is no time for it.
@@ -358,7 +364,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
-        let mut result = campaign::run(&self.matter(&tests), &self.request(end), lanes, None, known)?;
+        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), lanes, None, known)?;
         self.cost = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
             result.timing.equivalence_s += before.timing.equivalence_s;
@@ -381,13 +387,13 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
     fn add(
         &mut self,
         generated: &mut Generated,
-        caught: &[Caught],
+        caught: &[KillingInput],
         runs: &mut dyn Runs,
         before: MutateResult,
     ) -> Result<MutateResult> {
         let limits = &self.job.options.limits;
         let own = generated.tests.len();
-        let outcomes = search::outcomes(&self.job.assay.sites);
+        let outcomes = search::outcomes(&self.job.under_test.sites);
         for caught in caught {
             let left = limits.end.saturating_duration_since(Instant::now());
             // What came to its end with other probes does so with these, but for the time.
@@ -399,7 +405,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             generated.tests.push(Kept { covers, tally, faulted, ..caught.as_kept(name) });
         }
         while generated.tests.len() > own {
-            branches::write_suite(self.job.folder, self.job.kernel, self.job.assay, &generated.tests)?;
+            branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
             let result = self.run(&self.tests()?, limits.end, Some(&before))?;
             let is_useless = |k: &Kept| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
             let useless: Vec<String> =
@@ -411,7 +417,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             generated.tests.retain(|k| !useless.contains(&k.name));
         }
         // As it was.
-        branches::write_suite(self.job.folder, self.job.kernel, self.job.assay, &generated.tests)?;
+        branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
         Ok(before)
     }
 }

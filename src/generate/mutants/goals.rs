@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::kill_search::Hunted;
+use super::kill_search::KillSearchResult;
 use crate::generate::search::Kept;
 use crate::mutation::Mutant;
 use crate::result::Location;
@@ -16,7 +16,7 @@ pub struct Searched<'a> {
     pub mutants: &'a [&'a Mutant],
     /// Why some could not be.
     pub refused: &'a [Option<String>],
-    pub hunted: &'a Hunted,
+    pub hunted: &'a KillSearchResult,
 }
 
 /// What goals are read from.

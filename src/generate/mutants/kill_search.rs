@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::mutant_pool::Arena;
+use super::mutant_pool::MutantPool;
 use super::proposer::Proposer;
 use crate::error::Result;
+use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
-use crate::generate::launch_builder::Outcome;
-use crate::generate::genotype::Genes;
-use crate::generate::launches::{self, Request};
+use crate::generate::genotype::Genotype;
 use crate::generate::input_mutations::Mutator;
-use crate::generate::decode::Press;
+use crate::generate::launch_builder::Outcome;
+use crate::generate::launches::{self, Request};
 use crate::generate::search::{Ended, Kept, Limits, Progress, Subject, Tried};
 use crate::generate::solving::FRUITLESS;
 use crate::instrument::mutants::infection::Seen;
@@ -23,23 +23,23 @@ const DEPTH: u32 = 4;
 
 /// An input that kills.
 #[derive(Debug, Clone)]
-pub struct Caught {
+pub struct KillingInput {
     pub name: &'static str,
     pub by: By,
-    pub genes: Option<Genes>,
+    pub genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
-    /// Positions of the mutants that no input before it killed; once [`Hunt::finish`] is done, of all that it kills.
+    /// Positions of the mutants that no input before it killed; once [`KillSearch::finish`] is done, of all that it kills.
     pub kills: Vec<usize>,
 }
 
-impl Caught {
+impl KillingInput {
     /// As a test; what it covers is not known.
     pub fn as_kept(&self, name: String) -> Kept {
         Kept {
             name,
             by: self.by,
-            genes: self.genes.clone(),
+            genotype: self.genotype.clone(),
             launch: self.launch.clone(),
             preconditions: self.preconditions.clone(),
             tally: Vec::new(),
@@ -60,9 +60,9 @@ impl Caught {
 
 /// What became of the search.
 #[derive(Debug, Clone)]
-pub struct Hunted {
+pub struct KillSearchResult {
     /// As few as kill everything that is killed.
-    pub caught: Vec<Caught>,
+    pub caught: Vec<KillingInput>,
     /// By mutant: what the best input shows of it.
     pub seen: Vec<Seen>,
     /// By mutant: when it was killed first, and by what.
@@ -75,18 +75,18 @@ pub struct Hunted {
 
 /// An input that is changed again.
 struct Parent {
-    genes: Genes,
+    genotype: Genotype,
     seen: Vec<Seen>,
 }
 
 /// Called for every input that kills, as soon as it is found.
-pub type Record<'a> = dyn FnMut(&Caught, &Tried) -> Result<()> + 'a;
+pub type Record<'a> = dyn FnMut(&KillingInput, &Tried) -> Result<()> + 'a;
 
-pub struct Hunt<'a, 'm> {
-    arena: &'a mut Arena<'m>,
+pub struct KillSearch<'a, 'm> {
+    pool: &'a mut MutantPool<'m>,
     subject: Subject<'a>,
     limits: &'a Limits,
-    press: Press<'a>,
+    decoder: Decoder<'a>,
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
@@ -94,47 +94,59 @@ pub struct Hunt<'a, 'm> {
     /// All that are searched for.
     total: usize,
     parents: Vec<Parent>,
-    hunted: Hunted,
+    hunted: KillSearchResult,
 }
 
-impl<'a, 'm> Hunt<'a, 'm> {
+impl<'a, 'm> KillSearch<'a, 'm> {
     /// `limits.max_execs`: inputs that may be tried.
     pub fn new(
-        arena: &'a mut Arena<'m>,
+        pool: &'a mut MutantPool<'m>,
         subject: Subject<'a>,
         limits: &'a Limits,
         proposer: &'a mut dyn Proposer,
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
-    ) -> Hunt<'a, 'm> {
-        let open: BTreeSet<usize> = (0..arena.len()).filter(|m| arena.refused[*m].is_none()).collect();
-        let hunted = Hunted {
+    ) -> KillSearch<'a, 'm> {
+        let open: BTreeSet<usize> = (0..pool.len()).filter(|m| pool.refused[*m].is_none()).collect();
+        let hunted = KillSearchResult {
             caught: Vec::new(),
-            seen: vec![Seen::default(); arena.len()],
-            killed: vec![None; arena.len()],
+            seen: vec![Seen::default(); pool.len()],
+            killed: vec![None; pool.len()],
             tried: Tried::default(),
             ended: Ended::Covered,
             solving: Duration::ZERO,
         };
         let total = open.len();
-        let press = Press::new(subject.workshop, subject.wishes, limits.end);
-        Hunt { arena, subject, limits, press, proposer, progress, record, open, total, parents: Vec::new(), hunted }
+        let decoder = Decoder::new(subject.launch_builder, subject.wishes, limits.end);
+        KillSearch {
+            pool,
+            subject,
+            limits,
+            decoder,
+            proposer,
+            progress,
+            record,
+            open,
+            total,
+            parents: Vec::new(),
+            hunted,
+        }
     }
 
     /// Searches until nothing is left, nothing is gained any more, or a limit is met. `known`: launches of the suite, none of which
     /// kills any of the mutants. `before`: what a search that was ended had caught, and how far it was.
     ///
     /// # Errors
-    /// As of [`Arena::observe`] and of the first launches; if what is caught cannot be recorded.
+    /// As of [`MutantPool::observe`] and of the first launches; if what is caught cannot be recorded.
     pub fn search(
         &mut self,
-        known: &[(Option<Genes>, Launch)],
-        before: Vec<(Caught, Tried)>,
+        known: &[(Option<Genotype>, Launch)],
+        before: Vec<(KillingInput, Tried)>,
         request: &Request,
     ) -> Result<()> {
         let earlier = before.last().map_or(0, |(_, tried)| tried.executions);
         for (caught, tried) in before {
-            self.attempt_launch(caught.genes, caught.launch, caught.preconditions, caught.by)?;
+            self.attempt_launch(caught.genotype, caught.launch, caught.preconditions, caught.by)?;
             self.hunted.tried = tried;
         }
         self.hunted.ended = match self.first(known, request)? {
@@ -146,19 +158,19 @@ impl<'a, 'm> Hunt<'a, 'm> {
     }
 
     /// The suite's launches and those that generation begins with. Why the search is over, if it is.
-    fn first(&mut self, known: &[(Option<Genes>, Launch)], request: &Request) -> Result<Option<Ended>> {
-        for (genes, launch) in known {
+    fn first(&mut self, known: &[(Option<Genotype>, Launch)], request: &Request) -> Result<Option<Ended>> {
+        for (genotype, launch) in known {
             if let Some(ended) = self.over() {
                 return Ok(Some(ended));
             }
             if let Some(seen) = self.observe(launch)? {
                 self.gain(&seen);
                 self.proposer.parent(launch);
-                self.parents.extend(genes.clone().map(|genes| Parent { genes, seen }));
+                self.parents.extend(genotype.clone().map(|genotype| Parent { genotype, seen }));
             }
         }
         let end = self.limits.end;
-        for (planned, outcome) in launches::planned(self.subject.workshop, request, || Instant::now() >= end)? {
+        for (planned, outcome) in launches::planned(self.subject.launch_builder, request, || Instant::now() >= end)? {
             if let Some(ended) = self.over() {
                 return Ok(Some(ended));
             }
@@ -166,10 +178,10 @@ impl<'a, 'm> Hunt<'a, 'm> {
                 continue;
             }
             let scalars = planned.scalars.clone();
-            let genes = Genes::of(planned, self.subject.workshop.model, self.subject.wishes);
+            let genotype = Genotype::of(planned, self.subject.launch_builder.model, self.subject.wishes);
             // The user may want others.
-            let tried = (genes.scalars == scalars).then_some(outcome);
-            self.attempt(genes, tried, By::Seed)?;
+            let tried = (genotype.scalars == scalars).then_some(outcome);
+            self.attempt(genotype, tried, By::Seed)?;
         }
         Ok(None)
     }
@@ -177,7 +189,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
     /// Fuzzing, and proposals whenever that is fruitless.
     fn rounds(&mut self, seed: u64) -> Result<Ended> {
         let fuzzes = self.limits.attempts > 0;
-        let mut mutator = Mutator::new(self.subject.workshop, self.subject.wishes, seed);
+        let mut mutator = Mutator::new(self.subject.launch_builder, self.subject.wishes, seed);
         loop {
             let ended = match fuzzes && mutator.targets() > 0 {
                 true => self.fuzz(&mut mutator)?,
@@ -194,7 +206,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
     fn fuzz(&mut self, mutator: &mut Mutator<'_>) -> Result<Ended> {
         let (mut fruitless, mut turn) = (0, 0usize);
         // The input that the next change starts from, and how many changes on from a parent it is.
-        let mut walk: Option<(Genes, u32)> = None;
+        let mut walk: Option<(Genotype, u32)> = None;
         while fruitless < self.limits.attempts {
             if let Some(ended) = self.over() {
                 return Ok(ended);
@@ -203,7 +215,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             let (parent, depth) = match walk.take() {
                 Some(walked) => walked,
                 None => match self.parent(turn) {
-                    Some(parent) => (parent.genes.clone(), 0),
+                    Some(parent) => (parent.genotype.clone(), 0),
                     None => return Ok(Ended::Nothing),
                 },
             };
@@ -253,14 +265,14 @@ impl<'a, 'm> Hunt<'a, 'm> {
             }
             self.hunted.solving += begun.elapsed();
             let Some(mut launch) = proposed else { break };
-            let mut preconditions = self.subject.workshop.model.preconditions.clone();
+            let mut preconditions = self.subject.launch_builder.model.preconditions.clone();
             let mut useful = self.attempt_launch(None, launch.clone(), preconditions.clone(), By::Smt)?;
             if useful.is_none()
                 && self.over().is_none()
-                && let Some((mended, notes)) = self.proposer.mend(&launch, self.limits.end)
+                && let Some((repaired, notes)) = self.proposer.avoid_fault(&launch, self.limits.end)
             {
                 preconditions.extend(notes);
-                launch = mended;
+                launch = repaired;
                 useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)?;
             }
             let useful = useful == Some(true);
@@ -288,7 +300,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
 
     fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<Seen>>> {
         self.hunted.tried.executions += 1;
-        let seen = self.arena.observe(launch, self.limit())?;
+        let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
             Some(_) => self.hunted.tried.largest = self.hunted.tried.largest.max(launch.range.items()),
             None => self.hunted.tried.faulted += 1,
@@ -308,15 +320,15 @@ impl<'a, 'm> Hunt<'a, 'm> {
         gained
     }
 
-    fn attempt(&mut self, genes: Genes, tried: Option<Outcome>, by: By) -> Result<Option<bool>> {
-        let Some((launch, preconditions)) = self.press.express(&genes, tried)? else { return Ok(None) };
-        self.attempt_launch(Some(genes), launch, preconditions, by)
+    fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<bool>> {
+        let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
+        self.attempt_launch(Some(genotype), launch, preconditions, by)
     }
 
     /// Tries an input: `None` if it is of no use, else whether it comes nearer to a mutant or kills one.
     fn attempt_launch(
         &mut self,
-        genes: Option<Genes>,
+        genotype: Option<Genotype>,
         launch: Launch,
         preconditions: Vec<String>,
         by: By,
@@ -325,20 +337,20 @@ impl<'a, 'm> Hunt<'a, 'm> {
         let gained = self.gain(&seen);
         let infected: Vec<usize> = self.open.iter().copied().filter(|m| seen[*m].infected).collect();
         let limit = self.limit();
-        let kills = self.arena.kills(&launch, &infected, limit)?;
+        let kills = self.pool.kills(&launch, &infected, limit)?;
         let at = Instant::now();
         for m in &kills {
             self.open.remove(m);
             self.hunted.killed[*m] = Some((at, by));
         }
         let useful = gained || !kills.is_empty();
-        if useful && let Some(genes) = &genes {
-            self.parents.push(Parent { genes: genes.clone(), seen });
+        if useful && let Some(genotype) = &genotype {
+            self.parents.push(Parent { genotype: genotype.clone(), seen });
             self.proposer.parent(&launch);
         }
         if !kills.is_empty() {
-            let name = Caught::name_of(by);
-            let caught = Caught { name, by, genes, launch, preconditions, kills };
+            let name = KillingInput::name_of(by);
+            let caught = KillingInput { name, by, genotype, launch, preconditions, kills };
             (self.record)(&caught, &self.hunted.tried)?;
             self.hunted.caught.push(caught);
         }
@@ -349,9 +361,9 @@ impl<'a, 'm> Hunt<'a, 'm> {
     /// Picks the fewest inputs that kill all that is killed.
     ///
     /// # Errors
-    /// As of [`Arena::kills`].
-    pub fn finish(mut self) -> Result<Hunted> {
-        let all: Vec<usize> = (0..self.arena.len()).filter(|m| self.hunted.killed[*m].is_some()).collect();
+    /// As of [`MutantPool::kills`].
+    pub fn finish(mut self) -> Result<KillSearchResult> {
+        let all: Vec<usize> = (0..self.pool.len()).filter(|m| self.hunted.killed[*m].is_some()).collect();
         let mut found = std::mem::take(&mut self.hunted.caught);
         for caught in &mut found {
             if Instant::now() >= self.limits.end {
@@ -359,7 +371,7 @@ impl<'a, 'm> Hunt<'a, 'm> {
             }
             let rest: Vec<usize> = all.iter().copied().filter(|m| !caught.kills.contains(m)).collect();
             let limit = self.limit();
-            caught.kills.extend(self.arena.kills(&caught.launch, &rest, limit)?);
+            caught.kills.extend(self.pool.kills(&caught.launch, &rest, limit)?);
         }
         self.hunted.caught = fewest(found, &all);
         Ok(self.hunted)
@@ -367,11 +379,11 @@ impl<'a, 'm> Hunt<'a, 'm> {
 }
 
 /// Greedily, the one that kills most of what is left first; then without those that the others make needless.
-fn fewest(mut found: Vec<Caught>, all: &[usize]) -> Vec<Caught> {
+fn fewest(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
     let mut left: BTreeSet<usize> = all.iter().copied().collect();
-    let mut kept: Vec<Caught> = Vec::new();
+    let mut kept: Vec<KillingInput> = Vec::new();
     while !left.is_empty() {
-        let gain = |c: &Caught| c.kills.iter().filter(|m| left.contains(m)).count();
+        let gain = |c: &KillingInput| c.kills.iter().filter(|m| left.contains(m)).count();
         // Of equals the first.
         let Some(best) = (0..found.len()).rev().max_by_key(|i| gain(&found[*i])).filter(|i| gain(&found[*i]) > 0)
         else {

@@ -4,8 +4,8 @@
 //! what was found. `kill_search` is the search: an `mutant_pool` says of a launch which mutants it reaches, whose values it makes differ, and which
 //! it kills; inputs that come one of these steps further are changed again. A `proposer` finds inputs by other means than chance.
 
-mod mutant_pool;
 pub mod campaign;
 mod goals;
 mod kill_search;
+mod mutant_pool;
 pub mod proposer;

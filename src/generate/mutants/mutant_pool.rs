@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
@@ -11,10 +11,10 @@ use crate::generate::campaign::patience;
 use crate::instrument::mutants::infection::{InfectionLayout, Seen};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::Mutant;
-use crate::mutation::module_builder::{Effort, Forge, Woven};
+use crate::mutation::baseline::{self, BaselineOptions, Running};
+use crate::mutation::module_builder::{Effort, ModuleBuilder, Woven};
 use crate::mutation::runner::{self, Case};
-use crate::mutation::baseline::{self, Running, Trying};
-use crate::mutation::verdict::Fate;
+use crate::mutation::verdict::MutantOutcome;
 use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
@@ -26,7 +26,7 @@ const MOST: usize = 1000;
 const PRIVATE: u64 = 1 << 12;
 
 /// Mutants on the simulator.
-pub struct Arena<'m> {
+pub struct MutantPool<'m> {
     simulator: Simulator,
     mutants: Vec<&'m Mutant>,
     running: Running,
@@ -64,23 +64,28 @@ pub struct Rules {
     pub end: Instant,
 }
 
-impl<'m> Arena<'m> {
+impl<'m> MutantPool<'m> {
     /// Weaves and loads `mutants`; those that the end of time leaves out are refused. `outputs`: what the kernel may write to.
     ///
     /// # Errors
     /// `Internal` if a pass fails or the original cannot be built; `Environment` if there is no memory.
-    pub fn new(assay: &Assay<'_>, mutants: Vec<&'m Mutant>, outputs: &'m [Output], rules: Rules) -> Result<Arena<'m>> {
-        let forge = Forge::new(assay, Target::Host);
+    pub fn new(
+        under_test: &KernelUnderTest<'_>,
+        mutants: Vec<&'m Mutant>,
+        outputs: &'m [Output],
+        rules: Rules,
+    ) -> Result<MutantPool<'m>> {
+        let module_builder = ModuleBuilder::new(under_test, Target::Host);
         let running = Running {
-            layout: forge.layout,
+            layout: module_builder.layout,
             // The simulator is repeatable.
             repeats: 1,
             full_matrix: false,
             factor: rules.factor,
-            required_local: assay.interface.required_local,
+            required_local: under_test.interface.required_local,
             end: Some(rules.end),
         };
-        let mut arena = Arena {
+        let mut pool = MutantPool {
             simulator: Simulator::new(rules.threads)?,
             refused: vec![None; mutants.len()],
             mutants,
@@ -89,40 +94,40 @@ impl<'m> Arena<'m> {
             probes: Vec::new(),
             modules: Vec::new(),
         };
-        let of = |arena: &Arena<'_>, woven: bool| -> Vec<usize> {
-            (0..arena.mutants.len()).filter(|m| arena.mutants[*m].edit.is_woven() == woven).collect()
+        let of = |pool: &MutantPool<'_>, woven: bool| -> Vec<usize> {
+            (0..pool.mutants.len()).filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
         };
-        let woven = of(&arena, true);
+        let woven = of(&pool, true);
         for part in woven.chunks(MOST) {
-            arena.probe(&forge, part)?;
+            pool.probe(&module_builder, part)?;
         }
         if woven.is_empty() {
-            arena.weave(&forge, &[])?;
+            pool.weave(&module_builder, &[])?;
         }
         for part in woven.chunks(MOST) {
-            arena.weave(&forge, part)?;
+            pool.weave(&module_builder, part)?;
         }
-        for m in of(&arena, false) {
-            arena.alone(&forge, m)?;
+        for m in of(&pool, false) {
+            pool.alone(&module_builder, m)?;
         }
-        Ok(arena)
+        Ok(pool)
     }
 
-    fn probe(&mut self, forge: &Forge<'_, '_>, members: &[usize]) -> Result<()> {
+    fn probe(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
         let mutant = |m: &usize| (*m as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
-        let (code, layout) = forge.infection(&members.iter().map(mutant).collect::<Vec<_>>())?;
+        let (code, layout) = module_builder.infection(&members.iter().map(mutant).collect::<Vec<_>>())?;
         let program = self.load(&code)?;
         self.probes.push(Probes { program, layout, members: members.to_vec() });
         Ok(())
     }
 
     /// A module of these; if the backend refuses it, halves of it.
-    fn weave(&mut self, forge: &Forge<'_, '_>, members: &[usize]) -> Result<()> {
+    fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
         if self.running.is_over() && !self.modules.is_empty() {
             return self.leave(members);
         }
         let edits: Vec<(u32, &Edit)> = members.iter().zip(1..).map(|(m, n)| (n, &self.mutants[*m].edit)).collect();
-        match forge.schemata(&edits, false, Effort::Quick, false)? {
+        match module_builder.schemata(&edits, false, Effort::Quick, false)? {
             Ok(woven) => {
                 let program = self.load(&woven.code)?;
                 let numbers = members.iter().copied().zip(1..).collect();
@@ -134,12 +139,12 @@ impl<'m> Arena<'m> {
                 [one] => {
                     self.refused[*one] = Some(format!("it cannot be built for the simulator: {why}"));
                     // The original is needed all the same.
-                    if self.modules.is_empty() { self.weave(forge, &[]) } else { Ok(()) }
+                    if self.modules.is_empty() { self.weave(module_builder, &[]) } else { Ok(()) }
                 }
                 _ => {
                     let (a, b) = members.split_at(members.len() / 2);
-                    self.weave(forge, a)?;
-                    self.weave(forge, b)
+                    self.weave(module_builder, a)?;
+                    self.weave(module_builder, b)
                 }
             },
         }
@@ -151,7 +156,7 @@ impl<'m> Arena<'m> {
     }
 
     /// What cannot share a module: a change of the launch runs the original, a private variable has a module of its own.
-    fn alone(&mut self, forge: &Forge<'_, '_>, m: usize) -> Result<()> {
+    fn alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: usize) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[m].edit else {
             self.modules[0].numbers.insert(m, 0);
             return Ok(());
@@ -160,7 +165,7 @@ impl<'m> Arena<'m> {
             return self.leave(&[m]);
         }
         let bytes = if matches!(variable, LocalVariable::Argument(_)) { PRIVATE } else { 0 };
-        match forge.private(variable, bytes, Effort::Quick)? {
+        match module_builder.private(variable, bytes, Effort::Quick)? {
             Ok(Ok(woven)) => {
                 let program = self.load(&woven.code)?;
                 self.modules.push(Held { woven, program, numbers: HashMap::from([(m, 0)]) });
@@ -224,9 +229,15 @@ impl<'m> Arena<'m> {
             outputs: self.outputs.to_vec(),
         };
         let Some(first) = self.modules.first() else { return Ok(killed) };
-        let trying = Trying { repeats: 1, timeout: limit };
-        let trial =
-            baseline::attempt(&mut self.simulator, first.program, &first.woven, self.running.layout, (0, &test), trying)?;
+        let trying = BaselineOptions { repeats: 1, timeout: limit };
+        let trial = baseline::attempt(
+            &mut self.simulator,
+            first.program,
+            &first.woven,
+            self.running.layout,
+            (0, &test),
+            trying,
+        )?;
         if trial.dropped.is_some() {
             return Ok(killed);
         }
@@ -242,7 +253,7 @@ impl<'m> Arena<'m> {
                         _ => None,
                     },
                     runs: vec![true],
-                    fate: Fate::default(),
+                    fate: MutantOutcome::default(),
                     pairs: 0,
                 })
                 .collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::coverage::build::Assay;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::generate::interface_file::Wishes;
 use crate::generate::resize_buffers;
@@ -26,9 +26,9 @@ pub trait Proposer {
     fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
 
     /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
-    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
+    fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
 
-    /// What came of the launch proposed last, mended or not: whether it was of use.
+    /// What came of the launch proposed last, repaired or not: whether it was of use.
     fn ran(&mut self, launch: &Launch, useful: bool);
 }
 
@@ -43,7 +43,7 @@ impl Proposer for Nobody {
         None
     }
 
-    fn mend(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
+    fn avoid_fault(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
         None
     }
 
@@ -60,14 +60,14 @@ pub struct Marked {
 impl Marked {
     /// # Errors
     /// `Internal` if a pass fails.
-    pub fn new(assay: &Assay<'_>, mutants: &[&Mutant]) -> Result<Marked> {
+    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &[&Mutant]) -> Result<Marked> {
         let members: Vec<usize> = (0..mutants.len()).filter(|m| mutants[*m].edit.is_woven()).collect();
         let edit = |m: &usize| (*m as u32, &mutants[*m].edit, mutants[*m].is_structural);
         let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
-        let module = assay.module.clone();
-        infection::mark(&module, &assay.sites, &edits)?;
-        let promoted = promoted::promote(&module, &assay.entry, &assay.machine)?;
-        Ok(Marked { program: reader::read(&promoted, &assay.entry)?, members })
+        let module = under_test.module.clone();
+        infection::mark(&module, &under_test.sites, &edits)?;
+        let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
+        Ok(Marked { program: reader::read(&promoted, &under_test.entry)?, members })
     }
 }
 
@@ -126,7 +126,7 @@ impl Proposer for Solver<'_> {
         Some(launch)
     }
 
-    fn mend(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
+    fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
         resize_buffers::refitted(&self.marked.program, self.interface, launch, end)
     }
 

@@ -7,11 +7,11 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 use super::check::{Length, Want, checked};
+use super::early_exit::Exit;
 use super::emit::Emitter;
 use super::iteration::Counters;
-use super::early_exit::Exit;
-use super::objects::{Objects, Origin};
 use super::memory_orders;
+use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
 use super::values::{self, instructions};
 use crate::error::{Error, Result};
@@ -155,7 +155,8 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], count
                 // SAFETY: alive and a fence.
                 let order = memory_orders::number(unsafe { LLVMGetOrdering(inst.0) });
                 // Local and global memory.
-                let arguments = [number(site), number(3), number(order), number(scope_number(memory_orders::scope(inst)))];
+                let arguments =
+                    [number(site), number(3), number(order), number(scope_number(memory_orders::scope(inst)))];
                 e.hook(hook::FENCE, e.void(), &arguments);
                 continue;
             }

@@ -4,11 +4,11 @@ use llvm_sys::LLVMIntPredicate::LLVMIntSLT;
 use llvm_sys::core::*;
 
 use super::blocks;
-use super::emit::Emitter;
-use super::iteration::{self, Counters};
 use super::early_exit::Exit;
-use super::sites::Sites;
+use super::emit::Emitter;
 use super::group_sync::Meeting;
+use super::iteration::{self, Counters};
+use super::sites::Sites;
 use crate::instrument::guard::loops::Loops;
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::abi::hook;

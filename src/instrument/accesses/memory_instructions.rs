@@ -4,8 +4,8 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 
 use super::inner_arrays;
-use super::objects::Origin;
 use super::memory_orders;
+use super::objects::Origin;
 use super::sites::{Shape, Sites};
 use super::values::instructions;
 use crate::kernel::ir::{Function, Inst};

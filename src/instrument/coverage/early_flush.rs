@@ -8,7 +8,7 @@ use inkwell::passes::PassBuilderOptions;
 
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::sites::Sites;
-use crate::cfg::uniformity::Varying;
+use crate::cfg::uniformity::Uniformity;
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Inst};
 use crate::lower::spirv;
@@ -74,7 +74,7 @@ fn doubtful(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<BlockIndex>> 
     promoted
         .run_passes("function(sroa<preserve-cfg>)", &spirv::machine()?, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
-    let varying = Varying::of(&promoted, sites);
+    let varying = Uniformity::of(&promoted, sites);
     let kernel = &sites.functions[0];
     let dependences = kernel.dominance.control_dependences(&kernel.cfg);
     let mut doubtful: BTreeSet<BlockIndex> = BTreeSet::new();

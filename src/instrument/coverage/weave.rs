@@ -64,7 +64,7 @@ impl CoveragePlan {
                 "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
                 sites.functions[f].cfg.function
             ))
-            .mend("`kassay run` and `kassay lower` without --coverage take the kernel as it is"));
+            .help("`kassay run` and `kassay lower` without --coverage take the kernel as it is"));
         }
         let pointers = weaver.thread_pointer(&functions, &needs);
         for (f, plan) in self.functions.iter().enumerate() {

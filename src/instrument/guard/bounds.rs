@@ -7,8 +7,8 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use super::guarded_instructions::{Access, Length, Range};
 use super::emit::Emitter;
+use super::guarded_instructions::{Access, Length, Range};
 use super::pointers::{Distance, Object, opcode, space};
 use crate::error::Result;
 use crate::instrument::layout::{GuardLayout, argument};

@@ -9,8 +9,8 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::guarded_instructions::{self, Division};
 use super::emit::Emitter;
+use super::guarded_instructions::{self, Division};
 use crate::error::Result;
 use crate::kernel::ir;
 

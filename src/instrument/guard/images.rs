@@ -61,7 +61,7 @@ fn extents(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Lanes of a 32-bit integer or a vector of such.
+/// StartingExecutors of a 32-bit integer or a vector of such.
 fn lanes(value: LLVMValueRef) -> Option<u32> {
     // SAFETY: alive; elements are asked of vectors, widths of integers.
     unsafe {

@@ -6,12 +6,12 @@
 //! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
 //! loops then, and pointers lead back to what they point into.
 
-pub(super) mod guarded_instructions;
 mod bounds;
 mod builtin_accesses;
 mod division;
 mod emit;
 mod fuel;
+pub(super) mod guarded_instructions;
 mod images;
 mod locals;
 pub(super) mod loops;

@@ -13,9 +13,9 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use super::edit::{Edit, Expr};
 use super::expr::{At, Hazard};
+use super::ir_tools::{self, Tools, type_of};
 use super::resolve::{Changes, Of, Resolved, resolve};
 use super::thread_arguments;
-use super::ir_tools::{self, Tools, type_of};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
@@ -80,7 +80,8 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let tools = Tools::new(module);
-    let probes: Vec<LLVMValueRef> = resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&tools, *f)).collect();
+    let probes: Vec<LLVMValueRef> =
+        resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&tools, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
     watch(&resolved, &tools, &structural, &sink)?;
@@ -211,7 +212,9 @@ impl Prober<'_> {
         shown: &mut Shown,
     ) -> Result<()> {
         let ty = type_of(original);
-        if self.structural[of.owner] || !(ir_tools::is_integer(ty) || ir_tools::is_float(ty) || ir_tools::is_pointer(ty)) {
+        if self.structural[of.owner]
+            || !(ir_tools::is_integer(ty) || ir_tools::is_float(ty) || ir_tools::is_pointer(ty))
+        {
             shown.always(of.owner, BOTH);
             return Ok(());
         }

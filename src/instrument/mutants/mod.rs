@@ -1,15 +1,15 @@
 //! Weaving mutants: edits as plain data, and the passes that put them into a module.
 
-pub mod single;
 pub mod edit;
 mod expr;
 pub mod infection;
+pub(super) mod ir_tools;
 mod private_calls;
 pub mod privatise;
 mod resolve;
 pub mod schemata;
+pub mod single;
 mod thread_arguments;
-pub(super) mod ir_tools;
 mod weaver;
 
 pub use edit::{

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use inkwell::module::Module;
 
 use super::edit::{Edit, Place};
+use super::ir_tools::Tools;
 use super::resolve::resolve;
 use super::thread_arguments;
-use super::ir_tools::Tools;
 use super::weaver::{Force, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};

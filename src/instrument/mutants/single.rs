@@ -3,8 +3,8 @@
 use inkwell::module::Module;
 
 use super::edit::Edit;
-use super::resolve::resolve;
 use super::ir_tools::Tools;
+use super::resolve::resolve;
 use super::weaver::{Force, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;

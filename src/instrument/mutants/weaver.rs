@@ -6,8 +6,8 @@ use llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 
 use super::edit::{Action, EdgeChange, Expr};
 use super::expr::{At, Hazard};
-use super::resolve::{Changes, EdgeChanges, Of};
 use super::ir_tools::{self, Tools, type_of};
+use super::resolve::{Changes, EdgeChanges, Of};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Inst, is_bool};
 

@@ -36,6 +36,6 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
             "the kernel `{}` takes {count} pointers in structs and variables of the program, more than {MOST}",
             interface.name
         ))
-        .mend("pass them as elements of fewer buffers")),
+        .help("pass them as elements of fewer buffers")),
     }
 }

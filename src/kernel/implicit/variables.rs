@@ -91,8 +91,8 @@ fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
 
 /// What a variable holds when the program is loaded.
 fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<Vec<u8>> {
-    let refused = |what: String, mend: &str| {
-        let error = Error::caller(what).mend(mend);
+    let refused = |what: String, help: &str| {
+        let error = Error::caller(what).help(help);
         match ir::global_location(variable) {
             Some(l) => error.details(format!("declared at {}:{}", l.file, l.line)),
             None => error,
@@ -197,7 +197,7 @@ fn thread(module: &Module<'_>, kernel: &str, variable: LLVMValueRef, label: &str
             "the kernel takes the address of the function `{}`, which uses the program-scope variable `{label}`",
             f.name()
         ))
-        .mend("OpenCL C has no pointers to functions; call the function itself"));
+        .help("OpenCL C has no pointers to functions; call the function itself"));
     }
     // SAFETY: alive; the old functions go when nothing calls them any more.
     unsafe {

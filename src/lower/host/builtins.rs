@@ -93,7 +93,7 @@ fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
 
 fn missing(what: String) -> Error {
     Error::environment(what)
-        .mend(format!("install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"))
+        .help(format!("install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"))
 }
 
 /// Where libclc's bitcode for NVPTX is.
@@ -350,7 +350,7 @@ fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
     let mut all: Vec<String> = names.iter().map(shown).collect();
     all.dedup();
     Error::internal(format!("{place}the simulator has no {}", all.join(", no ")))
-        .mend("leave that out of what is run here, or run the kernel on an OpenCL device (--device opencl)")
+        .help("leave that out of what is run here, or run the kernel on an OpenCL device (--device opencl)")
 }
 
 /// Declares functions, so that linking brings their bodies; of whatever type, because the body decides.

@@ -10,7 +10,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use super::{abi, plain, runtime_support, wrapper};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
-use crate::lower::guarded::{self, Limit};
+use crate::lower::forked::{self, Limit};
 
 /// How much is done for fast code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -54,7 +54,7 @@ pub fn machine(effort: Effort) -> Result<TargetMachine> {
     let triple = TargetMachine::get_default_triple();
     let missing = |why: String| {
         Error::environment(format!("this LLVM cannot emit code for this host: {why}"))
-            .mend("install LLVM 22 for this machine's architecture (Debian: llvm-22-dev)")
+            .help("install LLVM 22 for this machine's architecture (Debian: llvm-22-dev)")
     };
     let target = Target::from_triple(&triple).map_err(|e| missing(e.to_string()))?;
     let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
@@ -92,7 +92,7 @@ pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs, or if the object would call anything else.
 pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
-    guarded::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
+    forked::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
 }
 
 /// What is made, for messages.

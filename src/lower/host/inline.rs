@@ -38,7 +38,7 @@ pub fn refuse_large(module: &Module<'_>, entry: &str) -> Result<()> {
     Err(Error::caller(format!(
         "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MOST} at most"
     ))
-    .mend("use an OpenCL device for this kernel, or a smaller variant of it"))
+    .help("use an OpenCL device for this kernel, or a smaller variant of it"))
 }
 
 /// Leaves of all functions with a body the kernel alone, if none calls itself.

@@ -94,10 +94,10 @@ fn refuse_pointers(module: &Module<'_>) -> Result<()> {
             return Err(Error::caller(format!(
                 "the kernel holds inline assembly{place}, which the simulator cannot run"
             ))
-            .mend("write it in OpenCL C, or leave it out with a macro (-D)"));
+            .help("write it in OpenCL C, or leave it out with a macro (-D)"));
         }
         return Err(Error::caller(format!("the kernel calls through a pointer to a function{place}"))
-            .mend("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name; call the function itself"));
+            .help("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name; call the function itself"));
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
             let name = variable.get_name().to_string_lossy();
             let what =
                 format!("the kernel uses the program-scope variable `{name}`, which the simulator does not take");
-            return Err(Error::caller(what).mend("pass it as an argument, or declare it `constant`"));
+            return Err(Error::caller(what).help("pass it as an argument, or declare it `constant`"));
         }
     }
     Ok(())
@@ -127,7 +127,7 @@ fn check(module: &Module<'_>, entry: &str) -> Result<()> {
         let name = f.name();
         if f.has_body() {
             return Err(Error::caller(format!("`{name}` cannot be inlined into the kernel: it calls itself"))
-                .mend("OpenCL C forbids recursion (section 6.11 of OpenCL C 3.0); use a loop"));
+                .help("OpenCL C forbids recursion (section 6.11 of OpenCL C 3.0); use a loop"));
         }
         // SAFETY: alive.
         let used = unsafe { !LLVMGetFirstUse(f.0).is_null() };

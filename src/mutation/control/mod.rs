@@ -4,9 +4,9 @@
 //! Must never know: how edits become IR.
 
 pub mod boundary;
-pub mod short_circuits;
 pub mod conditions;
 pub mod effects;
 pub mod formula;
 pub mod short_circuit_decisions;
+pub mod short_circuits;
 pub mod text;

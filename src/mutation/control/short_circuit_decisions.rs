@@ -1,8 +1,8 @@
 //! The short-circuit decisions of a function: formulas of the source with the circuits that compute them.
 
-use super::short_circuits::{Candidates, Circuit};
 use super::effects::Body;
 use super::formula::{Written, without_parentheses};
+use super::short_circuits::{Candidates, Circuit};
 use super::text::{self, Piece};
 use crate::kernel::ast::{Ast, Function, Node};
 use crate::kernel::constant_switch;

@@ -9,12 +9,12 @@ use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
-use super::module_builder::{Effort, Forge, Refusable, Woven};
+use super::baseline::{self, BaselineOptions, Running, TestBaseline};
+use super::module_builder::{Effort, ModuleBuilder, Refusable, Woven};
+use super::module_sizing;
 use super::mutant::Mutant;
 use super::runner::{self, Case, Cost};
-use super::module_sizing;
-use super::baseline::{self, Running, Trial, Trying};
-use super::verdict::Fate;
+use super::verdict::MutantOutcome;
 
 mod modules;
 
@@ -70,7 +70,7 @@ pub struct Reach {
 
 /// A kernel's mutants at work. `L`: told of every fate as soon as it stands.
 pub struct Engine<'a, 'c> {
-    pub forge: Forge<'a, 'c>,
+    pub module_builder: ModuleBuilder<'a, 'c>,
     pub lanes: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
     pub mutants: &'a [Mutant],
@@ -79,7 +79,7 @@ pub struct Engine<'a, 'c> {
     pub options: Options,
     pub expense: Expense,
     /// The tests that count, tried on the original.
-    trials: Vec<Trial<'a>>,
+    baselines: Vec<TestBaseline<'a>>,
     /// Of every test: why it was dropped.
     pub dropped: Vec<Option<String>>,
     /// The module of all mutants (of the first [`MOST`]), kept while it is of use.
@@ -104,29 +104,29 @@ const MOST: usize = 1500;
 
 impl<'a, 'c> Engine<'a, 'c> {
     pub fn new(
-        forge: Forge<'a, 'c>,
+        module_builder: ModuleBuilder<'a, 'c>,
         lanes: Vec<Box<dyn Executor>>,
         tests: &'a [Test],
         mutants: &'a [Mutant],
         options: Options,
     ) -> Engine<'a, 'c> {
         let running = Running {
-            layout: forge.layout,
+            layout: module_builder.layout,
             repeats: options.repeats,
             full_matrix: options.full_matrix,
             factor: options.factor,
-            required_local: forge.assay.interface.required_local,
+            required_local: module_builder.under_test.interface.required_local,
             end: options.end,
         };
         Engine {
-            forge,
+            module_builder,
             lanes,
             tests,
             mutants,
             prunable: vec![false; mutants.len()],
             options,
             expense: Expense::default(),
-            trials: Vec::new(),
+            baselines: Vec::new(),
             dropped: vec![None; tests.len()],
             whole: None,
             running,
@@ -141,8 +141,8 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.for_pairs
     }
 
-    pub fn trials(&self) -> &[Trial<'a>] {
-        &self.trials
+    pub fn baselines(&self) -> &[TestBaseline<'a>] {
+        &self.baselines
     }
 
     pub fn running(&self) -> &Running {
@@ -187,23 +187,29 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.whole_build = begun.elapsed();
         self.batched = batched;
         let begun = Instant::now();
-        let trying = Trying { repeats: self.options.repeats, timeout: self.options.timeout };
-        let mut trials = Vec::new();
+        let trying = BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout };
+        let mut baselines = Vec::new();
         for (i, test) in self.tests.iter().enumerate() {
             if self.running.is_over() {
                 self.dropped[i] = Some(runner::UNTRIED.to_owned());
                 continue;
             }
             let program = whole.programs[0];
-            let trial =
-                baseline::attempt(self.lanes[0].as_mut(), program, &whole.woven, self.forge.layout, (i, test), trying)?;
+            let baseline = baseline::attempt(
+                self.lanes[0].as_mut(),
+                program,
+                &whole.woven,
+                self.module_builder.layout,
+                (i, test),
+                trying,
+            )?;
             self.expense.executions += 1 + u64::from(trying.repeats);
-            match &trial.dropped {
+            match &baseline.dropped {
                 Some(reason) => self.dropped[i] = Some(reason.clone()),
-                None => trials.push(trial),
+                None => baselines.push(baseline),
             }
         }
-        self.trials = trials;
+        self.baselines = baselines;
         self.expense.run += begun.elapsed();
         self.whole = Some(whole);
         Ok(())
@@ -215,8 +221,8 @@ impl<'a, 'c> Engine<'a, 'c> {
         let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
         let begun = Instant::now();
         let woven = match self.options.strategy {
-            Strategy::Schemata => self.forge.schemata(&edits, pairs, effort, batched),
-            Strategy::Rebuild => self.forge.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
+            Strategy::Schemata => self.module_builder.schemata(&edits, pairs, effort, batched),
+            Strategy::Rebuild => self.module_builder.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
         }?;
         let whole = self.load(woven, numbers);
         self.expense.build += begun.elapsed();
@@ -260,7 +266,7 @@ impl<'a, 'c> Engine<'a, 'c> {
     /// # Errors
     /// `Internal` if the probes cannot be built; of the environment.
     pub fn reach(&mut self, wanted: &[usize]) -> Result<Vec<Reach>> {
-        let tests = self.trials.len();
+        let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
         let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
@@ -275,7 +281,7 @@ impl<'a, 'c> Engine<'a, 'c> {
                 .zip(1..)
                 .map(|(i, n)| (n, &self.mutants[wanted[*i]].edit, self.mutants[wanted[*i]].is_structural))
                 .collect();
-            let (code, layout) = self.forge.infection(&edits)?;
+            let (code, layout) = self.module_builder.infection(&edits)?;
             let program = self.lanes[0].load(&code)?;
             self.expense.build += begun.elapsed();
             self.expense.builds += 1;
@@ -285,14 +291,14 @@ impl<'a, 'c> Engine<'a, 'c> {
                     part.iter().for_each(|i| found[*i].reached[t] = false);
                     continue;
                 }
-                let trial = &self.trials[t];
+                let baseline = &self.baselines[t];
                 let options = RunOptions {
                     timeout: self.options.timeout,
                     repeats: 1,
                     probe_words: Some(layout.words()),
                     outputs: false,
                 };
-                let seen = match self.lanes[0].run(program, &trial.test.launch, &options)? {
+                let seen = match self.lanes[0].run(program, &baseline.test.launch, &options)? {
                     Ok(observation) => layout.read(&observation.probe),
                     // Nothing is known then, so nothing is left out.
                     Err(_) => continue,
@@ -320,16 +326,17 @@ impl<'a, 'c> Engine<'a, 'c> {
         &mut self,
         cases: Vec<(Vec<usize>, Vec<bool>)>,
         pairs: bool,
-        decided: &(dyn Fn(usize, &Fate) -> Result<()> + Sync),
-    ) -> Result<Vec<Fate>> {
-        let mut fates = vec![Fate::default(); cases.len()];
+        decided: &(dyn Fn(usize, &MutantOutcome) -> Result<()> + Sync),
+    ) -> Result<Vec<MutantOutcome>> {
+        let mut fates = vec![MutantOutcome::default(); cases.len()];
         let (mut plain, mut private, mut woven) = (Vec::new(), Vec::new(), Vec::new());
         for (index, (parts, runs)) in cases.iter().enumerate() {
             let launch = parts.iter().find_map(|m| match &self.mutants[*m].edit {
                 Edit::Launch(change) => Some(*change),
                 _ => None,
             });
-            let mut case = Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: Fate::default(), pairs: 0 };
+            let mut case =
+                Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: MutantOutcome::default(), pairs: 0 };
             if !runs.iter().any(|r| *r) {
                 if self.dropped.iter().flatten().any(|why| why == runner::UNTRIED) {
                     case.fate.leave(runner::LATE);
@@ -401,7 +408,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         }
         let executors = self.lanes.iter_mut().map(|lane| lane.as_mut() as &mut dyn Executor);
         let mut lanes: Vec<(&mut dyn Executor, ProgramId)> = executors.zip(module.programs.iter().copied()).collect();
-        let cost = runner::run(&mut lanes, &module.woven, &self.trials, cases, &self.running, tell)?;
+        let cost = runner::run(&mut lanes, &module.woven, &self.baselines, cases, &self.running, tell)?;
         self.spend(cost);
         Ok(())
     }
@@ -430,12 +437,12 @@ impl<'a, 'c> Engine<'a, 'c> {
         };
         let begun = Instant::now();
         // One mutant runs a few times: optimising its module pays only for launches that take long without.
-        let runs = module_sizing::price(&self.trials, std::slice::from_ref(case), true, |t| t.run_time);
+        let runs = module_sizing::price(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
             Strategy::Schemata if runs * self.options.repeats < self.whole_build => Effort::Quick,
             _ => Effort::Optimised,
         };
-        let module = match self.forge.private(variable, bytes, effort)? {
+        let module = match self.module_builder.private(variable, bytes, effort)? {
             Ok(woven) => self.load(woven, BTreeMap::new()),
             Err(reason) => {
                 case.fate.ignore(&reason);

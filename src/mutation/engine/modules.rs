@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-use super::super::module_builder::Effort;
-use super::super::runner::{self, Case};
-use super::super::module_sizing::{self, Sizes};
 use super::super::baseline;
+use super::super::module_builder::Effort;
+use super::super::module_sizing::{self, Sizes};
+use super::super::runner::{self, Case};
 use super::{Engine, MOST, Whole};
 
 impl Engine<'_, '_> {
@@ -20,7 +20,7 @@ impl Engine<'_, '_> {
         pairs: bool,
         tell: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        let whole_price = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        let whole_price = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
         let in_whole = |engine: &Self, case: &Case| {
             engine.whole.as_ref().is_some_and(|w| {
                 all[case.index].0.iter().all(|m| w.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
@@ -120,8 +120,8 @@ impl Engine<'_, '_> {
             self.distrusted(cases, all, tell, sizes)?;
             return Ok(begun.elapsed());
         };
-        let here = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| times[&t.position]);
-        let there = module_sizing::price(&self.trials, cases, self.options.full_matrix, |t| t.run_time);
+        let here = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| times[&t.position]);
+        let there = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
         sizes.ran(cases.len(), here);
         if sizes.has_whole() && there < here {
             self.on_whole(cases, all, tell)?;
@@ -149,10 +149,10 @@ impl Engine<'_, '_> {
     fn time(&mut self, module: &Whole) -> Result<Option<BTreeMap<usize, Duration>>> {
         let begun = Instant::now();
         let mut times = BTreeMap::new();
-        for trial in &self.trials {
+        for baseline in &self.baselines {
             self.expense.executions += 1;
-            match baseline::time(self.lanes[0].as_mut(), module.programs[0], trial, &self.running)? {
-                Some(time) => times.insert(trial.position, time),
+            match baseline::time(self.lanes[0].as_mut(), module.programs[0], baseline, &self.running)? {
+                Some(time) => times.insert(baseline.position, time),
                 None => return Ok(None),
             };
         }

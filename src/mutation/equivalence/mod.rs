@@ -5,10 +5,10 @@
 //! that leaves ([`prove`]): it is asked of what no test detects, as a mutant that a test kills is not equivalent. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
 //! integer arithmetic (invariant 13 of ARCHITECTURE.md).
 
+mod canonical_order;
 pub mod licences;
 pub mod normal;
 pub mod opaque_calls;
-mod canonical_order;
 mod parts;
 
 use std::collections::HashMap;

@@ -11,7 +11,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::transforms::pass_builder::*;
 
 use super::opaque_calls::{self, Opaque};
-use super::{licences, canonical_order};
+use super::{canonical_order, licences};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function, Inst};

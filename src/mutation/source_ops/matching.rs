@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use llvm_sys::LLVMOpcode as Op;
 
-use super::instructions::{Class, Code, Instruction, Ty, same_file};
 use super::constants;
 use super::instances::{self, Candidate};
+use super::instructions::{Class, Code, Instruction, Ty, same_file};
 use super::kinds::{BinaryOp, OperationKind};
 use super::negation;
 use super::syntax::{self, State, Written};

@@ -6,19 +6,19 @@
 //!
 //! Not for what is done to an operation (`operators`).
 
-mod without_ast;
-pub mod instructions;
 pub mod constants;
 mod instances;
+pub mod instructions;
 pub mod kinds;
 pub mod literals;
 mod matching;
 mod negation;
 mod syntax;
 pub mod tokens;
+mod without_ast;
 
-pub use instructions::{Class, Ty};
 pub use constants::Folded;
+pub use instructions::{Class, Ty};
 pub use kinds::{BinaryOp, CompareOp, OperationKind};
 pub use literals::{Literal, literals};
 

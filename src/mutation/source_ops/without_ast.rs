@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use llvm_sys::LLVMOpcode as Op;
 
-use super::instructions::{Class, Code, Constant, Ty};
 use super::instances::{self, Candidate, Hints};
+use super::instructions::{Class, Code, Constant, Ty};
 use super::kinds::{BinaryOp, OperationKind};
 use super::tokens::{Token, Tokens};
 use super::{Implementation, Left, Operation, Operations};

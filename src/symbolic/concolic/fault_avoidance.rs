@@ -1,11 +1,11 @@
 //! Launches that do what no kernel may, changed so that they do not: the divisor that was 0, the index that lay outside is traced back to
 //! the input that it comes from, and solved for. What goes wrong after it comes next.
 
-use super::local_search::{self, Values};
 use super::inputs;
+use super::local_search::{self, Values};
 use super::machine::{self, Setup};
-use super::proposal::Changes;
 use super::path_query::{Asked, Freedom};
+use super::proposal::Changes;
 use super::trace::{Class, Trace};
 use super::variables::Variables;
 use super::{Engine, Limits};
@@ -16,7 +16,7 @@ use crate::suite::launch::{ArgValue, Launch};
 /// So many things that go wrong are put right in one launch that the caller asks for, and in one on the way to somewhere else.
 const MOST_FAULTS: usize = 48;
 const FAULTS_ON_THE_WAY: usize = 8;
-/// Launches on the way that are mended.
+/// Launches on the way that are repaired.
 const MOST_ON_THE_WAY: u32 = 200;
 /// What may change, in the order in which it is tried. The NDRange and the lengths of buffers stay: they are not to blame.
 const FREEDOMS: [Freedom; 4] = [Freedom::Mending, Freedom::Contents, Freedom::Same, Freedom::Values];
@@ -27,20 +27,20 @@ const NOBODY: [[u64; 3]; 2] = [[0; 3]; 2];
 impl Engine<'_> {
     /// The launch with other scalars and contents, such that no work-item does what no kernel may as far as its interpretation tells.
     /// `None` if that is not found, or it does nothing of that kind as it is.
-    pub fn mend(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        self.mended(launch, MOST_FAULTS, limits)
+    pub fn avoid_fault(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
+        self.repaired(launch, MOST_FAULTS, limits)
     }
 
     /// The same of a launch that goes where it should, and then does what no kernel may.
-    pub(super) fn mend_on_the_way(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        if self.statistics.mended >= MOST_ON_THE_WAY.into() {
+    pub(super) fn avoid_fault_on_path(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
+        if self.statistics.repaired >= MOST_ON_THE_WAY.into() {
             return None;
         }
-        self.statistics.mended += 1;
-        self.mended(launch, FAULTS_ON_THE_WAY, limits)
+        self.statistics.repaired += 1;
+        self.repaired(launch, FAULTS_ON_THE_WAY, limits)
     }
 
-    fn mended(&mut self, launch: &Launch, most: usize, limits: &Limits) -> Option<Launch> {
+    fn repaired(&mut self, launch: &Launch, most: usize, limits: &Limits) -> Option<Launch> {
         self.limit(limits);
         let mut launch = launch.clone();
         let mut has_changed = false;

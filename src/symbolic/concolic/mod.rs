@@ -7,17 +7,17 @@
 
 mod access;
 mod calls;
-mod local_search;
+mod fault_avoidance;
 mod inputs;
 mod instruction;
 mod item;
+mod local_search;
 mod machine;
 mod memory;
-mod fault_avoidance;
-mod proposal;
 mod path_query;
-mod search;
 mod product_graph;
+mod proposal;
+mod search;
 mod trace;
 mod value;
 mod variables;
@@ -31,9 +31,9 @@ pub use self::proposal::{Element, Proposal};
 
 use self::inputs::Inputs;
 use self::machine::Setup;
+use self::product_graph::States;
 use self::proposal::Changes;
 use self::search::Candidate;
-use self::product_graph::States;
 use self::trace::Run;
 use self::variables::Variables;
 use crate::kernel::interface::Interface;

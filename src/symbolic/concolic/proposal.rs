@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::local_search::Values;
 use super::inputs::{self, Inputs};
+use super::local_search::Values;
 use super::memory::LARGEST;
 use crate::suite::launch::{ArgValue, Launch, NdRange};
 

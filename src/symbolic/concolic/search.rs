@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::local_search::{self, Values};
 use super::inputs;
+use super::local_search::{self, Values};
 use super::machine::{self, Setup};
-use super::proposal::{Changes, Proposal};
 use super::path_query::{Asked, Freedom, Question};
 use super::product_graph::UNREACHABLE;
+use super::proposal::{Changes, Proposal};
 use super::trace::{Entry, Run, Trace};
 use super::variables::Variables;
 use super::{Engine, Limits, Node, hash_of};
@@ -489,7 +489,7 @@ impl Engine<'_> {
             self.launches.insert(hash_of(&launch), false);
             // What lies beyond is reached for the first time, by contents that nobody chose for it.
             let parent = self.nodes[candidate.node].launch.clone();
-            if let Some(mended) = self.mend_on_the_way(&launch, limits)
+            if let Some(mended) = self.avoid_fault_on_path(&launch, limits)
                 && let Some(others) = Changes::between(&parent, &mended, &self.inputs)
             {
                 run = self.interpret(&mended, expected, whose, limits.end);

@@ -6,13 +6,13 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
 /// The terms that were made so. Unsatisfiable ones were so before.
 #[derive(Default)]
-pub struct Rough {
+pub struct FloatAbstraction {
     done: HashMap<Term, Term>,
     /// Terms below this rank have been looked at.
     seen: usize,
 }
 
-impl Rough {
+impl FloatAbstraction {
     /// The term with a symbol for each thing that is asked of a float.
     pub fn of(&mut self, terms: &mut Terms, term: Term) -> Term {
         let mut fresh: Vec<(Term, Sort)> = Vec::new();

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::encode::{Encoded, Phi, Way};
+use super::float_abstraction::FloatAbstraction;
 use super::unsat_core::Background;
-use super::float_abstraction::Rough;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 
@@ -48,7 +48,7 @@ struct Guess {
 pub fn find(
     encoded: &mut Encoded<'_>,
     background: &[Background],
-    rough: &mut Rough,
+    abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> Vec<Invariant> {
     let mut guesses = Vec::new();
@@ -59,7 +59,7 @@ pub fn find(
     }
     let known: Vec<Term> = background.iter().map(|b| b.holds).collect();
     let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
-    while drop_broken(encoded, &mut guesses, &known, rough, &limits) {
+    while drop_broken(encoded, &mut guesses, &known, abstraction, &limits) {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
             // What was not checked against all that stayed is not proved.
             return Vec::new();
@@ -93,7 +93,7 @@ fn drop_broken(
     encoded: &mut Encoded<'_>,
     guesses: &mut Vec<Guess>,
     known: &[Term],
-    rough: &mut Rough,
+    abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> bool {
     let before = guesses.len();
@@ -104,7 +104,7 @@ fn drop_broken(
                 if is_back { first.nexts.len() } else { first.starts.len() }
             };
             for edge in 0..count {
-                check(encoded, guesses, known, rough, limits, (number, is_back, edge));
+                check(encoded, guesses, known, abstraction, limits, (number, is_back, edge));
             }
         }
     }
@@ -116,7 +116,7 @@ fn check(
     encoded: &mut Encoded<'_>,
     guesses: &mut Vec<Guess>,
     known: &[Term],
-    rough: &mut Rough,
+    abstraction: &mut FloatAbstraction,
     limits: &Limits,
     (number, is_back, edge): (usize, bool, usize),
 ) {
@@ -141,11 +141,11 @@ fn check(
             let name = format!("broken {i}");
             let bit = encoded.terms.symbol(name.clone(), Sort::Bits(1));
             conditions.push(encoded.terms.compare(Operation::Eq, bit, broken));
-            names.push((*i, name, rough.of(&mut encoded.terms, broken)));
+            names.push((*i, name, abstraction.of(&mut encoded.terms, broken)));
         }
         conditions.push(any);
         // The guesses are about integers; what floats decide may go either way.
-        let conditions: Vec<Term> = conditions.into_iter().map(|c| rough.of(&mut encoded.terms, c)).collect();
+        let conditions: Vec<Term> = conditions.into_iter().map(|c| abstraction.of(&mut encoded.terms, c)).collect();
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::program::{End, Program};
 
 /// A natural loop: what its header dominates and what comes back to it.
-pub struct Circle {
+pub struct LoopNode {
     pub header: usize,
     pub blocks: BTreeSet<usize>,
     pub parent: Option<usize>,
@@ -15,8 +15,8 @@ pub struct Circle {
     pub order: Vec<usize>,
 }
 
-pub struct Nest {
-    pub circles: Vec<Circle>,
+pub struct LoopNest {
+    pub nodes: Vec<LoopNode>,
     /// By header.
     pub by_header: HashMap<usize, usize>,
     /// Blocks outside of all loops, and headers of the outermost.
@@ -34,9 +34,9 @@ pub fn successors(end: &End) -> Vec<usize> {
     all
 }
 
-impl Nest {
+impl LoopNest {
     /// `None` if control flow comes back to a place that is no loop's only entry.
-    pub fn of(program: &Program) -> Option<Nest> {
+    pub fn of(program: &Program) -> Option<LoopNest> {
         let order = reverse_postorder(program);
         let mut position = vec![usize::MAX; program.blocks.len()];
         for (i, block) in order.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Nest {
                 }
             }
         }
-        let mut circles: Vec<Circle> = Vec::new();
+        let mut nodes: Vec<LoopNode> = Vec::new();
         let mut innermost: Vec<Option<usize>> = vec![None; program.blocks.len()];
         // Outer headers come first in the order.
         for header in order.iter().filter(|b| latches.contains_key(b)) {
@@ -68,11 +68,11 @@ impl Nest {
                 }
             }
             let parent = innermost[*header];
-            blocks.iter().for_each(|block| innermost[*block] = Some(circles.len()));
-            circles.push(Circle { header: *header, blocks, parent, latches, order: Vec::new() });
+            blocks.iter().for_each(|block| innermost[*block] = Some(nodes.len()));
+            nodes.push(LoopNode { header: *header, blocks, parent, latches, order: Vec::new() });
         }
-        let by_header: HashMap<usize, usize> = circles.iter().enumerate().map(|(i, c)| (c.header, i)).collect();
-        let mut inside: Vec<Vec<usize>> = vec![Vec::new(); circles.len()];
+        let by_header: HashMap<usize, usize> = nodes.iter().enumerate().map(|(i, c)| (c.header, i)).collect();
+        let mut inside: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
         let mut outside = Vec::new();
         for block in &order {
             let mut into = |place: Option<usize>| match place {
@@ -82,19 +82,19 @@ impl Nest {
             into(innermost[*block]);
             // A header stands for its loop in the one around it.
             if let Some(i) = by_header.get(block) {
-                into(circles[*i].parent);
+                into(nodes[*i].parent);
             }
         }
-        for (circle, order) in circles.iter_mut().zip(inside) {
-            circle.order = order;
+        for (node, order) in nodes.iter_mut().zip(inside) {
+            node.order = order;
         }
-        Some(Nest { circles, by_header, order: outside, predecessors, innermost })
+        Some(LoopNest { nodes, by_header, order: outside, predecessors, innermost })
     }
 
     /// The loops that hold a block but not another one, the innermost first.
     pub fn left_between(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
-        let around = std::iter::successors(self.innermost[inside], |i| self.circles[*i].parent);
-        around.take_while(move |i| !self.circles[*i].blocks.contains(&outside))
+        let around = std::iter::successors(self.innermost[inside], |i| self.nodes[*i].parent);
+        around.take_while(move |i| !self.nodes[*i].blocks.contains(&outside))
     }
 }
 

@@ -16,12 +16,12 @@
 //! left after a constant number of iterations are encoded iteration by iteration ([`encode`]).
 
 mod encode;
+mod float_abstraction;
 mod invariants;
 mod launch;
-mod memory;
 mod loop_nest;
+mod memory;
 mod unsat_core;
-mod float_abstraction;
 mod values;
 
 use std::time::Instant;
@@ -32,7 +32,7 @@ use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
 pub use self::launch::Most;
-pub use self::unsat_core::Fate;
+pub use self::unsat_core::ProofOutcome;
 
 /// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn prove(
     assumptions: &[Assumption],
     sources: &Sources,
     limits: &Limits,
-) -> Vec<Fate> {
+) -> Vec<ProofOutcome> {
     prove_with(program, interface, marks, (assumptions, None), sources, limits)
 }
 
@@ -70,7 +70,7 @@ pub fn prove_within(
     most: Most,
     sources: &Sources,
     limits: &Limits,
-) -> Vec<Fate> {
+) -> Vec<ProofOutcome> {
     prove_with(program, interface, marks, (&[], Some(most)), sources, limits)
 }
 
@@ -81,28 +81,28 @@ fn prove_with(
     (assumptions, most): (&[Assumption], Option<Most>),
     sources: &Sources,
     limits: &Limits,
-) -> Vec<Fate> {
-    let unknown = |reason: &str| Fate::Unknown { reason: reason.to_owned(), bound: None };
-    let Some(nest) = loop_nest::Nest::of(program) else {
+) -> Vec<ProofOutcome> {
+    let unknown = |reason: &str| ProofOutcome::Unknown { reason: reason.to_owned(), bound: None };
+    let Some(loop_nest) = loop_nest::LoopNest::of(program) else {
         return marks.iter().map(|_| unknown("its control flow is no nest of loops")).collect();
     };
-    let Some(mut encoded) = encode::encode(program, &nest, limits) else {
+    let Some(mut encoded) = encode::encode(program, &loop_nest, limits) else {
         let is_late = limits.end.is_some_and(|end| Instant::now() >= end);
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
     let background = unsat_core::background(&mut encoded, program, interface, assumptions, most);
-    let mut rough = float_abstraction::Rough::default();
-    unsat_core::roughen(&mut encoded, &mut rough);
-    let mut found = unsat_core::Found::new(&encoded.terms, &rough);
+    let mut abstraction = float_abstraction::FloatAbstraction::default();
+    unsat_core::roughen(&mut encoded, &mut abstraction);
+    let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
     let first = |m: &u32| unsat_core::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
-    let mut fates: Vec<Result<Fate, Answer>> = marks.iter().map(first).collect();
+    let mut fates: Vec<Result<ProofOutcome, Answer>> = marks.iter().map(first).collect();
     if fates.iter().any(Result::is_err) && !encoded.loops.is_empty() {
-        let kept = invariants::find(&mut encoded, &background, &mut rough, limits);
+        let kept = invariants::find(&mut encoded, &background, &mut abstraction, limits);
         for invariant in &kept {
-            rough.of(&mut encoded.terms, invariant.holds);
+            abstraction.of(&mut encoded.terms, invariant.holds);
         }
-        let mut found = unsat_core::Found::new(&encoded.terms, &rough);
+        let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
         for (mark, fate) in marks.iter().zip(&mut fates).filter(|(_, fate)| fate.is_err()) {
             *fate = unsat_core::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
         }
@@ -110,16 +110,16 @@ fn prove_with(
     fates.into_iter().map(|fate| fate.unwrap_or_else(|answer| open(&answer, &encoded, limits))).collect()
 }
 
-fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> Fate {
+fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> ProofOutcome {
     let bound = (limits.rlimit > 0).then(|| format!("{} units of Z3's work", limits.rlimit));
     match answer {
-        Answer::Unknown(why) => Fate::Unknown { reason: format!("Z3 gave up ({why})"), bound },
-        _ if !encoded.loops.is_empty() => Fate::Unknown {
+        Answer::Unknown(why) => ProofOutcome::Unknown { reason: format!("Z3 gave up ({why})"), bound },
+        _ if !encoded.loops.is_empty() => ProofOutcome::Unknown {
             reason: "no contradiction was found; values of loops are bounded by what holds in all their iterations"
                 .to_owned(),
             bound: None,
         },
-        _ => Fate::Unknown {
+        _ => ProofOutcome::Unknown {
             reason: "its conditions do not contradict each other; what buffers hold and calls return may be anything"
                 .to_owned(),
             bound: None,

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::Assumption;
 use super::encode::{Encoded, Guard, Occurrence, Says};
+use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
 use super::launch::Most;
-use super::float_abstraction::Rough;
 use super::values;
 use crate::instrument::marks::MARK;
 use crate::kernel::interface::Interface;
@@ -20,7 +20,7 @@ use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
 /// What was found of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum ProofOutcome {
     /// No execution reaches it, whatever the arguments, the buffers and other work-items bring.
     Infeasible {
         /// What contradicts what: a sentence without its full stop.
@@ -105,11 +105,11 @@ fn products(terms: &Terms, of: Term) -> Vec<Term> {
 }
 
 /// Makes terms without floats of all that marks depend on.
-pub fn roughen(encoded: &mut Encoded<'_>, rough: &mut Rough) {
+pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
     let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
     let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
     for term in needed {
-        rough.of(&mut encoded.terms, term);
+        abstraction.of(&mut encoded.terms, term);
     }
 }
 
@@ -125,13 +125,13 @@ enum Literal<'a> {
 /// Values that the solver found for marks: often they reach others, too, and the solver need not be asked.
 pub struct Found<'t> {
     terms: &'t Terms,
-    rough: &'t Rough,
+    abstraction: &'t FloatAbstraction,
     trials: Vec<Trial<'t>>,
 }
 
 impl<'t> Found<'t> {
-    pub fn new(terms: &'t Terms, rough: &'t Rough) -> Found<'t> {
-        Found { terms, rough, trials: Vec::new() }
+    pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> Found<'t> {
+        Found { terms, abstraction, trials: Vec::new() }
     }
 
     /// Whether the literals contradict each other: those without floats, else with the floats of the mark's own branches. Gives
@@ -141,18 +141,18 @@ impl<'t> Found<'t> {
         literals: Vec<(Term, Literal<'a>)>,
         limits: &Limits,
     ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
-        let rough: Vec<Term> = literals.iter().map(|(t, _)| self.rough.known(*t)).collect();
-        let is_exact = literals.iter().zip(&rough).all(|((t, _), r)| t == r);
-        let first = self.solved(&rough, limits);
+        let abstraction: Vec<Term> = literals.iter().map(|(t, _)| self.abstraction.known(*t)).collect();
+        let is_exact = literals.iter().zip(&abstraction).all(|((t, _), r)| t == r);
+        let first = self.solved(&abstraction, limits);
         if first == Answer::Unsat {
-            return Ok(literals.into_iter().zip(rough).map(|((_, l), r)| (r, l)).collect());
+            return Ok(literals.into_iter().zip(abstraction).map(|((_, l), r)| (r, l)).collect());
         }
         if is_exact {
             return Err(first);
         }
         let exact: Vec<(Term, Literal<'a>)> = literals
             .into_iter()
-            .zip(rough)
+            .zip(abstraction)
             .map(|((t, l), r)| if matches!(l, Literal::Guard(_) | Literal::Holds) { (t, l) } else { (r, l) })
             .collect();
         let terms: Vec<Term> = exact.iter().map(|(t, _)| *t).collect();
@@ -193,13 +193,13 @@ pub fn fate(
     found: &mut Found<'_>,
     sources: &Sources,
     limits: &Limits,
-) -> Result<Fate, Answer> {
+) -> Result<ProofOutcome, Answer> {
     let Some(occurrences) = encoded.marks.get(&mark) else {
         return Ok(absent(encoded.program, mark));
     };
     if occurrences.len() > MANY {
         let reason = "it stands in too many copies of loops".to_owned();
-        return Ok(Fate::Unknown { reason, bound: None });
+        return Ok(ProofOutcome::Unknown { reason, bound: None });
     }
     let mut preconditions = BTreeSet::new();
     let mut reason = String::new();
@@ -222,7 +222,7 @@ pub fn fate(
     {
         reason = with_line(encoded, occurrence, &reason, sources);
     }
-    Ok(Fate::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
+    Ok(ProofOutcome::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
 }
 
 /// Literals that contradict each other: with facts of the launch that a solver has no trouble with if they do, then with one more
@@ -302,15 +302,18 @@ fn shortest<'l, 'a>(
     literals.iter().collect()
 }
 
-fn absent(program: &Program, mark: u32) -> Fate {
+fn absent(program: &Program, mark: u32) -> ProofOutcome {
     let goal = |o: &u32| program.constant(*o) == Some(i64::from(mark));
     let stands = program
         .instructions()
         .any(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == MARK) && i.operands.first().is_some_and(goal));
     if stands {
-        return Fate::Infeasible { reason: "no path of the kernel leads there".to_owned(), preconditions: Vec::new() };
+        return ProofOutcome::Infeasible {
+            reason: "no path of the kernel leads there".to_owned(),
+            preconditions: Vec::new(),
+        };
     }
-    Fate::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
+    ProofOutcome::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
 }
 
 /// What a contradiction takes for granted.

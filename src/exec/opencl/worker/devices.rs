@@ -25,13 +25,13 @@ pub fn all() -> Result<Vec<Found>, Box<Reply>> {
         Err(-2000) => {
             return Err(Box::new(Reply::Broken {
                 what: "OpenCL's loader libOpenCL.so.1 cannot be loaded".into(),
-                mend: "install it (Debian: apt-get install ocl-icd-libopencl1)".into(),
+                help: "install it (Debian: apt-get install ocl-icd-libopencl1)".into(),
             }));
         }
         Err(code) => {
             return Err(Box::new(Reply::Broken {
                 what: format!("OpenCL lists no platforms: {}", errors::name(code)),
-                mend: "`clinfo` may tell which driver fails".into(),
+                help: "`clinfo` may tell which driver fails".into(),
             }));
         }
     };

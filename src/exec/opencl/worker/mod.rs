@@ -104,7 +104,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
                 }
                 Err(code) => Reply::Broken {
                     what: format!("the device {} cannot be opened: {}", info.name, errors::name(code)),
-                    mend: "choose another with --device; `kassay devices` lists them".into(),
+                    help: "choose another with --device; `kassay devices` lists them".into(),
                 },
             }
         }
@@ -148,7 +148,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
 
 /// The parent asked for what it had not prepared.
 fn confused() -> Reply {
-    Reply::Broken { what: "the worker was asked for something it does not have".into(), mend: String::new() }
+    Reply::Broken { what: "the worker was asked for something it does not have".into(), help: String::new() }
 }
 
 fn mapped(shared: &mut Shared, memory: u64, span: Span) -> Option<&[u8]> {

@@ -72,7 +72,7 @@ pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Re
     }
     let split = usize::try_from(sweep.records.start).map_err(|_| launch::outside())?;
     let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(launch::outside)?;
-    let mut course = Course::prepare(open, loaded, sweep, inputs, results)?;
+    let mut course = SweepState::prepare(open, loaded, sweep, inputs, results)?;
     let ran = course.run();
     // The objects must not go while the device uses them.
     let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
@@ -80,7 +80,7 @@ pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Re
     Ok(Reply::Swept { kernel_times: course.times })
 }
 
-struct Course<'a> {
+struct SweepState<'a> {
     queue: cl_command_queue,
     loaded: &'a Loaded,
     sweep: &'a Sweep,
@@ -98,14 +98,14 @@ struct Course<'a> {
     times: Vec<u64>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> SweepState<'a> {
     fn prepare(
         open: &Open,
         loaded: &'a Loaded,
         sweep: &'a Sweep,
         inputs: &'a [u8],
         results: &'a mut [u8],
-    ) -> Result<Course<'a>, Refusal> {
+    ) -> Result<SweepState<'a>, Refusal> {
         let fine = fine_grained(open.device);
         let slots = match &sweep.batch {
             Some(b) => {
@@ -170,7 +170,7 @@ impl<'a> Course<'a> {
             return Err(launch::outside());
         }
         let clock = Clock::of(results).ok_or_else(launch::outside)?;
-        Ok(Course {
+        Ok(SweepState {
             queue: open.queue,
             loaded,
             sweep,

@@ -6,7 +6,7 @@
 //! and then any writer of the interval conflicts; readers of several groups conflict with any writer. A cell with a conflict is
 //! *flagged* and not looked at again.
 
-use super::groups::{GROUPS, SEVERAL, Slot};
+use super::groups::{GROUPS, SEVERAL, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
@@ -24,7 +24,7 @@ pub type Cell<const N: usize> = [u64; N];
 /// Who accesses now.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
-    pub slot: &'a Slot,
+    pub slot: &'a ShadowGroup,
     pub memory: Memory,
     /// What the cell will remember.
     pub word: u64,
@@ -34,7 +34,7 @@ pub struct Now<'a> {
 
 impl<'a> Now<'a> {
     #[inline(always)]
-    pub fn new(slot: &'a Slot, memory: Memory, item: u32) -> Now<'a> {
+    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> Now<'a> {
         Now { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
 

@@ -1,10 +1,10 @@
 //! The short way of the first pass: accesses to one cell that meet nobody, which is nearly all of them. All that can be known of a site before
-//! the launch is looked up once, in its [`Lens`].
+//! the launch is looked up once, in its [`FastPath`].
 //!
 //! The short way does what [`super::cells::access`] does, or nothing: whatever is not plainly in order is left to the long way.
 
 use super::cells::{ATOMIC, ATOMIC_READ, Cell, FLAGGED, Now, READ, WRITE};
-use super::groups::{GROUPS, Slot};
+use super::groups::{GROUPS, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
@@ -39,7 +39,7 @@ impl Way {
 
 /// A site in a launch, for the groups of one slot.
 #[derive(Debug, Clone, Copy)]
-pub struct Lens {
+pub struct FastPath {
     way: Way,
     memory: Memory,
     /// Of a cell's bytes.
@@ -48,15 +48,15 @@ pub struct Lens {
     cells: *mut u64,
 }
 
-impl Lens {
+impl FastPath {
     /// Without cells.
-    pub const fn blind(way: Way) -> Lens {
-        Lens { way, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
+    pub const fn blind(way: Way) -> FastPath {
+        FastPath { way, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
     }
 
     /// `cells`: those of an object, of `1 << shift` bytes each.
-    pub(super) fn new<const N: usize>(way: Way, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> Lens {
-        Lens { way, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
+    pub(super) fn new<const N: usize>(way: Way, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
+        FastPath { way, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
     }
 
     /// The item of `group` with that local linear id accesses the object's bytes from `offset` on. Whether that is all there is to do; if
@@ -65,7 +65,7 @@ impl Lens {
     /// # Safety
     /// The lens was made for this launch and slot; `group` is what runs there; the access is in the object's bounds and aligned.
     #[inline(always)]
-    pub unsafe fn pass(&self, group: *const Slot, item: u32, offset: u64) -> bool {
+    pub unsafe fn pass(&self, group: *const ShadowGroup, item: u32, offset: u64) -> bool {
         if self.way == Way::Free {
             return true;
         }

@@ -1,11 +1,11 @@
 //! The first pass: feeds accesses to the cells.
 
-use super::cells::{self, Cell, Found, Now};
-use super::flags::Flags;
-use super::groups::{Flight, Slot};
-use super::launch::{Area, Memory, Place, Strided, Who};
-use super::fast_path::{Lens, Way};
 use super::cell_arrays::{Cells, Places};
+use super::cells::{self, Cell, Found, Now};
+use super::fast_path::{FastPath, Way};
+use super::flags::Flags;
+use super::groups::{Flight, ShadowGroup};
+use super::launch::{Area, Memory, Place, Strided, Who};
 use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
@@ -66,37 +66,44 @@ impl Finder {
     }
 
     /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
-    pub fn lens(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> Lens {
+    pub fn fast_path(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> FastPath {
         let way = Way::of(mode, self.has_atomics());
-        either!(self, places => places.object(object).map_or(Lens::blind(Way::Long), |o| lens(o, slot, way, bytes, extent)))
+        either!(self, places => places.object(object).map_or(FastPath::blind(Way::Long), |o| fast_path(o, slot, way, bytes, extent)))
     }
 
     /// An access by an item; whether all local memory that it reads was written.
     #[inline]
-    pub fn access(&mut self, slot: &Slot, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
+    pub fn access(&mut self, slot: &ShadowGroup, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
         either!(self, places => item(places, slot, who, touch, flags))
     }
 
     /// A side of a copy that begins, of which `word` is the own interval.
-    pub fn copy(&mut self, slot: &Slot, number: u32, word: u64, side: (u32, Mode, Strided), flags: &mut Flags) -> bool {
+    pub fn copy(
+        &mut self,
+        slot: &ShadowGroup,
+        number: u32,
+        word: u64,
+        side: (u32, Mode, Strided),
+        flags: &mut Flags,
+    ) -> bool {
         either!(self, places => copy(places, slot, number, word, side, flags))
     }
 }
 
-fn lens<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> Lens {
+fn fast_path<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> FastPath {
     let area = object.area;
     let cells = object.range(slot, 0, area.cells());
     let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
     if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
-        return Lens::blind(Way::Long);
+        return FastPath::blind(Way::Long);
     }
-    Lens::new(way, area.memory, area.granule.trailing_zeros(), cells)
+    FastPath::new(way, area.memory, area.granule.trailing_zeros(), cells)
 }
 
 #[inline]
 fn item<const N: usize>(
     places: &mut Places<Cell<N>>,
-    slot: &Slot,
+    slot: &ShadowGroup,
     who: Who,
     touch: Touch<'_>,
     flags: &mut Flags,
@@ -131,7 +138,7 @@ fn item<const N: usize>(
 
 fn copy<const N: usize>(
     places: &mut Places<Cell<N>>,
-    slot: &Slot,
+    slot: &ShadowGroup,
     number: u32,
     word: u64,
     (site, mode, side): (u32, Mode, Strided),

@@ -1,14 +1,14 @@
 //! How much memory a launch touches, and how many items share it: what the search for inputs steers by (SIMULEE 3.1).
 
+use super::cell_arrays::Places;
 use super::groups::{ITEM, SEVERAL};
 use super::launch::Area;
-use super::cell_arrays::Places;
 use crate::error::Result;
 use crate::exec::simulator::observation::Footprint;
 
 /// Counts cells and items as they are touched.
 #[derive(Debug, Default)]
-pub struct Feet {
+pub struct FootprintCounter {
     /// Who was there since the launch (of local memory: the group) began.
     places: Places<u64>,
     addresses: u64,
@@ -17,7 +17,7 @@ pub struct Feet {
     ranges: Vec<Option<(u64, u64)>>,
 }
 
-impl Feet {
+impl FootprintCounter {
     /// A launch begins.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ pub struct Flight {
 
 /// A group that runs, at a slot.
 #[derive(Debug, Clone, Default)]
-pub struct Slot {
+pub struct ShadowGroup {
     /// By memory: the current interval's stamp and the group's first item.
     words: [u64; 3],
     /// By memory: words below were left by earlier launches, or, in local memory, earlier groups.
@@ -41,7 +41,7 @@ pub struct Slot {
     pub flights: Vec<Flight>,
 }
 
-impl Slot {
+impl ShadowGroup {
     /// What a cell remembers of an item now.
     #[inline]
     pub fn word(&self, memory: Memory, item: u32) -> u64 {
@@ -73,7 +73,7 @@ impl Slot {
 #[derive(Debug)]
 pub struct Groups {
     #[expect(clippy::vec_box, reason = "hooks point to slots, so that they must not move")]
-    slots: Vec<Box<Slot>>,
+    slots: Vec<Box<ShadowGroup>>,
     /// The next stamp.
     next: u32,
     /// The launch's first.
@@ -123,14 +123,14 @@ impl Groups {
         let sequence = self.begun.len() as u32;
         let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
-        *self.slots[index] = Slot {
+        *self.slots[index] = ShadowGroup {
             words: [u64::from(stamp) << 32 | u64::from(first); 3],
             valid: Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old }),
             first,
             stride: self.stride,
             sequence,
             active: true,
-            ..Slot::default()
+            ..ShadowGroup::default()
         };
         self.begun.push(group);
         renewal
@@ -192,11 +192,11 @@ impl Groups {
     }
 
     #[inline]
-    pub fn slot(&self, slot: u32) -> Option<&Slot> {
+    pub fn slot(&self, slot: u32) -> Option<&ShadowGroup> {
         self.slots.get(slot as usize).map(|slot| &**slot)
     }
 
-    pub fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
+    pub fn slot_mut(&mut self, slot: u32) -> Option<&mut ShadowGroup> {
         self.slots.get_mut(slot as usize).map(|slot| &mut **slot)
     }
 

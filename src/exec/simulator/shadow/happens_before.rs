@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::clocks::Clock;
-use super::groups::Slot;
+use super::groups::ShadowGroup;
 use super::launch::Memory;
 use crate::lower::host::abi::SUB_GROUP;
 use crate::lower::host::table::{Ordering, Scope};
@@ -179,13 +179,13 @@ impl Order {
         !self.seen.sub_groups
     }
 
-    pub fn begin_group(&mut self, slot: &Slot) {
+    pub fn begin_group(&mut self, slot: &ShadowGroup) {
         if self.seen.edges {
             self.groups.insert(slot.sequence, Group::default());
         }
     }
 
-    pub fn end_group(&mut self, slot: &Slot) {
+    pub fn end_group(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.remove(&slot.sequence) {
             group.items.iter().for_each(|item| drop(self.items.remove(item)));
             self.messages.retain(|(group, ..), _| *group != Some(slot.sequence));
@@ -193,26 +193,26 @@ impl Order {
     }
 
     /// The moment of an access that the group's item makes now.
-    pub fn now(&self, slot: &Slot, item: u32, memory: Memory) -> Moment {
+    pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Moment {
         let number = slot.first + item;
         let clock = self.items.get(&number).map_or(1, |i| i.clock);
         Moment { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
     }
 
     /// Of an access by the copy that was begun last.
-    pub fn copying(&self, slot: &Slot) -> Moment {
+    pub fn copying(&self, slot: &ShadowGroup) -> Moment {
         let clock = self.groups.get(&slot.sequence).map_or(1, |g| g.copies);
         Moment { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
     }
 
-    pub fn begin_copy(&mut self, slot: &Slot) {
+    pub fn begin_copy(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.get_mut(&slot.sequence) {
             group.copies += 1;
         }
     }
 
     /// All items of the group have waited for its copies.
-    pub fn wait(&mut self, slot: &Slot) {
+    pub fn wait(&mut self, slot: &ShadowGroup) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         let copier = slot.first + slot.copier();
         let copies = group.copies;
@@ -224,7 +224,7 @@ impl Order {
     }
 
     /// Whether `past` happened before what `now` names; `slot` is the group of `now`.
-    pub fn is_before(&self, past: &Moment, now: &Moment, slot: &Slot, memory: Memory) -> bool {
+    pub fn is_before(&self, past: &Moment, now: &Moment, slot: &ShadowGroup, memory: Memory) -> bool {
         if past.item == now.item && past.interval != COPY {
             return true;
         }
@@ -251,13 +251,19 @@ impl Order {
     }
 
     /// Whether two atomics of these sites are atomic to each other.
-    pub fn are_atomic(&self, a: (u32, Option<Ordering>), b: (u32, Option<Ordering>), slot: &Slot, at: Memory) -> bool {
+    pub fn are_atomic(
+        &self,
+        a: (u32, Option<Ordering>),
+        b: (u32, Option<Ordering>),
+        slot: &ShadowGroup,
+        at: Memory,
+    ) -> bool {
         let [x, y] = [a.0, b.0].map(|number| Someone::of(number, slot.stride));
         [a.1, b.1].into_iter().all(|ordering| includes(reach(ordering, at), x, y))
     }
 
     /// The group's items have met at a barrier; `slot` is in its new interval.
-    pub fn barrier(&mut self, slot: &Slot, flags: u32, scope: Scope) {
+    pub fn barrier(&mut self, slot: &ShadowGroup, flags: u32, scope: Scope) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         for number in &group.items {
             let Some(item) = self.items.get(number) else { continue };
@@ -283,7 +289,7 @@ impl Order {
     }
 
     /// The items of a sub-group have met at its barrier.
-    pub fn sub_group_barrier(&mut self, slot: &Slot, sub_group: u32, flags: u32) {
+    pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, sub_group: u32, flags: u32) {
         let size = SUB_GROUP as u32;
         let items = sub_group * size..((sub_group + 1) * size).min(slot.copier());
         let mut all = Known::default();
@@ -297,7 +303,14 @@ impl Order {
         }
     }
 
-    pub fn fence(&mut self, slot: &Slot, item: u32, flags: u32, (acquires, releases): (bool, bool), scope: Scope) {
+    pub fn fence(
+        &mut self,
+        slot: &ShadowGroup,
+        item: u32,
+        flags: u32,
+        (acquires, releases): (bool, bool),
+        scope: Scope,
+    ) {
         let narrow = self.seen.narrow;
         let me = Someone::of(slot.first + item, slot.stride);
         if acquires {
@@ -316,7 +329,13 @@ impl Order {
     }
 
     /// An atomic is about to read.
-    pub fn read(&mut self, slot: &Slot, item: u32, (location, at): (Location, Memory), ordering: Option<Ordering>) {
+    pub fn read(
+        &mut self,
+        slot: &ShadowGroup,
+        item: u32,
+        (location, at): (Location, Memory),
+        ordering: Option<Ordering>,
+    ) {
         let Some(message) = self.messages.get(&location).filter(|m| !m.releases.is_empty()) else { return };
         let releases = message.releases.clone();
         let seen = self.seen;
@@ -337,7 +356,7 @@ impl Order {
     /// An atomic has written; `stores`: without reading.
     pub fn write(
         &mut self,
-        slot: &Slot,
+        slot: &ShadowGroup,
         item: u32,
         (location, at): (Location, Memory),
         ordering: Option<Ordering>,
@@ -379,7 +398,7 @@ impl Order {
     }
 
     /// The item's own history; from here on it has one.
-    fn item(&mut self, slot: &Slot, item: u32) -> &mut Item {
+    fn item(&mut self, slot: &ShadowGroup, item: u32) -> &mut Item {
         let number = slot.first + item;
         let group = self.groups.entry(slot.sequence).or_default();
         self.items.entry(number).or_insert_with(|| {
@@ -389,7 +408,7 @@ impl Order {
     }
 
     /// What the item knows and did so far, of the memory that is named; what it does from here on is not in it.
-    fn release(&mut self, slot: &Slot, item: u32, flags: u32) -> Known {
+    fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Known {
         let number = slot.first + item;
         let item = self.item(slot, item);
         let clock = item.clock;

@@ -55,7 +55,7 @@ impl<T: Plain> Lazy<T> {
         }
         let lacking = |_| {
             Error::environment(format!("no memory to watch {len} cells of a launch"))
-                .mend("give the launch smaller buffers, or the machine more memory")
+                .help("give the launch smaller buffers, or the machine more memory")
         };
         let count = usize::try_from(len).unwrap_or(usize::MAX);
         let bytes = count.saturating_mul(size_of::<T>());

@@ -11,20 +11,20 @@
 //!
 //! Not thread-safe: groups run one at a time, but may interleave (each in a slot of its own).
 
+mod cell_arrays;
 mod cells;
 mod clocks;
+mod fast_path;
 mod first_pass;
 mod flags;
 mod footprint;
 mod groups;
+mod happens_before;
 mod launch;
 mod lazy_array;
-mod fast_path;
-mod happens_before;
-mod cell_arrays;
-mod second_pass;
 mod recorder;
 mod report;
+mod second_pass;
 mod sites;
 
 use crate::error::{Error, Result};
@@ -32,15 +32,15 @@ use crate::exec::simulator::observation::{Conflict, Footprint};
 use crate::lower::host::table::{HostTable, Mode, Scope};
 use first_pass::{Finder, Touch};
 use flags::Flags;
-use footprint::Feet;
+use footprint::FootprintCounter;
 use groups::{Flight, Groups, ITEM, Renewal};
 use happens_before::Seen;
 use recorder::Recorder;
 use sites::Site;
 
-pub use groups::Slot as Group;
+pub use fast_path::{FastPath, Way};
+pub use groups::ShadowGroup as Group;
 pub use launch::{Area, Grid, Memory, Place, Strided, Who};
-pub use fast_path::{Lens, Way};
 
 /// What a run of a launch is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Shadow {
     finder: Finder,
     flags: Flags,
     /// In the first pass, if wanted.
-    feet: Option<Feet>,
+    footprint_counter: Option<FootprintCounter>,
     /// In the second pass.
     recorder: Option<Box<Recorder>>,
     grid: Grid,
@@ -90,7 +90,7 @@ impl Shadow {
             groups: Groups::new(),
             finder: Finder::new(sites::has_atomics(table)),
             flags: Flags::default(),
-            feet: None,
+            footprint_counter: None,
             recorder: None,
             grid: Grid { global: [1; 3], local: [1; 3], offset: [0; 3] },
             areas: Vec::new(),
@@ -129,8 +129,9 @@ impl Shadow {
                     if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
                 };
                 self.finder.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
-                self.feet = if footprint { Some(self.feet.take().unwrap_or_default()) } else { None };
-                self.feet.as_mut().map_or(Ok(()), |feet| feet.begin(areas))
+                self.footprint_counter =
+                    if footprint { Some(self.footprint_counter.take().unwrap_or_default()) } else { None };
+                self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.begin(areas))
             }
             Pass::Record => {
                 self.recorder = Some(Box::new(Recorder::new(self.sites.clone(), areas, self.seen)?));
@@ -156,26 +157,26 @@ impl Shadow {
             return Ok(());
         }
         self.finder.open(slot)?;
-        self.feet.as_mut().map_or(Ok(()), |feet| feet.open(slot))
+        self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.open(slot))
     }
 
     /// How accesses of `site` to `bytes` bytes of `object` are looked at, from now on until the launch ends, if a group of `slot`
     /// makes them and may touch `extent` bytes there.
-    pub fn lens(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> Lens {
+    pub fn fast_path(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> FastPath {
         let index = object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
-            return Lens::blind(Way::Long);
+            return FastPath::blind(Way::Long);
         };
-        if self.recorder.is_some() || self.feet.is_some() {
-            return Lens::blind(Way::Long);
+        if self.recorder.is_some() || self.footprint_counter.is_some() {
+            return FastPath::blind(Way::Long);
         }
         if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
-            return Lens::blind(Way::Free);
+            return FastPath::blind(Way::Free);
         }
-        self.finder.lens(slot, site.first_mode(area.memory), object, bytes, extent)
+        self.finder.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
     }
 
-    /// What [`Lens::pass`] must know of the group of `slot`; its place is the same for all groups there.
+    /// What [`FastPath::pass`] must know of the group of `slot`; its place is the same for all groups there.
     pub fn group(&self, slot: u32) -> *const Group {
         self.groups.slot(slot).map_or(std::ptr::null(), std::ptr::from_ref)
     }
@@ -250,11 +251,11 @@ impl Shadow {
         let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(who.slot)) else {
             return true;
         };
-        if let Some(feet) = &mut self.feet
+        if let Some(footprint_counter) = &mut self.footprint_counter
             && let Some(area) = self.areas.get(place.object as usize)
         {
             let number = slot.first + who.item;
-            feet.touch(who.slot, slot.valid(area.memory), number, place.object, (place.offset, bytes));
+            footprint_counter.touch(who.slot, slot.valid(area.memory), number, place.object, (place.offset, bytes));
         }
         self.finder.access(slot, who, Touch { number: site, site: known, place, bytes }, &mut self.flags)
     }
@@ -285,11 +286,12 @@ impl Shadow {
         let (word, renewal) = self.groups.copy(slot);
         self.renew(renewal);
         let Some(known) = self.groups.slot(slot) else { return true };
-        if let Some(feet) = &mut self.feet {
+        if let Some(footprint_counter) = &mut self.footprint_counter {
             for side in [source, destination] {
                 let Some(area) = self.areas.get(side.place.object as usize) else { continue };
                 let (valid, copier) = (known.valid(area.memory), known.first + known.copier());
-                side.places().for_each(|p| feet.touch(slot, valid, copier, p.object, (p.offset, side.element)));
+                side.places()
+                    .for_each(|p| footprint_counter.touch(slot, valid, copier, p.object, (p.offset, side.element)));
             }
         }
         let initialised = self.finder.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
@@ -351,7 +353,7 @@ impl Shadow {
 
     /// After [`Pass::Find`] with `footprint`.
     pub fn footprint(&self) -> Footprint {
-        self.feet.as_ref().map(Feet::total).unwrap_or_default()
+        self.footprint_counter.as_ref().map(FootprintCounter::total).unwrap_or_default()
     }
 
     /// Looks at what the last write wrote.
@@ -372,7 +374,7 @@ impl Shadow {
     #[cold]
     fn clear(&mut self) {
         self.finder.clear();
-        self.feet.iter_mut().for_each(Feet::clear);
+        self.footprint_counter.iter_mut().for_each(FootprintCounter::clear);
     }
 }
 

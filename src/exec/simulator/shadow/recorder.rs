@@ -1,12 +1,12 @@
 //! Feeds accesses to the records of the second pass.
 
+use super::cell_arrays::Places;
 use super::flags::Flags;
 use super::groups::Groups;
-use super::launch::{Area, Grid, Memory, Place, Strided, Who};
 use super::happens_before::{Location, Order, Seen};
-use super::cell_arrays::Places;
-use super::second_pass::{Entry, Record, Scene};
+use super::launch::{Area, Grid, Memory, Place, Strided, Who};
 use super::report::Findings;
+use super::second_pass::{Entry, Record, Scene};
 use super::sites::{self, Site};
 use crate::error::Result;
 use crate::exec::simulator::observation::Conflict;

@@ -4,11 +4,11 @@
 //! site and group; and of all groups that are over, two per site. Where atomics order too, an access stands for all before it of its
 //! site and group that happened before it. So every pair of sites that meets at a flagged cell is found.
 
-use super::launch::{Memory, Place};
 use super::happens_before::{COPY, Moment, Order};
+use super::launch::{Memory, Place};
 use super::report::{Findings, Party};
 use super::sites::Site;
-use crate::exec::simulator::shadow::groups::{Groups, Slot};
+use crate::exec::simulator::shadow::groups::{Groups, ShadowGroup};
 use crate::lower::host::table::{Mode, Scope};
 
 /// An access that a cell remembers.
@@ -64,7 +64,7 @@ pub struct Record {
 pub struct Scene<'a> {
     pub sites: &'a [Site],
     pub groups: &'a Groups,
-    pub slot: &'a Slot,
+    pub slot: &'a ShadowGroup,
     pub order: &'a Order,
     pub memory: Memory,
     pub place: Place,

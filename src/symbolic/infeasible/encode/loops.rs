@@ -3,8 +3,8 @@
 use super::*;
 
 impl Encoder<'_> {
-    pub(super) fn circle(&mut self, index: usize) -> Option<()> {
-        let header = self.nest.circles[index].header;
+    pub(super) fn node(&mut self, index: usize) -> Option<()> {
+        let header = self.loop_nest.nodes[index].header;
         let ways = self.ways_in(header);
         self.enter(header, &ways);
         self.unrolled.remove(&header);
@@ -28,18 +28,18 @@ impl Encoder<'_> {
     }
 
     fn exits(&self, index: usize) -> Vec<(usize, usize)> {
-        let circle = &self.nest.circles[index];
+        let node = &self.loop_nest.nodes[index];
         let out = |b: &usize| {
             successors(&self.program.blocks[*b].end).into_iter().map(move |to| (*b, to)).collect::<Vec<_>>()
         };
-        circle.blocks.iter().flat_map(out).filter(|(_, to)| !circle.blocks.contains(to)).collect()
+        node.blocks.iter().flat_map(out).filter(|(_, to)| !node.blocks.contains(to)).collect()
     }
 
     /// Encodes iteration by iteration, as long as one way out at least is known to be taken or not; whether it came to an end.
     fn unroll(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<bool> {
-        let nest = self.nest;
-        let circle = &nest.circles[index];
-        let header = circle.header;
+        let loop_nest = self.loop_nest;
+        let node = &loop_nest.nodes[index];
+        let header = node.header;
         let exits = self.exits(index);
         let live = self.outside.get(&index).cloned().unwrap_or_default();
         let (begin, entered) = (self.steps, self.reach[header]);
@@ -47,7 +47,7 @@ impl Encoder<'_> {
         let mut left: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
         let mut merged: HashMap<ValueId, Vec<Term>> = HashMap::new();
         for iteration in 0..ITERATIONS {
-            self.region(&circle.order, Some(header))?;
+            self.region(&node.order, Some(header))?;
             let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
             let mut exit = self.no();
             let mut is_counted = false;
@@ -79,7 +79,7 @@ impl Encoder<'_> {
                 merged.insert(*value, lanes);
             }
             let mut back = Vec::new();
-            for latch in &circle.latches {
+            for latch in &node.latches {
                 let active = self.edge(*latch, header);
                 if self.terms.as_constant(active) != Some(0) {
                     back.push((*latch, active));
@@ -119,9 +119,9 @@ impl Encoder<'_> {
     /// Encodes one iteration that may be any.
     fn havoc(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<()> {
         let program = self.program;
-        let nest = self.nest;
-        let circle = &nest.circles[index];
-        let header = circle.header;
+        let loop_nest = self.loop_nest;
+        let node = &loop_nest.nodes[index];
+        let header = node.header;
         let cells = std::mem::take(&mut self.cells);
         let begin = self.terms.len();
         let mut phis = Vec::new();
@@ -144,12 +144,12 @@ impl Encoder<'_> {
         let mine = self.loops.len();
         self.loops.push(Havocked { header, reach, phis, begin, compared: Vec::new(), inner_end: 0 });
         self.cells = cells;
-        self.memory.drop_written(&mut self.cells, circle.blocks.iter());
+        self.memory.drop_written(&mut self.cells, node.blocks.iter());
         self.open.push(mine);
-        let done = self.region(&circle.order, Some(header));
+        let done = self.region(&node.order, Some(header));
         self.open.pop();
         done?;
-        for latch in &circle.latches {
+        for latch in &node.latches {
             let active = self.edge(*latch, header);
             if self.terms.as_constant(active) == Some(0) {
                 continue;

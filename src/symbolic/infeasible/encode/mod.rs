@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::launch::Launch;
+use super::loop_nest::{LoopNest, successors};
 use super::memory::{Cells, Memory};
-use super::loop_nest::{Nest, successors};
 use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Op, Program, ValueId};
 use crate::solve::expression::{Operation, Term, Terms};
@@ -89,7 +89,7 @@ pub struct Encoded<'p> {
 
 pub struct Encoder<'p> {
     pub(super) program: &'p Program,
-    nest: &'p Nest,
+    loop_nest: &'p LoopNest,
     pub(super) terms: Terms,
     pub(super) launch: Launch,
     pub(super) memory: Memory,
@@ -115,11 +115,11 @@ pub struct Encoder<'p> {
 }
 
 /// `None` if the formula becomes too large.
-pub fn encode<'p>(program: &'p Program, nest: &'p Nest, limits: &Limits) -> Option<Encoded<'p>> {
+pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits) -> Option<Encoded<'p>> {
     let blocks = program.blocks.len();
     let mut encoder = Encoder {
         program,
-        nest,
+        loop_nest,
         terms: Terms::default(),
         launch: Launch::default(),
         memory: Memory::of(program),
@@ -135,14 +135,14 @@ pub fn encode<'p>(program: &'p Program, nest: &'p Nest, limits: &Limits) -> Opti
         loops: Vec::new(),
         open: Vec::new(),
         marks: BTreeMap::new(),
-        outside: used_outside(program, nest),
+        outside: used_outside(program, loop_nest),
         steps: 0,
         work: 0,
         end: limits.end,
     };
     let yes = encoder.terms.truth(true);
     encoder.reach[0] = Some(yes);
-    encoder.region(&nest.order, None)?;
+    encoder.region(&loop_nest.order, None)?;
     Some(Encoded {
         program,
         terms: encoder.terms,
@@ -154,7 +154,7 @@ pub fn encode<'p>(program: &'p Program, nest: &'p Nest, limits: &Limits) -> Opti
 }
 
 /// By loop: the values that are defined in it and used behind it.
-fn used_outside(program: &Program, nest: &Nest) -> HashMap<usize, Vec<ValueId>> {
+fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<ValueId>> {
     let mut found: HashMap<usize, BTreeSet<ValueId>> = HashMap::new();
     let mut uses: Vec<(usize, ValueId)> = Vec::new();
     for (block, code) in program.blocks.iter().enumerate() {
@@ -173,7 +173,7 @@ fn used_outside(program: &Program, nest: &Nest) -> HashMap<usize, Vec<ValueId>> 
     }
     for (block, value) in uses {
         let Definition::Inst { block: home, .. } = program.values[value as usize] else { continue };
-        for i in nest.left_between(home, block) {
+        for i in loop_nest.left_between(home, block) {
             found.entry(i).or_default().insert(value);
         }
     }
@@ -181,7 +181,7 @@ fn used_outside(program: &Program, nest: &Nest) -> HashMap<usize, Vec<ValueId>> 
     for (block, phi) in program.instructions().filter(|(_, x)| matches!(x.op, Op::Phi(_))) {
         for operand in &phi.operands {
             let Some(home) = program.block_of(*operand) else { continue };
-            for i in nest.left_between(home, block) {
+            for i in loop_nest.left_between(home, block) {
                 found.entry(i).or_default().insert(*operand);
             }
         }
@@ -193,10 +193,10 @@ impl<'p> Encoder<'p> {
     /// Goes through blocks in order. The reach of the first must be known if it is a loop's header.
     fn region(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
         for block in order {
-            if let Some(circle) = self.nest.by_header.get(block).copied()
+            if let Some(node) = self.loop_nest.by_header.get(block).copied()
                 && own_header != Some(*block)
             {
-                self.circle(circle)?;
+                self.node(node)?;
             } else {
                 self.block(*block, own_header == Some(*block))?;
             }
@@ -217,9 +217,9 @@ impl<'p> Encoder<'p> {
 
     /// Ways into a block from outside of the loop that it may head, that can be taken.
     fn ways_in(&mut self, block: usize) -> Vec<(usize, Term)> {
-        let circle = self.nest.by_header.get(&block).map(|i| &self.nest.circles[*i]);
-        let inside = |p: &usize| circle.is_some_and(|c| c.blocks.contains(p));
-        let from: Vec<usize> = self.nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
+        let node = self.loop_nest.by_header.get(&block).map(|i| &self.loop_nest.nodes[*i]);
+        let inside = |p: &usize| node.is_some_and(|c| c.blocks.contains(p));
+        let from: Vec<usize> = self.loop_nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
         let mut ways = Vec::new();
         for p in from {
             let active = self.edge(p, block);
@@ -264,15 +264,15 @@ impl<'p> Encoder<'p> {
     fn rejoined(&mut self, dominator: usize, block: usize) -> Option<Term> {
         let mut from = dominator;
         // A dominator in a loop that the block is not in stands for that loop.
-        while let Some(circle) = self
-            .nest
-            .circles
+        while let Some(node) = self
+            .loop_nest
+            .nodes
             .iter()
             .find(|c| c.header != from && c.blocks.contains(&from) && !c.blocks.contains(&block))
         {
-            from = circle.header;
+            from = node.header;
         }
-        let leaves = self.nest.circles.iter().any(|c| c.header == from && !c.blocks.contains(&block));
+        let leaves = self.loop_nest.nodes.iter().any(|c| c.header == from && !c.blocks.contains(&block));
         if leaves && !self.unrolled.contains(&from) {
             return None;
         }
@@ -281,8 +281,8 @@ impl<'p> Encoder<'p> {
             if at == block || !seen.insert(at) {
                 continue;
             }
-            let circle = self.nest.by_header.get(&at).map(|i| &self.nest.circles[*i]);
-            let next: Vec<usize> = match circle {
+            let node = self.loop_nest.by_header.get(&at).map(|i| &self.loop_nest.nodes[*i]);
+            let next: Vec<usize> = match node {
                 Some(c) if !c.blocks.contains(&block) => {
                     if !self.unrolled.contains(&at) {
                         return None;
@@ -309,24 +309,25 @@ impl<'p> Encoder<'p> {
         let Some(d) = dominator else { return Rc::default() };
         // Of a loop that was encoded in copies, the last copy's conditions are not those of each exit.
         let copies = |b: usize| {
-            self.nest
-                .circles
+            self.loop_nest
+                .nodes
                 .iter()
                 .find(|c| self.unrolled.contains(&c.header) && c.blocks.contains(&b) && !c.blocks.contains(&block))
         };
         let mut from = d;
         let mut plain = true;
-        while let Some(circle) = copies(from) {
+        while let Some(node) = copies(from) {
             plain = false;
-            match self.program.dominance.immediate_dominator(circle.header) {
+            match self.program.dominance.immediate_dominator(node.header) {
                 Some(before) => from = before,
                 None => return Rc::default(),
             }
         }
         let before = self.guards[from].clone();
         let single =
-            self.nest.predecessors[block].iter().filter(|p| !self.program.dominance.dominates(block, **p)).count() == 1;
-        if !plain || !single || !self.nest.predecessors[block].contains(&d) {
+            self.loop_nest.predecessors[block].iter().filter(|p| !self.program.dominance.dominates(block, **p)).count()
+                == 1;
+        if !plain || !single || !self.loop_nest.predecessors[block].contains(&d) {
             return before;
         }
         match self.condition_of(d, block) {

@@ -1,5 +1,5 @@
 //! Values of scalars for which two work-items meet at an address: `p[x]` by one and `p[0]` by another do for x = 0 alone, which no usual launch
-//! need have, and which launches that look like mistakes are mended away from. Addresses and what guards them are taken as polynomials, and Z3
+//! need have, and which launches that look like mistakes are repaired away from. Addresses and what guards them are taken as polynomials, and Z3
 //! is asked for values with which two of them overlap. What it gives is a launch to be run: only that shows whether work-items do meet.
 //!
 //! Most scalars are no such values: a host that passes a row that is too short, or one place under two names, makes any kernel race.

@@ -68,7 +68,7 @@ const CIRCLES: &[&[&str]] = &[
     &["mutation/ledger", "mutation/campaign", "mutation/equivalence_classes", "mutation/configuration"],
     &["mutation/equivalence/mod", "mutation/equivalence/parts"],
     &[
-        "mutation/source_ops/bare",
+        "mutation/source_ops/without_ast",
         "mutation/source_ops/constants",
         "mutation/source_ops/instances",
         "mutation/source_ops/matching",
@@ -86,7 +86,6 @@ const CIRCLES: &[&[&str]] = &[
     &["suite/launch", "suite/schedule"],
     &["symbolic/concolic/calls", "symbolic/concolic/inputs", "symbolic/concolic/machine"],
     &["symbolic/concolic/mod", "symbolic/concolic/search"],
-    &["symbolic/infeasible/invariants", "symbolic/infeasible/mod", "symbolic/infeasible/unsat_core"],
     &["sync/checking", "sync/redundancy"],
 ];
 

@@ -3,7 +3,7 @@
 use crate::sources::{module_path, sources};
 use crate::tokens::{Token, tokens};
 
-/// What rooms (or files) must never name, as words of their code. `except`: files that do, until they are mended; the list may only shrink.
+/// What rooms (or files) must never name, as words of their code. `except`: files that do, until they are repaired; the list may only shrink.
 struct Wall {
     rooms: &'static [&'static str],
     never: &'static [&'static str],

@@ -2,5 +2,5 @@
 
 mod fixtures;
 mod hard_cases;
-mod mended;
+mod repaired;
 mod support;

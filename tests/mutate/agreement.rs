@@ -149,7 +149,8 @@ fn what_local_memory_holds_at_first_is_the_same_everywhere() -> Done {
     Ok(())
 }
 
-/// More mutants than one module holds run in several: each has the fate that it has among few.
+/// More mutants than one module holds run in several: each has the fate that it has among few. How many modules the few take, measured
+/// times decide.
 #[test]
 fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {
     let bench = Bench::new()?;
@@ -157,7 +158,6 @@ fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {
     let sizes = whole["timing"]["module_sizes"].as_array().map_or(0, Vec::len);
     assert!(sizes > 1, "all ran in {sizes} module");
     let few = bench.mutate(&suite("sha_like"), &["--operators", "SDL,COR,ROR,LVR"])?;
-    assert_eq!(few["timing"]["module_sizes"].as_array().map_or(0, Vec::len), 1);
     let (whole, few) = (statuses(&whole), statuses(&few));
     assert!(few.len() > 100, "only {} compared", few.len());
     // Among few, a mutant may be the first of those that are the same.

@@ -116,8 +116,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let mut engine =
         Engine::new(ModuleBuilder::new(&under_test, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
     engine.try_original(&wanted, false)?;
-    assert!(engine.trials().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
-    let runs = vec![true; engine.trials().len()];
+    assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
+    let runs = vec![true; engine.baselines().len()];
     let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();
     let fates = engine.run(cases, false, &|_, _| Ok(()))?;
     let fate = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&m).ok().map(|at| &fates[at]) };

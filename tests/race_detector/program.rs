@@ -203,10 +203,10 @@ impl Program {
                 let bytes = self.sites[site as usize].cells * u64::from(granule);
                 let place = Place { object, offset };
                 let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
-                let lens = shadow.lens(who.slot, site, object, bytes, self.bytes(object));
+                let fast_path = shadow.fast_path(who.slot, site, object, bytes, self.bytes(object));
                 // SAFETY: the group runs in this launch, the access is in bounds, and the memory stays until the pass is over.
                 let fine = unsafe {
-                    lens.pass(shadow.group(who.slot), item, offset)
+                    fast_path.pass(shadow.group(who.slot), item, offset)
                         || shadow.span(who, site, place, bytes, target.as_ptr())
                 };
                 if self.sites[site as usize].mode == Mode::Write {

@@ -91,7 +91,7 @@ pub struct Statistics {
     /// Models whose launch went another way than was solved for.
     pub astray: u64,
     /// Launches that went there and did what no kernel may, which was to be put right.
-    pub mended: u64,
+    pub repaired: u64,
     pub proposals: u64,
     /// Proposals that did what was expected, and those that did not.
     pub confirmed: u64,

@@ -489,11 +489,11 @@ impl Engine<'_> {
             self.launches.insert(hash_of(&launch), false);
             // What lies beyond is reached for the first time, by contents that nobody chose for it.
             let parent = self.nodes[candidate.node].launch.clone();
-            if let Some(mended) = self.avoid_fault_on_path(&launch, limits)
-                && let Some(others) = Changes::between(&parent, &mended, &self.inputs)
+            if let Some(repaired) = self.avoid_fault_on_path(&launch, limits)
+                && let Some(others) = Changes::between(&parent, &repaired, &self.inputs)
             {
-                run = self.interpret(&mended, expected, whose, limits.end);
-                (launch, changes) = (mended, others);
+                run = self.interpret(&repaired, expected, whose, limits.end);
+                (launch, changes) = (repaired, others);
             }
         }
         let ends = !run.faulty && !run.exhausted;

@@ -8,9 +8,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
+use super::background::Background;
 use super::encode::{Encoded, Phi, Way};
 use super::float_abstraction::FloatAbstraction;
-use super::unsat_core::Background;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 

@@ -15,6 +15,7 @@
 //! Header symbols are narrowed by invariants that are checked at each entry and each back edge ([`invariants`]); loops that are
 //! left after a constant number of iterations are encoded iteration by iteration ([`encode`]).
 
+mod background;
 mod encode;
 mod float_abstraction;
 mod invariants;
@@ -31,23 +32,9 @@ use crate::kernel::source::Sources;
 use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
+pub use self::background::Assumption;
 pub use self::launch::Most;
 pub use self::unsat_core::ProofOutcome;
-
-/// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assumption {
-    /// A sentence for the result: `n is at least 1`.
-    pub text: String,
-    /// Position of the argument, the offset of the scalar in it in bytes, its width in bits.
-    pub argument: u32,
-    pub offset: u64,
-    pub width: u32,
-    pub is_signed: bool,
-    /// The integer's bounds, inclusive.
-    pub least: Option<i128>,
-    pub most: Option<i128>,
-}
 
 /// The fate of each wanted mark (`__kassay_mark`'s goals), in their order. `sources` tell what conditions say in the source; where
 /// they are not at hand, reasons have lines only.
@@ -91,7 +78,7 @@ fn prove_with(
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
-    let background = unsat_core::background(&mut encoded, program, interface, assumptions, most);
+    let background = background::background(&mut encoded, program, interface, assumptions, most);
     let mut abstraction = float_abstraction::FloatAbstraction::default();
     unsat_core::roughen(&mut encoded, &mut abstraction);
     let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);

@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::Assumption;
+use super::background::Background;
 use super::encode::{Encoded, Guard, Occurrence, Says};
 use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
-use super::launch::Most;
-use super::values;
 use crate::instrument::marks::MARK;
-use crate::kernel::interface::Interface;
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::program::{End, Op, Program};
 use crate::solve::concrete::Trial;
-use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
+use crate::solve::expression::{Node, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
 /// What was found of a mark.
@@ -35,74 +32,11 @@ pub enum ProofOutcome {
     },
 }
 
-/// Something that holds in every launch.
-pub struct Background {
-    pub holds: Term,
-    pub text: String,
-    /// It is taken for granted, not known.
-    pub is_assumed: bool,
-    /// It is about ids and sizes.
-    pub is_of_launch: bool,
-    /// Products, quotients and remainders in it that are hard on a solver.
-    products: Vec<Term>,
-}
-
 /// Values that are tried before the solver is asked: the last that it found.
 const TRIALS: usize = 32;
 
 /// Copies of a mark in copies of loops; where there are more, nothing is proved.
 const MANY: usize = 300;
-
-/// The launch's facts and what is assumed of arguments.
-pub fn background(
-    encoded: &mut Encoded<'_>,
-    program: &Program,
-    interface: &Interface,
-    assumptions: &[Assumption],
-    most: Option<Most>,
-) -> Vec<Background> {
-    let mut all: Vec<Background> = Vec::new();
-    for assumption in assumptions {
-        let sort = Sort::Bits(assumption.width);
-        let value = encoded.terms.symbol(values::argument(assumption.argument, assumption.offset), sort);
-        let less = if assumption.is_signed { Operation::Sle } else { Operation::Ule };
-        let bounds = [assumption.least.map(|n| (n, true)), assumption.most.map(|n| (n, false))];
-        for (bound, is_least) in bounds.into_iter().flatten() {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "the low bits are those of the type"
-            )]
-            let bound = encoded.terms.constant(bound as u64, sort);
-            let (left, right) = if is_least { (bound, value) } else { (value, bound) };
-            let holds = encoded.terms.compare(less, left, right);
-            all.push(Background {
-                holds,
-                text: assumption.text.clone(),
-                is_assumed: true,
-                is_of_launch: false,
-                products: Vec::new(),
-            });
-        }
-    }
-    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, most) {
-        let products = products(&encoded.terms, fact.holds);
-        let (holds, is_assumed) = (fact.holds, fact.is_assumed);
-        all.push(Background { holds, text: fact.text, is_assumed, is_of_launch: true, products });
-    }
-    all
-}
-
-/// Products, quotients and remainders of two unknowns.
-fn products(terms: &Terms, of: Term) -> Vec<Term> {
-    let is_one = |term: &Term| match terms.node(*term) {
-        Node::Apply(Operation::Mul | Operation::UDiv | Operation::URem, args) => {
-            args.iter().all(|arg| terms.as_constant(*arg).is_none())
-        }
-        _ => false,
-    };
-    terms.parts(&[of]).into_iter().filter(is_one).collect()
-}
 
 /// Makes terms without floats of all that marks depend on.
 pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {

@@ -9,10 +9,10 @@ use kassay::symbolic::concolic::{Engine, Limits, Ranges};
 
 use super::support::{self, Kernel};
 
-fn mended(kernel: &Kernel, launch: &Launch) -> Option<Launch> {
+fn repaired(kernel: &Kernel, launch: &Launch) -> Option<Launch> {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let limits = Limits { end: Some(Instant::now() + Duration::from_secs(60)), ..Limits::default() };
-    engine.help(launch, &limits)
+    engine.avoid_fault(launch, &limits)
 }
 
 fn ints(value: &ArgValue) -> Vec<i32> {
@@ -26,10 +26,10 @@ fn a_divisor_in_a_buffer_becomes_another_than_zero() {
         "kernel void k(global const int *size, global int *out) { int n = size[0]; out[get_global_id(0)] = 100 / n; }",
     );
     let zeros = support::zeros(&kernel.interface, 4, 4, 4);
-    let launch = mended(&kernel, &zeros).expect("a launch");
+    let launch = repaired(&kernel, &zeros).expect("a launch");
     assert_ne!(ints(&launch.args[0])[0], 0);
     // Nothing is wrong with it any more.
-    assert_eq!(mended(&kernel, &launch), None);
+    assert_eq!(repaired(&kernel, &launch), None);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn divisors_are_put_right_in_a_row_and_for_every_work_item() {
     );
     let mut zeros = support::zeros(&kernel.interface, 64, 16, 64);
     zeros.args[3] = ArgValue::Value(3i32.to_le_bytes().to_vec());
-    let launch = mended(&kernel, &zeros).expect("a launch");
+    let launch = repaired(&kernel, &zeros).expect("a launch");
     let (a, b) = (ints(&launch.args[0]), ints(&launch.args[1]));
     let ArgValue::Value(scale) = &launch.args[3] else { panic!("no value") };
     assert!(a.iter().zip(&b).all(|(a, b)| a.wrapping_mul(*b) != 0 && *b != 1), "{a:?} {b:?}");
@@ -61,7 +61,7 @@ fn an_index_from_a_buffer_comes_within_the_array() {
          }",
     );
     let zeros = support::zeros(&kernel.interface, 8, 4, 32);
-    let launch = mended(&kernel, &zeros).expect("a launch");
+    let launch = repaired(&kernel, &zeros).expect("a launch");
     assert!(ints(&launch.args[0])[..8].iter().all(|p| (5..13).contains(p)), "{:?}", ints(&launch.args[0]));
 }
 
@@ -69,7 +69,7 @@ fn an_index_from_a_buffer_comes_within_the_array() {
 fn records_that_pick_from_local_memory_are_put_right() {
     let kernel = support::kernel(include_str!("../../testdata/generate/guard_struct.cl"));
     let zeros = support::zeros(&kernel.interface, 32, 16, 32);
-    let launch = mended(&kernel, &zeros).expect("a launch");
+    let launch = repaired(&kernel, &zeros).expect("a launch");
     let ArgValue::Buffer(records) = &launch.args[0] else { panic!("no buffer") };
     let places = records.chunks_exact(12).map(|r| i16::from_le_bytes([r[8], r[9]]));
     assert!(places.clone().all(|p| (1000..1016).contains(&p)), "{:?}", places.collect::<Vec<_>>());

@@ -4,6 +4,7 @@
 //! It reads the sources as text, as tokens without comments and literals. What a macro would expand to it does not see.
 
 mod circles;
+mod page;
 mod rooms;
 mod sources;
 mod tokens;

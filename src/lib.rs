@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod error;
 pub mod exec;
 pub mod generate;
+pub mod hash;
 pub mod instrument;
 pub mod kernel;
 pub mod lower;

@@ -9,8 +9,8 @@ use super::genotype::Genotype;
 use super::search::{Kept, Tried};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::result::generate::{By, Goal};
-use crate::result::hash;
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange};
 use crate::suite::schedule::Schedule;
 

@@ -9,8 +9,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::kernel::interface::Interface;
-use crate::result::{hash, store};
+use crate::result::store;
 use crate::suite::write::{self, Writing};
 
 const FILE: &str = "suite.toml";

@@ -5,12 +5,14 @@
 //! Not for what is worth keeping, nor for what decides it: who keeps says that.
 
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, SystemTime};
+
+use crate::hash::StableHasher;
 
 /// Bytes that the entries may have together, unless [`open`] is told otherwise.
 pub const BOUND: u64 = 512 << 20;
@@ -48,7 +50,7 @@ pub fn is_open() -> bool {
 
 /// All that decides an entry's content, hashed.
 #[derive(Debug, Clone)]
-pub struct Key([DefaultHasher; 2]);
+pub struct Key([StableHasher; 2]);
 
 /// Which kassay this is: another build may make something else of the same.
 static SELF: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -69,7 +71,7 @@ pub fn stamp(path: &Path) -> Vec<u8> {
 impl Key {
     /// For one kind of content, of this kassay.
     pub fn new(kind: &str) -> Key {
-        let mut key = Key([DefaultHasher::new(), DefaultHasher::new()]);
+        let mut key = Key([StableHasher::new(), StableHasher::new()]);
         // Two hashes of 64 bits over different texts are as good as one of 128.
         key.0[1].write_u8(1);
         key.with(kind.as_bytes()).with(&SELF)
@@ -92,7 +94,7 @@ impl Key {
 
 /// The hash of a file's content, of a folder's name; `None` if there is neither.
 pub fn content(path: &Path) -> Option<u128> {
-    let key = Key([DefaultHasher::new(), DefaultHasher::new()]);
+    let key = Key([StableHasher::new(), StableHasher::new()]);
     if path.is_dir() {
         return Some(0);
     }
@@ -141,7 +143,7 @@ pub fn keep(key: &Key, content: &[u8]) {
 }
 
 fn checksum(content: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = StableHasher::new();
     hasher.write(content);
     hasher.finish()
 }

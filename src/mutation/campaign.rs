@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::{Executor, Target};
+use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::kernel::ast::Ast;
 use crate::kernel::ir;
@@ -15,7 +16,7 @@ use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, MutateResult, Status};
 use crate::result::shard::Shard;
-use crate::result::{Device, hash, mutate_summary};
+use crate::result::{Device, mutate_summary};
 use crate::suite::resolve::Test;
 
 use super::baseline::TestBaseline;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::campaign::{self, CampaignContext, Request};
 use super::engine::Strategy;
-use crate::result::hash::Fnv1a;
+use crate::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 
 /// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, the ids

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::Loaded;
 use crate::error::{Error, Result};
-use crate::result::hash;
+use crate::hash;
 use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
 use crate::result::store::AnyResult;
 

@@ -6,7 +6,6 @@ pub mod check;
 pub mod cover;
 pub mod devices;
 pub mod generate;
-pub mod hash;
 pub mod inspect;
 pub mod journal;
 pub mod merge;

@@ -30,7 +30,7 @@ pub struct MutateResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     pub options: MutateOptions,
-    /// By file: the hash of the text that locations refer to ([`super::hash::of_text`]), so that reports can tell when it has
+    /// By file: the hash of the text that locations refer to ([`crate::hash::of_text`]), so that reports can tell when it has
     /// changed since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,

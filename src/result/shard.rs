@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::hash::fnv1a;
 use super::mutate::Mutant;
+use crate::hash::fnv1a;
 
 /// Part `number` of `of`, written `number/of`; counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

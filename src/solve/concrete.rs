@@ -2,10 +2,10 @@
 //! is asked.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::expression::{Node, Operation, Rounding, Sort, Term, Terms, mask};
 use super::query::Model;
+use crate::hash;
 use crate::kernel::floats;
 
 /// One assignment of values to symbols and unknown functions.
@@ -19,12 +19,6 @@ enum Source {
     Seed(u64),
     /// What the model does not have is 0.
     Model(Model),
-}
-
-fn hash(what: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn signed(bits: u64, width: u32) -> i64 {
@@ -70,13 +64,13 @@ impl<'t> Trial<'t> {
         match self.terms.node(term) {
             Node::Constant(bits) => *bits,
             Node::Symbol(name) => match &self.source {
-                Source::Seed(seed) => arbitrary(*seed, hash((*seed, name)), sort),
+                Source::Seed(seed) => arbitrary(*seed, hash::of((*seed, name)), sort),
                 Source::Model(model) => model.symbol(name).unwrap_or(0),
             },
             Node::Unknown(name, args) => {
                 let args: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
                 match &self.source {
-                    Source::Seed(seed) => arbitrary(*seed, hash((*seed, name, args)), sort),
+                    Source::Seed(seed) => arbitrary(*seed, hash::of((*seed, name, args)), sort),
                     Source::Model(model) => model.application(name, &args).unwrap_or(0),
                 }
             }

@@ -7,15 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::scalar_layout::{self, Number};
+use crate::hash::fnv1a;
 use crate::kernel::interface::{Scalar, Type};
 
 /// A stream of random data.
 #[derive(Debug, Clone)]
 pub struct Stream(ChaCha8Rng);
-
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
-}
 
 impl Stream {
     fn from_words(words: [u64; 4]) -> Self {
@@ -33,7 +30,7 @@ impl Stream {
 
     /// The stream of an argument without a seed of its own.
     pub fn of_argument(run_seed: u64, test: &str, argument: &str) -> Self {
-        Stream::from_words([run_seed, fnv(test), fnv(argument), 1])
+        Stream::from_words([run_seed, fnv1a(test.as_bytes()), fnv1a(argument.as_bytes()), 1])
     }
 
     fn below(&mut self, bound: u128) -> u128 {

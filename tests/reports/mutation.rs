@@ -5,11 +5,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use kassay::hash;
 use kassay::report::text::{self, MutateView};
 use kassay::report::{self, Style, stryker};
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
-use kassay::result::{hash, store};
+use kassay::result::store;
 use serde_json::Value;
 
 use crate::examples::*;

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::exec::simulator::observation::{Access, Conflict};
+use crate::hash::Fnv1a;
 use crate::suite::launch::NdRange;
 use crate::suite::schedule::{Preemption, Schedule};
 
@@ -219,10 +220,12 @@ fn item(range: &NdRange, access: &Access) -> u64 {
 
 /// A seed of its own for each schedule of each test.
 fn mix(seed: u64, test: &str, n: u64) -> u64 {
-    let bytes = seed.to_le_bytes().into_iter().chain(n.to_le_bytes()).chain(test.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    let mut hash = Fnv1a::default();
+    for part in [&seed.to_le_bytes(), &n.to_le_bytes(), test.as_bytes()] {
+        hash.add(part);
+    }
     // JSON readers keep integers up to 2^53 exactly.
-    hash >> 11
+    hash.value() >> 11
 }
 
 fn below(random: &mut ChaCha8Rng, bound: u64) -> u64 {

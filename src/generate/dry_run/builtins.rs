@@ -1,11 +1,12 @@
 //! Builtins of OpenCL C as far as the dry run follows them: ids, memory, and the arithmetic that indices and decisions come from.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 use super::super::polynomial::{Id, id_of};
 use super::memory::Mode;
 use super::value::Value;
 use super::{DryRun, Given, Item, State};
+use crate::hash;
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
@@ -21,9 +22,7 @@ fn is_barrier(base: &str) -> bool {
 
 /// A number that follows from what is given, in place of data that the dry run does not have.
 fn arbitrary(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
+    hash::of(of)
 }
 
 impl<'a> DryRun<'a> {

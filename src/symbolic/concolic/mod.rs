@@ -23,7 +23,7 @@ mod value;
 mod variables;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 pub use self::inputs::{Bound, Ranges};
@@ -36,6 +36,7 @@ use self::proposal::Changes;
 use self::search::Candidate;
 use self::trace::Run;
 use self::variables::Variables;
+use crate::hash::StableHasher;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::Terms;
@@ -265,7 +266,7 @@ impl<'p> Engine<'p> {
 
 /// A number that stands for a launch.
 fn hash_of(launch: &Launch) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = StableHasher::new();
     let range = &launch.range;
     (range.dims, range.global, range.local, range.offset).hash(&mut hasher);
     for value in &launch.args {

@@ -1,7 +1,6 @@
 //! Which condition is flipped next, and what comes of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use super::inputs;
@@ -13,6 +12,7 @@ use super::proposal::{Changes, Proposal};
 use super::trace::{Entry, Run, Trace};
 use super::variables::Variables;
 use super::{Engine, Limits, Node, hash_of};
+use crate::hash;
 use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::ArgValue;
@@ -90,12 +90,6 @@ fn length(arg: &ArgValue) -> usize {
         ArgValue::Buffer(bytes) => bytes.len(),
         _ => 0,
     }
-}
-
-fn hash(what: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn times(tried: &HashMap<(u32, u32), u32>, at: (u32, u32)) -> u32 {
@@ -294,12 +288,12 @@ impl Engine<'_> {
         let mut found = Vec::new();
         let launch = &self.nodes[node].launch;
         let lengths: Vec<usize> = launch.args.iter().map(length).collect();
-        let sizes = hash((&launch.range.global, self.nodes[node].local, lengths));
+        let sizes = hash::of((&launch.range.global, self.nodes[node].local, lengths));
         let mut so_far = 0u64;
         for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
             let mut offer = |target| {
-                let key = hash((so_far, step, target));
-                let key_of_sizes = hash((key, sizes));
+                let key = hash::of((so_far, step, target));
+                let key_of_sizes = hash::of((key, sizes));
                 let trace = trace.clone();
                 found.push(Candidate { node, trace, item, entry, target, key, key_of_sizes, effort: 0 });
             };
@@ -313,7 +307,7 @@ impl Engine<'_> {
                 Entry::Mark { goal, .. } => offer(Target::Mark(*goal)),
                 _ => {}
             }
-            so_far = hash((so_far, step));
+            so_far = hash::of((so_far, step));
         }
         found
     }

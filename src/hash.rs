@@ -1,6 +1,21 @@
-//! A hash that is the same on every machine and in every version: shards and results depend on it.
+//! Hashes that are the same on every machine and with every toolchain: shards, seeds and results depend on them.
+//!
+//! Not for the maps of the standard library, whose hashes never leave the process.
 
 use std::fmt;
+use std::hash::Hash;
+
+/// SipHash-1-3 with zero keys, for values that implement [`Hash`]. The standard library's `DefaultHasher` is the same algorithm today,
+/// but may change with any release of Rust.
+pub type StableHasher = siphasher::sip::SipHasher13;
+
+/// The [`StableHasher`]'s hash of one value.
+pub fn of(value: impl Hash) -> u64 {
+    use std::hash::Hasher as _;
+    let mut hasher = StableHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// FNV-1a, 64 bits, of what is written to it: texts of any length without a copy of them.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +62,14 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    #[test]
+    fn the_stable_hash_is_siphash_1_3() {
+        // The standard library's hasher of Rust 1.90 to 1.95, on which seeds of searches have always rested.
+        assert_eq!(of(()), 0xd1fb_a762_150c_532c);
+        assert_eq!(of("kassay"), 0x3bde_3697_d33e_cfbc);
+        assert_eq!(of((1u32, [2u8, 3].as_slice())), 0xaf39_aaf3_206d_56aa);
+    }
 
     /// Values that FNV's authors publish.
     #[test]

@@ -96,7 +96,9 @@ pub fn base_and_offset(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLV
     let (mut at, mut distance) = (pointer, Some(Distance::default()));
     loop {
         match pointers::opcode(at) {
-            Some(LLVMOpcode::LLVMGetElementPtr) => distance = distance.and_then(|d| pointers::step(layout, at, d)),
+            Some(LLVMOpcode::LLVMGetElementPtr) => {
+                distance = distance.and_then(|d| pointers::add_gep_offset(layout, at, d))
+            }
             Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMFreeze) => {}
             _ => break,
         }

@@ -62,6 +62,7 @@ struct Members {
     edges: Vec<Edge>,
 }
 
+/// The classes of one function, and how each needed class is determined.
 #[derive(Debug)]
 pub struct Implication {
     /// By block, then by edge.
@@ -132,10 +133,12 @@ impl Implication {
         solved
     }
 
+    /// The class of a block.
     pub fn class_of_block(&self, block: BlockIndex) -> Class {
         self.class_of[block]
     }
 
+    /// The class of an edge between reachable blocks.
     pub fn class_of_edge(&self, edge: Edge) -> Class {
         self.class_of[self.edges[&edge]]
     }

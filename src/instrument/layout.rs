@@ -74,6 +74,7 @@ impl Bits {
         self.next - count
     }
 
+    /// Number of words that hold the bits allocated so far.
     pub fn words(&self) -> u32 {
         self.next.div_ceil(32)
     }

@@ -222,6 +222,7 @@ pub(super) struct Marker {
 }
 
 impl Marker {
+    /// Declares [`MARK`] in the module if necessary.
     pub(super) fn new(module: &Module<'_>) -> Marker {
         let tools = Tools::new(module);
         let name = std::ffi::CString::new(MARK).unwrap_or_default();
@@ -236,6 +237,7 @@ impl Marker {
         Marker { tools, ty, function }
     }
 
+    /// The constant true.
     pub(super) fn truth(&self) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.tools.bool(), 1, 0) }

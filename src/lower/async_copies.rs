@@ -18,6 +18,7 @@ const STRIDED: &str = "_Z29async_work_group_strided_copy";
 /// The last parameter, the event, in the mangled name.
 const EVENT: &str = "9ocl_event";
 
+/// Rewrites all calls of asynchronous copies in the module.
 pub fn rewrite(module: &Module<'_>) {
     for builtin in ir::functions(module) {
         let name = builtin.name();

@@ -56,6 +56,7 @@ impl Code {
         }
     }
 
+    /// The kernel's name.
     pub fn entry(&self) -> &str {
         match self {
             Code::SpirV(code) => &code.entry,

@@ -34,6 +34,7 @@ pub enum Length {
     Dynamic(LLVMValueRef),
 }
 
+/// Replaces the address of an access by the checked one.
 pub fn weave(emitter: &Emitter<'_, '_>, objects: &Objects, access: &Access) {
     let writes = matches!(access.mode, Mode::Write | Mode::Atomic);
     let Access { site, bytes, align, ref origin, .. } = *access;

@@ -12,6 +12,7 @@ use crate::instrument::guard::guarded_instructions;
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::abi::hook;
 
+/// A division to guard, with its site.
 pub struct Division {
     inst: Inst,
     signed: bool,
@@ -24,6 +25,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Division> {
     all.map(|d| Division { inst: d.inst, signed: d.signed, site: sites.division(d.inst) }).collect()
 }
 
+/// Builds the guards in front of `divisions`.
 pub fn weave(e: &Emitter<'_, '_>, divisions: &[Division]) {
     for division in divisions {
         let inst = division.inst;

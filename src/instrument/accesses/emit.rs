@@ -64,6 +64,8 @@ impl Drop for Emitter<'_, '_> {
 }
 
 impl<'a, 'c> Emitter<'a, 'c> {
+    /// Builds the prologue of `kernel`, whose last argument is the item's context and which has an entry block with a
+    /// terminator.
     pub fn new(module: &'a Module<'c>, kernel: Function, races: bool) -> Emitter<'a, 'c> {
         // SAFETY: alive; the entry block has a terminator, the kernel at least the item as an argument.
         unsafe {
@@ -123,6 +125,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
+    /// Positions the builder at the end of a block, with the debug location of `like`.
     pub fn at_end(&self, block: Block, like: Inst) {
         // SAFETY: alive.
         unsafe {
@@ -175,11 +178,13 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
+    /// An `i32` constant.
     pub fn const_i32(&self, n: u32) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
     }
 
+    /// An `i64` constant.
     pub fn const_i64(&self, n: u64) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.long, n, 0) }
@@ -225,11 +230,13 @@ impl<'a, 'c> Emitter<'a, 'c> {
         self.entry_value(EntryValue::Bytes(object), || self.load_invariant(self.long, extents, at, c"kassay.bytes"))
     }
 
+    /// Loads a variable of type `ty`.
     pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; `variable` holds a `ty`.
         unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
     }
 
+    /// Compares two integers of the same type.
     pub fn compare(&self, how: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and of one type.
         unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }
@@ -247,6 +254,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         unsafe { LLVMBuildPointerCast(self.builder, pointer, self.pointer, c"".as_ptr()) }
     }
 
+    /// Converts a pointer to an `i64`.
     pub fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and a pointer.
         unsafe { LLVMBuildPtrToInt(self.builder, pointer, self.long, c"".as_ptr()) }
@@ -265,6 +273,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
+    /// The type of hooks without a result.
     pub fn void(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMVoidTypeInContext(self.context) }

@@ -60,6 +60,7 @@ impl Placeholder {
     }
 }
 
+/// Finds all calls of placeholders and all fences, and adds their sites.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Placeholder> {
     let mut all = Vec::new();
     for inst in instructions(kernel) {
@@ -118,6 +119,8 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     })
 }
 
+/// Replaces `placeholders` by calls of their hooks. After a collective operation, items that are to leave branch to
+/// `exit`.
 pub fn weave(
     e: &Emitter<'_, '_>,
     objects: &Objects,

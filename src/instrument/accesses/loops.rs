@@ -33,6 +33,7 @@ pub struct Plan {
     enclosing: Vec<(Inst, Vec<usize>)>,
 }
 
+/// Plans the instrumentation of all back edges, with counters for the loops that contain collective operations.
 pub fn find(kernel: Function, sites: &mut Sites<'_>, placeholders: &[Placeholder]) -> Plan {
     let loops = Loops::of(kernel);
     let placeholders: Vec<&Placeholder> = placeholders.iter().filter(|m| m.is_collective()).collect();
@@ -73,6 +74,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, placeholders: &[Placeholder
     plan
 }
 
+/// Inserts fuel and counters on the planned edges and returns the counters.
 pub fn weave(e: &Emitter<'_, '_>, plan: &Plan, exit: Option<Exit>) -> Counters {
     let counters: Vec<_> = (0..plan.counters).map(|_| e.variable(e.const_i64(0))).collect();
     for (terminator, counter) in &plan.entries {

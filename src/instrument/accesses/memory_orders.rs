@@ -35,6 +35,7 @@ pub fn scope(inst: Inst) -> Scope {
     }
 }
 
+/// Returns whether an ordering has acquire semantics.
 pub fn acquires(order: LLVMAtomicOrdering) -> bool {
     matches!(
         order,
@@ -42,6 +43,7 @@ pub fn acquires(order: LLVMAtomicOrdering) -> bool {
     )
 }
 
+/// Returns whether an ordering has release semantics.
 pub fn releases(order: LLVMAtomicOrdering) -> bool {
     matches!(
         order,

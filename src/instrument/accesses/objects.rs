@@ -56,6 +56,7 @@ struct ObjectInfo {
     granule: u32,
 }
 
+/// The memory objects of one kernel, with the granularity at which each is accessed.
 pub struct Objects {
     layout: LLVMTargetDataRef,
     pointers: Pointers,
@@ -280,6 +281,7 @@ impl Objects {
         }
     }
 
+    /// Returns whether writes to the object are allowed only if the launch says so.
     pub fn is_read_only(&self, object: u32) -> bool {
         self.entries[object as usize].read_only
     }
@@ -311,18 +313,22 @@ impl Objects {
         self.entries[object as usize].base = base;
     }
 
+    /// The module's data layout.
     pub fn layout(&self) -> LLVMTargetDataRef {
         self.layout
     }
 
+    /// Bytes of local memory for static variables.
     pub fn local_bytes(&self) -> u64 {
         self.local_bytes
     }
 
+    /// Size in bytes of a shadow cell, by object.
     pub fn granules(&self) -> Vec<u32> {
         self.entries.iter().map(|e| e.granule).collect()
     }
 
+    /// The objects, in order of their numbers.
     pub fn table(&self) -> Vec<Object> {
         self.entries.iter().map(|e| e.object.clone()).collect()
     }

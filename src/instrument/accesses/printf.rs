@@ -22,6 +22,7 @@ pub struct Print {
     bytes: u32,
 }
 
+/// Finds all calls of `printf` and adds their sites.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
     let mut all = Vec::new();
     for inst in instructions(kernel) {
@@ -92,6 +93,7 @@ fn literal(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> Option<Vec<u8>> 
     }
 }
 
+/// Replaces the calls by their hook; their value becomes 0.
 pub fn weave(e: &Emitter<'_, '_>, prints: &[Print]) {
     for print in prints {
         let inst = print.inst;

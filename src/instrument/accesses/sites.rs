@@ -44,6 +44,7 @@ pub struct Sites<'a> {
 }
 
 impl<'a> Sites<'a> {
+    /// Starts an empty table for the kernel `entry`.
     pub fn new(module: &Module<'_>, entry: &str, objects: &'a mut Objects, options: &AccessOptions<'_>) -> Sites<'a> {
         let table =
             HostTable { arguments: options.interface.args.len() as u32, races: options.races, ..HostTable::default() };
@@ -177,12 +178,14 @@ impl<'a> Sites<'a> {
         number
     }
 
+    /// Adds the site of a fence.
     pub fn fence(&mut self, inst: Inst) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.fences.push(PlainSite { path });
         self.table.fences.len() as u32 - 1
     }
 
+    /// Adds the site of a division.
     pub fn division(&mut self, inst: Inst) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.divisions.push(PlainSite { path });
@@ -200,6 +203,7 @@ impl<'a> Sites<'a> {
         number
     }
 
+    /// Adds the site of a call of `printf`.
     pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.prints.push(PrintSite { path, format, args });

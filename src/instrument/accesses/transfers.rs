@@ -26,6 +26,7 @@ struct Side {
     writes: bool,
 }
 
+/// A call of a memory intrinsic with at least one operand to check.
 pub struct Transfer {
     inst: Inst,
     /// `None`: known at run time only.
@@ -33,6 +34,7 @@ pub struct Transfer {
     sides: Vec<Side>,
 }
 
+/// Finds the memory intrinsics that need a check and adds their sites.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Transfer> {
     let mut all = Vec::new();
     for inst in instructions(kernel).into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMCall) {
@@ -73,6 +75,7 @@ fn align(call: Inst, operand: u32) -> u32 {
     }
 }
 
+/// Replaces the pointers of `transfers` by checked ones and limits their length if one is the sink.
 pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
     for transfer in transfers {
         // SAFETY: alive; operands are two pointers (or one, and a byte), and the length.

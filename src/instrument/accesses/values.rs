@@ -108,6 +108,7 @@ pub fn base_and_offset(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLV
     (at, distance.filter(|d| d.terms.is_empty()).map(|d| d.constant))
 }
 
+/// Returns whether a type is a fixed-length vector.
 pub fn is_vector(ty: LLVMTypeRef) -> bool {
     // SAFETY: alive.
     unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind }

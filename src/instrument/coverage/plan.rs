@@ -25,6 +25,7 @@ pub struct CoveragePlan {
     pub(super) functions: Vec<FunctionPlan>,
 }
 
+/// The probes of one function.
 #[derive(Debug)]
 pub(super) struct FunctionPlan {
     implication: Implication,
@@ -57,6 +58,7 @@ impl ValuePlace {
 }
 
 impl CoveragePlan {
+    /// Allocates the bits for all facts of `sites`; those of barriers come first.
     pub fn new(sites: &Sites, slots: Slots) -> CoveragePlan {
         let facts_of = |f: usize| -> Vec<Fact> {
             let all = sites.sites.iter().flat_map(|s| &s.outcomes).flat_map(|o| &o.facts);

@@ -19,6 +19,7 @@ use crate::kernel::ir::Inst;
 /// would exceed 16 GiB.
 const NARROW_SCALE: u64 = 4;
 
+/// Guards one access; `code` is the fault that is recorded if it is out of bounds.
 pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, code: u32) -> Result<()> {
     let bounds = Bounds { emitter, layout };
     emitter.before(access.inst.0);

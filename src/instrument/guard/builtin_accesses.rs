@@ -77,6 +77,7 @@ pub fn group_sync(mangled: &str) -> Option<GroupSync> {
     }
 }
 
+/// The way in which a function synchronises the work-group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupSync {
     /// A barrier of the work-group.

@@ -58,6 +58,7 @@ pub fn reveal(module: &Module<'_>) {
     }
 }
 
+/// Guards one division; `code` is the fault that is recorded.
 pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Result<()> {
     let fault_if = emitter.runtime("__kassay_fault_if")?;
     let inst = division.inst;

@@ -87,26 +87,31 @@ impl<'a, 'c> Emitter<'a, 'c> {
         self.before(self.entry_anchor);
     }
 
+    /// Positions the builder before an instruction.
     pub fn before(&self, instruction: LLVMValueRef) {
         // SAFETY: alive and inside a block.
         unsafe { LLVMPositionBuilderBefore(self.builder, instruction) };
     }
 
+    /// Positions the builder at the end of a block.
     pub fn at_end(&self, block: Block) {
         // SAFETY: alive.
         unsafe { LLVMPositionBuilderAtEnd(self.builder, block.0) };
     }
 
+    /// An `i32` constant.
     pub fn const_i32(&self, n: u32) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
     }
 
+    /// An `i64` constant.
     pub fn const_i64(&self, n: u64) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.long, n, 0) }
     }
 
+    /// Returns a function of the linked runtime.
     pub fn runtime(&self, name: &str) -> Result<Function> {
         runtime::function(self.module, name)
     }
@@ -137,11 +142,13 @@ impl<'a, 'c> Emitter<'a, 'c> {
         self.replaced.borrow().get(&value).copied().unwrap_or(value)
     }
 
+    /// Loads a variable of type `ty`.
     pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; `variable` holds a `ty`.
         unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
     }
 
+    /// Builds a call with the callee's calling convention.
     pub fn call(&self, callee: Function, arguments: &mut [LLVMValueRef]) -> LLVMValueRef {
         // SAFETY: alive; the callers pass what the function takes.
         unsafe {
@@ -214,6 +221,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
+    /// Inserts an empty block in front of `block`.
     pub fn block_before(&self, block: Block, name: &std::ffi::CStr) -> Block {
         // SAFETY: alive.
         Block(unsafe { LLVMInsertBasicBlockInContext(self.context, block.0, name.as_ptr()) })
@@ -225,6 +233,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         unsafe { LLVMBuildZExt(self.builder, condition, self.int, c"".as_ptr()) }
     }
 
+    /// Compares two integers of the same type.
     pub fn compare(&self, how: llvm_sys::LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and of one type.
         unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }

@@ -23,6 +23,7 @@ pub struct Range {
     pub length: Length,
 }
 
+/// The length of a range.
 pub enum Length {
     /// A number of bytes.
     Fixed(u64),
@@ -39,6 +40,7 @@ pub struct Division {
     pub signed: bool,
 }
 
+/// Finds the accesses that are not proven to be in bounds.
 pub fn accesses(kernel: Function, objects: &Objects) -> Vec<Access> {
     let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
     let unproven = |mut access: Access| {
@@ -123,6 +125,7 @@ impl Range {
     }
 }
 
+/// Finds the integer divisions that may be undefined.
 pub fn divisions(kernel: Function) -> Vec<Division> {
     let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
     instructions

@@ -14,6 +14,7 @@ pub struct Loop {
     pub latches: BTreeSet<usize>,
 }
 
+/// The loops and the dominator tree of a kernel.
 pub struct Loops {
     pub blocks: Vec<Block>,
     index: HashMap<Block, usize>,
@@ -30,6 +31,7 @@ pub struct Loops {
 }
 
 impl Loops {
+    /// Analyses the control-flow graph of `kernel`.
     pub fn of(kernel: Function) -> Loops {
         let blocks = kernel.blocks();
         let index: HashMap<Block, usize> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
@@ -127,6 +129,7 @@ impl Loops {
         self.index[&block]
     }
 
+    /// Returns whether a block is reachable from the entry.
     pub fn is_reachable(&self, block: usize) -> bool {
         block == 0 || self.dominators.immediate_dominator(NodeIndex::new(block)).is_some()
     }

@@ -27,6 +27,7 @@ pub enum Object {
 }
 
 impl Object {
+    /// A pointer to the object's first byte.
     pub fn pointer(self) -> LLVMValueRef {
         match self {
             Object::Argument(pointer, _) | Object::Variable(pointer, _) => pointer,

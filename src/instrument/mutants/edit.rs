@@ -24,6 +24,7 @@ pub enum Slot {
 }
 
 impl Slot {
+    /// The instruction that the slot belongs to.
     pub fn place(&self) -> Place {
         match self {
             Slot::Result(place) | Slot::Operand(place, _) => *place,
@@ -68,6 +69,7 @@ pub enum Expr {
     },
 }
 
+/// Operators with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unary {
     /// For integers.
@@ -77,6 +79,7 @@ pub enum Unary {
     Not,
 }
 
+/// Operators with two operands, each an LLVM opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Binary {
     Add,
@@ -121,6 +124,7 @@ pub enum Predicate {
     FOge,
 }
 
+/// Conversions between scalar types, or vectors with the same number of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conversion {
     /// Between integers by sign extension or truncation, from a signed integer to a float, between floats.

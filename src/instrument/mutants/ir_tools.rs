@@ -27,6 +27,7 @@ impl Drop for Tools {
 }
 
 impl Tools {
+    /// Creates a builder for the module.
     pub fn new(module: &Module<'_>) -> Tools {
         // SAFETY: the module and its context are alive as long as the weaver.
         unsafe {
@@ -37,21 +38,25 @@ impl Tools {
         }
     }
 
+    /// Positions the builder before an instruction.
     pub fn before(&self, inst: LLVMValueRef) {
         // SAFETY: alive and inside a block.
         unsafe { LLVMPositionBuilderBefore(self.builder, inst) };
     }
 
+    /// The type `i32`.
     pub fn int(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMInt32TypeInContext(self.context) }
     }
 
+    /// The type `i1`.
     pub fn bool(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMInt1TypeInContext(self.context) }
     }
 
+    /// An `i32` constant.
     pub fn number(&self, n: u32) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.int(), u64::from(n), 0) }
@@ -251,15 +256,18 @@ pub(super) fn shaped(scalar: LLVMTypeRef, like: LLVMTypeRef) -> LLVMTypeRef {
     lanes(like).map_or(scalar, |n| unsafe { LLVMVectorType(scalar, n) })
 }
 
+/// Returns whether a type is an integer or a vector of integers.
 pub(super) fn is_integer(ty: LLVMTypeRef) -> bool {
     kind(element(ty)) == LLVMTypeKind::LLVMIntegerTypeKind
 }
 
+/// Returns whether a type is half, float or double, or a vector of these.
 pub(super) fn is_float(ty: LLVMTypeRef) -> bool {
     use LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMHalfTypeKind};
     matches!(kind(element(ty)), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind)
 }
 
+/// Returns whether a type is a pointer or a vector of pointers.
 pub(super) fn is_pointer(ty: LLVMTypeRef) -> bool {
     kind(element(ty)) == LLVMTypeKind::LLVMPointerTypeKind
 }

@@ -92,6 +92,7 @@ pub fn privatise(
     Ok(Ok(()))
 }
 
+/// The state of privatising one variable.
 pub(super) struct Pass {
     pub(super) module: LLVMModuleRef,
     pub(super) context: LLVMContextRef,
@@ -103,6 +104,7 @@ pub(super) struct Pass {
     phis: Vec<LLVMValueRef>,
 }
 
+/// The result of a step of the pass.
 pub(super) type PassResult<T> = std::result::Result<T, Refusal>;
 
 /// The address space of a pointer.

@@ -37,6 +37,7 @@ pub struct Ordering {
     pub scope: Scope,
 }
 
+/// Memory scopes, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
     WorkItem,
@@ -73,6 +74,7 @@ pub struct Object {
     pub element: u32,
 }
 
+/// The kind of memory that holds an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
     /// Memory passed as the kernel's argument at this position; the launch sets its extent.

@@ -18,7 +18,7 @@ use crate::cfg::sites::{Fact, FunctionSites, LoopClass};
 /// A class of blocks and edges, given by its representative.
 pub type Class = usize;
 
-/// How the execution of a class is determined.
+/// The way in which the execution of a class is determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Derivation {
     /// Every work-item that runs the kernel executes it.
@@ -35,7 +35,7 @@ pub enum Derivation {
     Entered,
 }
 
-/// How a function is entered.
+/// The callers of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// By every work-item.
@@ -143,7 +143,7 @@ impl Implication {
         self.class_of[self.edges[&edge]]
     }
 
-    /// How a class is determined; `None` for classes that no fact needs.
+    /// Returns how a class is determined; `None` for classes that no fact needs.
     pub fn derivation(&self, class: Class) -> Option<&Derivation> {
         self.derivations.get(&class)
     }

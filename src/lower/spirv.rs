@@ -115,7 +115,7 @@ fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Returns the options with which a runtime has to build the module. Generic pointers are a feature of OpenCL 2.0, and
-/// Intel's runtime has the builtins for them only if a later version is requested.
+/// Intel's runtime has the builtins for them only if such a version is requested.
 pub fn build_options(module: &Module<'_>) -> String {
     let mut instructions =
         ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions);

@@ -48,9 +48,9 @@ impl Exit {
     pub fn leave_at_end(self, e: &Emitter<'_, '_>) {
         // SAFETY: alive; the builder stands at the end of a block.
         unsafe {
-            let here = LLVMGetInsertBlock(e.builder);
+            let current = LLVMGetInsertBlock(e.builder);
             let on = Block(LLVMAppendBasicBlockInContext(e.context, e.kernel.0, c"".as_ptr()));
-            LLVMMoveBasicBlockAfter(on.0, here);
+            LLVMMoveBasicBlockAfter(on.0, current);
             self.branch(e, on);
             LLVMPositionBuilderAtEnd(e.builder, on.0);
         }

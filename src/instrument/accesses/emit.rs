@@ -100,9 +100,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
             let item = emitter.item;
             emitter.group =
                 emitter.load_invariant(pointer, item, std::mem::offset_of!(ItemContext, group) as u64, c"kassay.group");
-            let given = emitter.byte_offset(item, std::mem::offset_of!(ItemContext, fuel) as u64);
-            let given = LLVMBuildLoad2(builder, long, given, c"".as_ptr());
-            LLVMSetOperand(entry_anchor, 0, given);
+            let initial = emitter.byte_offset(item, std::mem::offset_of!(ItemContext, fuel) as u64);
+            let initial = LLVMBuildLoad2(builder, long, initial, c"".as_ptr());
+            LLVMSetOperand(entry_anchor, 0, initial);
             emitter
         }
     }

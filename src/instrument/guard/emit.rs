@@ -76,8 +76,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
             };
             emitter.at_entry();
             emitter.slot = emitter.call(slot_of, &mut [emitter.probe]);
-            let given = emitter.call(begin, &mut [emitter.probe]);
-            LLVMBuildStore(builder, given, fuel);
+            let initial = emitter.call(begin, &mut [emitter.probe]);
+            LLVMBuildStore(builder, initial, fuel);
             Ok(emitter)
         }
     }
@@ -153,8 +153,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
         // SAFETY: alive; the callers pass what the function takes.
         unsafe {
             let ty = LLVMGlobalGetValueType(callee.0);
-            let (given, count) = (arguments.as_mut_ptr(), arguments.len() as u32);
-            let call = LLVMBuildCall2(self.builder, ty, callee.0, given, count, c"".as_ptr());
+            let (values, count) = (arguments.as_mut_ptr(), arguments.len() as u32);
+            let call = LLVMBuildCall2(self.builder, ty, callee.0, values, count, c"".as_ptr());
             LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee.0));
             call
         }

@@ -30,7 +30,7 @@ struct GroupAgreement {
     floor: LLVMValueRef,
 }
 
-/// How to record the fault of a loop in which a work-item runs out of fuel.
+/// The code that records the fault of a loop in which a work-item runs out of fuel.
 #[derive(Clone, Copy)]
 struct ExhaustionRecord {
     /// The variable and the function that sets it; `None`: nothing is recorded.
@@ -54,7 +54,7 @@ pub fn starts(module: &Module<'_>, kernel: Function) -> HashMap<Inst, DebugLocat
 /// Adds the guards of all loops and returns whether a barrier is required at the kernel's entry. `end` is the block in
 /// which the kernel returns; it does not begin with a phi. `spent` is the variable for the fault of the loop in which
 /// the fuel ran out; the location of each loop is appended to `places`. Unless `record_loops`, the variable is only set
-/// if the kernel has a single loop.
+/// in a kernel whose only cycle is a single natural loop.
 pub fn guard(
     emitter: &Emitter<'_, '_>,
     end: Block,
@@ -86,13 +86,13 @@ pub fn guard(
             // SAFETY: alive; the variable holds a 32-bit integer.
             unsafe { LLVMBuildStore(emitter.builder, emitter.const_i32(code), spent) };
         }
-        let spent = ExhaustionRecord { variable, code };
+        let exhaustion = ExhaustionRecord { variable, code };
         match loops.exit_branch(number) {
-            Some((block, leaves)) => guard_exit_branch(emitter, block, leaves, floor, spent),
-            None => at_latch.push((l, floor, spent)),
+            Some((block, leaves)) => guard_exit_branch(emitter, block, leaves, floor, exhaustion),
+            None => at_latch.push((l, floor, exhaustion)),
         }
     }
-    for (l, floor, spent) in at_latch {
+    for (l, floor, exhaustion) in at_latch {
         // In a kernel without barriers no item waits for those that go straight to the end.
         let exit = if sync_calls.is_empty() { None } else { loops.exit(l) };
         let blocks: BTreeSet<LLVMBasicBlockRef> = l.blocks.iter().map(|b| loops.blocks[*b].0).collect();
@@ -103,7 +103,7 @@ pub fn guard(
         for latch in &l.latches {
             let latch = loops.blocks[*latch];
             for (successor, _) in (0..).zip(latch.terminator().successors()).filter(|(_, s)| *s == header) {
-                guard_edge(emitter, latch, successor, exit.unwrap_or(end), floor, spent);
+                guard_edge(emitter, latch, successor, exit.unwrap_or(end), floor, exhaustion);
             }
         }
     }
@@ -132,7 +132,7 @@ fn guard_exit_branch(
     block: Block,
     leaves: u32,
     floor: Option<LLVMValueRef>,
-    spent: ExhaustionRecord,
+    exhaustion: ExhaustionRecord,
 ) {
     let branch = block.terminator();
     emitter.before(branch.0);
@@ -149,7 +149,7 @@ fn guard_exit_branch(
         LLVMSetCondition(branch.0, condition);
     }
     let exit = branch.successors()[leaves as usize];
-    if let Some(recording) = record_exhaustion(emitter, exit, spent) {
+    if let Some(recording) = record_exhaustion(emitter, exit, exhaustion) {
         // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
         unsafe { LLVMSetSuccessor(branch.0, leaves, recording.0) };
         redirect_phis(emitter, exit, block, recording);
@@ -157,12 +157,12 @@ fn guard_exit_branch(
 }
 
 /// Inserts a block in front of `exit` that records the loop if its fuel ran out there.
-fn record_exhaustion(emitter: &Emitter<'_, '_>, exit: Block, spent: ExhaustionRecord) -> Option<Block> {
-    let (variable, function) = spent.variable?;
+fn record_exhaustion(emitter: &Emitter<'_, '_>, exit: Block, exhaustion: ExhaustionRecord) -> Option<Block> {
+    let (variable, function) = exhaustion.variable?;
     let recording = emitter.block_before(exit, c"kassay.left");
     emitter.at_end(recording);
     let fuel = emitter.load(emitter.int, emitter.fuel);
-    emitter.call(function, &mut [variable, fuel, emitter.const_i32(spent.code)]);
+    emitter.call(function, &mut [variable, fuel, emitter.const_i32(exhaustion.code)]);
     // SAFETY: alive; the block had no terminator.
     unsafe { LLVMBuildBr(emitter.builder, exit.0) };
     Some(recording)
@@ -188,16 +188,16 @@ fn guard_edge(
     successor: u32,
     exit: Block,
     floor: Option<LLVMValueRef>,
-    spent: ExhaustionRecord,
+    exhaustion: ExhaustionRecord,
 ) {
     let terminator = from.terminator();
     let to = terminator.successors()[successor as usize];
     let test = emitter.block_before(to, c"kassay.fuel");
     emitter.at_end(test);
     let none = consume(emitter, floor);
-    let noted = record_exhaustion(emitter, exit, spent);
+    let recording = record_exhaustion(emitter, exit, exhaustion);
     emitter.at_end(test);
-    let out = noted.unwrap_or(exit);
+    let out = recording.unwrap_or(exit);
     // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
     unsafe {
         LLVMBuildCondBr(emitter.builder, none, out.0, to.0);
@@ -209,7 +209,7 @@ fn guard_edge(
                 LLVMTypeKind::LLVMTargetExtTypeKind => LLVMGetUndef(ty),
                 _ => LLVMConstNull(ty),
             };
-            LLVMAddIncoming(phi.0, &mut nothing, &mut { noted.unwrap_or(test).0 }, 1);
+            LLVMAddIncoming(phi.0, &mut nothing, &mut { recording.unwrap_or(test).0 }, 1);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::kernel::ir::{Function, Inst};
 /// clang's calling convention of OpenCL functions.
 const SPIR_FUNC: u32 = 75;
 
-/// How to treat operations that are undefined for some operands (division).
+/// The treatment of operations that are undefined for some operands (division).
 #[derive(Clone, Copy)]
 pub(super) enum Hazard {
     /// Emit them unchanged: the code runs only if the edit is active.

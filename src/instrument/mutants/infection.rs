@@ -28,7 +28,7 @@ use crate::kernel::ir::{Function, Inst};
 /// Number of mutants per word.
 const MUTANTS_PER_WORD: usize = 16;
 
-/// What a run observed of a mutant.
+/// The observations of a mutant in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MutantObservation {
     /// A work-item executed its place.

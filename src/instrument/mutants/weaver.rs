@@ -19,7 +19,7 @@ pub(super) enum Activation {
     Number(u32),
 }
 
-/// How a value is chosen from the original and its alternatives.
+/// The code that chooses a value from the original and its alternatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The alternatives are guarded by a branch that is taken when a number at this place is active.
@@ -424,13 +424,13 @@ impl Weaver<'_> {
         unsafe { LLVMSetSuccessor(edge.terminator, edge.successor, entered.0) };
         // The block from which the old target is entered.
         let mut leaving = entered;
-        let mut here = entered;
+        let mut current = entered;
         if redirect_blocks.len() > 1 {
             leaving = self.tools.passing(old, old, c"kassay.kept").0;
-            here = self.tools.block(leaving, c"kassay.mutants");
+            current = self.tools.block(leaving, c"kassay.mutants");
             let numbers = || edge.changes.iter().map(|(change, _)| self.number(change));
             let (low, high) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
-            self.test(entered, &|| self.is_number_within(low, high), here, leaving);
+            self.test(entered, &|| self.is_number_within(low, high), current, leaving);
         }
         for (i, ((change, _), redirect)) in edge.changes.iter().zip(redirect_blocks).enumerate() {
             let otherwise = match redirect_blocks.len() {
@@ -438,8 +438,8 @@ impl Weaver<'_> {
                 n if i + 1 == n => leaving,
                 _ => self.tools.block(leaving, c"kassay.mutants"),
             };
-            self.test(here, &|| self.is_active(self.activation(change)), *redirect, otherwise);
-            here = otherwise;
+            self.test(current, &|| self.is_active(self.activation(change)), *redirect, otherwise);
+            current = otherwise;
         }
         self.tools.redirect_phis(old, source, leaving);
     }

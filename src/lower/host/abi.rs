@@ -95,7 +95,8 @@ pub mod hook {
     /// returns an array of the values of all its items, by local linear id (for a sub-group: by sub-group local id),
     /// which is valid until the next exchange but one.
     pub const EXCHANGE: &str = "__kassay_exchange";
-    /// `void (item, i32 site, i32 flags, i32 order, i32 scope)`: a fence; numbers as in OpenCL C (`memory_order`, `memory_scope`).
+    /// `void (item, i32 site, i32 flags, i32 order, i32 scope)`: a fence; numbers as in OpenCL
+    /// C (`memory_order`, `memory_scope`).
     pub const FENCE: &str = "__kassay_fence";
     /// `ptr (item, i32 site, i64 iteration, i32 write_site, ptr destination, ptr source, i64 count, i64 element, i64
     /// destination_stride, i64 source_stride, ptr event)`: `async_work_group_copy` and its strided forms; strides in
@@ -103,14 +104,14 @@ pub mod hook {
     /// next one (source). Returns the copy's event: `event`, or a new one if that is null. Events are numbers
     /// represented as pointers.
     pub const ASYNC_COPY: &str = "__kassay_async_copy";
-    /// `void (item, i32 site, i64 iteration, ptr events, i64 count)`: `wait_group_events`; `events` is null where the list cannot be
-    /// read.
+    /// `void (item, i32 site, i64 iteration, ptr events, i64 count)`: `wait_group_events`; `events` is null if the list
+    /// cannot be read.
     pub const WAIT: &str = "__kassay_wait";
     /// `void (item, i32 site, ptr format, ptr packed)`: `printf`; `format` is used if the site has none. The value of
     /// the call becomes 0.
     pub const PRINT: &str = "__kassay_print";
-    /// `void (item, i32 site, ptr image, ptr sampler, ptr coordinates, i32 kind, ptr result)`: reads a texel; `sampler` may be null;
-    /// `kind`: see [`super::texel`]; the result has four components.
+    /// `void (item, i32 site, ptr image, ptr sampler, ptr coordinates, i32 kind, ptr result)`: reads a texel; `sampler`
+    /// may be null; `kind`: see [`super::texel`]; the result has four components.
     pub const IMAGE_READ: &str = "__kassay_image_read";
     /// `void (item, i32 site, ptr image, ptr coordinates, i32 kind, ptr texel)`.
     pub const IMAGE_WRITE: &str = "__kassay_image_write";

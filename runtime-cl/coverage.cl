@@ -1,15 +1,15 @@
-/* What coverage probes call, on the device. Compiled by the clang of the kernel under test, linked into its woven
+/* Device functions called by coverage probes. Compiled by the clang of the kernel under test, linked into its woven
  * module, inlined, and optimised away as far as possible.
  *
- * Each work-item keeps its bits in private words, which end up in registers. At the end of the kernel they are flushed
- * into the slot of its work-group (or its own slot, where numbers of work-items are wanted), and only if they are new there:
- * a flush that finds nothing new costs a read. `KASSAY_HEADER` words stand before the first slot; `stride` is a slot's length
- * in words. */
+ * Each work-item keeps its bits in private words, which end up in registers. At the end of the kernel they are
+ * flushed into the slot of its work-group (or, if numbers of work-items are wanted, into its own slot), and only if
+ * they are new there: a flush without new bits costs a single read. `KASSAY_HEADER` words precede the first slot;
+ * `stride` is the length of a slot in words. */
 
 #define KASSAY_HEADER 16
 #define KASSAY_INLINE __attribute__((always_inline))
 
-/* The linear number of this work-item's group, as OpenCL 2.0's get_group_linear_id has it. */
+/* The linear number of this work-item's group, as returned by OpenCL 2.0's get_group_linear_id. */
 KASSAY_INLINE static size_t kassay_group(void) {
     return (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
 }
@@ -21,12 +21,12 @@ KASSAY_INLINE static size_t kassay_local_item(void) {
 /* Sets bits of a private word. */
 KASSAY_INLINE void __kassay_cover(__private uint *words, uint word, uint mask) { words[word] |= mask; }
 
-/* The state of a loop is one more than the number of bodies begun since it was last entered, and 0 before that. A plain
- * counter is an induction variable, which compilers replace by the loop's own, so that nothing is left in the loop; a
- * class is read from it when the loop is entered again and at the kernel's end. (After 2^32 bodies in one entry it would
- * start anew.) */
+/* The state of a loop is one more than the number of iterations begun since it was last entered, and 0 before it is
+ * entered. A plain counter is an induction variable, which compilers merge with the loop's own, so that no code
+ * remains in the loop; a class is derived from it when the loop is entered again and at the kernel's end. (After
+ * 2^32 iterations it would wrap around.) */
 
-/* The bits of the classes zero, one and many, from the lowest. */
+/* The bits of the classes zero, one and many, starting at the lowest. */
 KASSAY_INLINE static uint kassay_loop_class(uint state) {
     return (1u << (state > 3 ? 3 : state)) >> 1;
 }
@@ -42,8 +42,9 @@ KASSAY_INLINE void __kassay_loop_end(__private uint *words, uint word, uint shif
     words[word] |= kassay_loop_class(*state) << shift;
 }
 
-/* One slot per work-group: which bits some item of the group has set. Nothing but one `if` around the atomic: vectorisers test each
- * lane for every atomic that stands there, and a loop, which they test as a whole, makes them give up on small kernels. */
+/* One slot per work-group: the bits that any item of the group has set. A single `if` around the atomic, because
+ * vectorisers test each lane for every atomic, and because a loop, which they test as a whole, makes them give up on
+ * small kernels. */
 KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint word, uint bits) {
     __global uint *slot = probe + KASSAY_HEADER + kassay_group() * stride + word;
     if (bits & ~*slot) {
@@ -51,13 +52,15 @@ KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint 
     }
 }
 
-/* The size of the first group of a dimension, which no other exceeds. (OpenCL C 1.2 cannot ask for what was enqueued.) */
+/* The size of the first group in a dimension, which no other exceeds. (OpenCL C 1.2 has no function for the enqueued
+ * size.) */
 KASSAY_INLINE static size_t kassay_whole(uint d) {
     size_t group = get_group_id(d);
     return group == 0 ? get_local_size(d) : (get_global_id(d) - get_global_offset(d) - get_local_id(d)) / group;
 }
 
-/* One slot per work-item, those of a group together; groups at the end of a dimension may have fewer items than slots. */
+/* One slot per work-item; the slots of a group are adjacent. Groups at the end of a dimension may have fewer items
+ * than slots. */
 KASSAY_INLINE void __kassay_flush_item(__global uint *probe, uint stride, uint word, uint bits) {
     size_t group_size = kassay_whole(0) * kassay_whole(1) * kassay_whole(2);
     probe[KASSAY_HEADER + (kassay_group() * group_size + kassay_local_item()) * stride + word] = bits;

@@ -1,8 +1,8 @@
-/* What guards call, on the device; woven into modules with mutants. See coverage.cl for how it gets there.
+/* Device functions called by guards; woven into modules with mutants. Compiled and linked like coverage.cl.
  *
- * A work-item keeps its fuel (loop iterations left) and its latest fault in private words, which end up in registers; both
- * are told to the slot at the end of the kernel. The numbers of words and of fault kinds are those of
- * src/instrument/layout.rs. */
+ * A work-item keeps its fuel (remaining loop iterations) and its latest fault in private words, which end up in
+ * registers; both are reported to the slot at the end of the kernel. The numbers of words and of fault kinds are
+ * those of src/instrument/layout.rs. */
 
 #define KASSAY_INLINE __attribute__((always_inline))
 
@@ -12,20 +12,21 @@
 #define KASSAY_FUEL_USED 4
 #define KASSAY_OUT_OF_FUEL 1
 
-/* The bytes of an argument: its extent, at `word` of the probe buffer. */
+/* The size of an argument in bytes: its extent, at `word` of the probe buffer. */
 KASSAY_INLINE ulong __kassay_extent(__global const uint *probe, uint word) {
     return (ulong)probe[word] | (ulong)probe[word + 1] << 32;
 }
 
-/* How many of the places 0, `step`, 2 * `step` ... allow an access that ends `end` bytes further on. */
+/* The number of positions 0, `step`, 2 * `step` ... at which an access that ends `end` bytes further on is in
+ * bounds. */
 KASSAY_INLINE ulong __kassay_places(ulong extent, ulong end, ulong step) {
     return extent < end ? 0 : (extent - end) / step + 1;
 }
 
 KASSAY_INLINE uint __kassay_at_most(ulong places, uint most) { return places < most ? (uint)places : most; }
 
-/* Whether `count` elements of `size` bytes, the first at `offset` and each `stride` elements after the one before, lie
- * within `extent` bytes. */
+/* Returns whether `count` elements of `size` bytes, the first at `offset` and each `stride` elements after the
+ * previous one, lie within `extent` bytes. */
 KASSAY_INLINE uint __kassay_span_fits(ulong extent, ulong offset, ulong count, ulong stride, ulong size) {
     if (count == 0) {
         return 1;
@@ -38,17 +39,19 @@ KASSAY_INLINE uint __kassay_span_fits(ulong extent, ulong offset, ulong count, u
     return elements <= (extent - offset) / size;
 }
 
-/* A fault if `bad`; without a branch, and without asking whether there was one before: that costs inner loops a factor of
- * two to three. So it is a work-item's last fault that is told. It leaves the fuel alone: as long as that only counts,
- * work-items that count alike stay together, which vectorisers depend on. What goes on is within its bounds and its fuel. */
+/* Records a fault if `bad`, without a branch and without testing whether there was one before, which would slow
+ * inner loops down by a factor of two to three. So a work-item reports its last fault. The fuel is not changed: as
+ * long as it is only counted, work-items with equal counts stay together, which vectorisers depend on. The work-item
+ * continues within its bounds and its fuel. */
 KASSAY_INLINE void __kassay_fault_if(__private uint *fault, uint bad, uint code) {
     *fault = bad != 0 ? code : *fault;
 }
 
 KASSAY_INLINE int __kassay_fuel(__global const uint *probe) { return (int)probe[KASSAY_FUEL]; }
 
-/* The linear global id, offsets left out. From group and local ids: a `get_global_id(2)`, even one that is not reached,
- * makes Intel's CPU runtime give up most of what it does for kernels of one or two dimensions (3 to 15 times slower). */
+/* The linear global id without the offset, computed from group and local ids: a `get_global_id(2)`, even an
+ * unreachable one, makes Intel's CPU runtime give up most of its optimisations for kernels of one or two dimensions
+ * (3 to 15 times slower). */
 KASSAY_INLINE uint __kassay_item(void) {
     size_t x = get_group_id(0) * get_local_size(0) + get_local_id(0);
     size_t y = get_group_id(1) * get_local_size(1) + get_local_id(1);
@@ -56,13 +59,13 @@ KASSAY_INLINE uint __kassay_item(void) {
     return (uint)((z * get_global_size(1) + y) * get_global_size(0) + x);
 }
 
-/* Where a loop was left: `spent` becomes its fault if the fuel ran out there and not before. */
+/* Called where a loop is left: `spent` is set to its fault if the fuel ran out there and not before. */
 KASSAY_INLINE void __kassay_left(__private uint *spent, int fuel, uint code) {
     uint here = (uint)(fuel < 0) & (uint)(*spent == 0);
     *spent = here != 0 ? code : *spent;
 }
 
-/* At the kernel's end. Fuel counts also of work-items that had a fault: tests may allow that. */
+/* Called at the kernel's end. Fuel is also counted for work-items that had a fault, because tests may allow faults. */
 KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel, uint spent) {
     uint used = probe[KASSAY_FUEL] - (fuel < 0 ? 0 : (uint)fuel);
     if (used > slot[KASSAY_FUEL_USED]) {
@@ -74,9 +77,9 @@ KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *sl
     }
 }
 
-/* Loops that hold barriers are left only when the group agrees. An item without fuel says so before a barrier, in one of two
- * words in turn; behind the barrier all read it. The next barrier uses the other word, so no item writes what another
- * still reads. Once said it stays: nobody has to take it back. */
+/* Loops that contain barriers are left only when the group agrees. An item without fuel sets one of two words before
+ * a barrier; after the barrier all items read it. The next barrier uses the other word, so that no item writes a
+ * word that another one still reads. A set word stays set, so it need not be cleared. */
 
 KASSAY_INLINE void __kassay_flags(__local uint *flags) {
     if (get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {
@@ -91,18 +94,20 @@ KASSAY_INLINE void __kassay_arrive(__local uint *flags, __private const uint *tu
     }
 }
 
-/* Loops with barriers end when the fuel is below the floor: far below zero at first (they end then too, so that one that
- * holds a barrier but does not reach it is left), above all fuel once agreed. */
+/* Loops with barriers end when the fuel is below the floor, which is initially far below zero (they end even then,
+ * so that a loop that contains a barrier but does not reach it is left) and after the agreement above any fuel. */
 KASSAY_INLINE void __kassay_agree(__local const uint *flags, __private uint *turn, __private int *floor) {
     *floor = flags[*turn] != 0 ? 0x7fffffff : *floor;
     *turn ^= 1u;
 }
 
-/* A barrier: behind what the group prepares in local memory, and in front of a point where its items meet that is none. */
+/* A barrier: after the group has initialised local memory, and in front of a collective function that is not a
+ * barrier. */
 KASSAY_INLINE void __kassay_meet(void) { barrier(CLK_LOCAL_MEM_FENCE); }
 
-/* Fills local memory, all items of the group together: what nobody wrote holds the same in every launch. The bytes make
- * large positive numbers of every type, which show in results better than a zero does. */
+/* Fills local memory, with all items of the group together, so that uninitialised memory has the same contents in
+ * every launch. The bytes form large positive numbers of every type, which are easier to notice in results than a
+ * zero. */
 KASSAY_INLINE void __kassay_fill(__local uint *to, ulong bytes) {
     ulong items = get_local_size(0) * get_local_size(1) * get_local_size(2);
     ulong item = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);

@@ -1,12 +1,13 @@
-/* What a kernel reads its ids through when a launch holds several runs of it, or runs its work-groups in another order.
- * Compiled by the clang of the kernel under test, linked into its woven module, inlined, and optimised away as far as
- * possible.
+/* The functions through which a kernel reads its ids when a launch holds several runs of it, or runs its work-groups
+ * in another order. Compiled by the clang of the kernel under test, linked into its woven module, inlined, and
+ * optimised away as far as possible.
  *
- * The probe buffer's header says how many work-groups a run has in each dimension. Launched work-groups are numbered
- * linearly, dimension 0 fastest. Runs follow each other in the last dimension of the launch, so that the slot is
- * the number divided by the groups of a run, and the rest is the number of the virtual work-group, looked up in the group map
- * if there is one. A work-item keeps what follows in private words, which end up in registers; it is read once, at the
- * kernel's beginning. Local ids and sizes and the offset are those of the launch. */
+ * The probe buffer's header holds the number of work-groups of a run in each dimension. Launched work-groups are
+ * numbered linearly, dimension 0 fastest. Runs follow each other in the last dimension of the launch, so that the
+ * slot is this number divided by the number of groups of a run; the remainder is the number of the virtual
+ * work-group, which is looked up in the group map if there is one. A work-item keeps these values in private words,
+ * which end up in registers; they are computed once, at the kernel's beginning. Local ids and sizes and the offset
+ * are those of the launch. */
 
 #define KASSAY_INLINE __attribute__((always_inline))
 
@@ -46,13 +47,13 @@ KASSAY_INLINE __global uint *__kassay_ids_slot(__global uint *probe, __private c
     return probe + first + (size_t)ids[KASSAY_SLOT] * words;
 }
 
-/* Where this slot's copy of a buffer begins, in bytes from the first one's; `stride`: where the probe buffer has its two
- * words. */
+/* The offset of this slot's copy of a buffer from the first slot's, in bytes; `stride` is the index in the probe
+ * buffer of the two words with the distance. */
 KASSAY_INLINE ulong __kassay_ids_offset(__global const uint *probe, __private const uint *ids, uint stride) {
     return (ulong)ids[KASSAY_SLOT] * ((ulong)probe[stride] | (ulong)probe[stride + 1] << 32);
 }
 
-/* OpenCL C's functions; dimensions out of range give what the specification says (section 6.12.1 of OpenCL C 1.2). */
+/* OpenCL C's functions; for dimensions out of range they return what OpenCL C 1.2 specifies (section 6.12.1). */
 
 KASSAY_INLINE ulong __kassay_ids_get_group_id(__private const uint *ids, uint d) {
     return d == 0 ? ids[KASSAY_GROUP] : d == 1 ? ids[KASSAY_GROUP + 1] : d == 2 ? ids[KASSAY_GROUP + 2] : 0;
@@ -68,7 +69,7 @@ KASSAY_INLINE ulong __kassay_ids_get_global_size(__private const uint *ids, uint
     return d == 0 ? kassay_size(ids, 0) : d == 1 ? kassay_size(ids, 1) : d == 2 ? kassay_size(ids, 2) : 1;
 }
 
-/* Without the offset. */
+/* The global id without the offset. */
 KASSAY_INLINE static ulong kassay_id(__private const uint *ids, uint d) {
     return ids[KASSAY_GROUP + d] * get_local_size(d) + get_local_id(d);
 }

@@ -14,7 +14,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions, Making};
+use crate::instrument::host::{self, Effort, HostOptions, PendingCode};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -141,7 +141,7 @@ impl<'c> KernelFile<'c> {
 /// Code for the simulator that is about to be made, with coverage probes and calls that tell what is compared.
 #[derive(Debug)]
 pub struct Observing {
-    making: Making,
+    making: PendingCode,
     plan: CoveragePlan,
     comparisons: u32,
 }

@@ -1,7 +1,7 @@
-//! What a kernel compares: before every comparison and `switch` a call tells the simulator the operands, so that a search for inputs
-//! knows how far a decision that never went the other way is from doing so.
+//! Reports the operands of comparisons: before every comparison and `switch`, a call passes them to the simulator, so
+//! that an input search can compute the branch distance of decisions that have only gone one way.
 //!
-//! A comparison is known by its number in the canonical form; of a `switch` each case is one.
+//! A comparison is identified by its number in the canonical form; each case of a `switch` counts as one.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::{self, *};
@@ -17,40 +17,42 @@ use crate::kernel::canonical;
 use crate::kernel::ir::{self, Inst};
 use crate::lower::host::abi::{comparison, placeholder};
 
-/// Cases of one `switch` that are told apart; what has more is a table.
-const MOST_CASES: u32 = 64;
-/// StartingExecutors of vectors that are looked at.
-const MOST_LANES: u32 = 16;
+/// Maximum number of cases reported per `switch`; one with more is considered a table, and only its first
+/// cases are reported.
+const MAX_CASES: u32 = 64;
+/// Maximum number of vector components reported per comparison.
+const MAX_COMPONENTS: u32 = 16;
 
-/// Comparisons of a module in canonical form, before anything is woven into it.
-pub struct Comparisons(Vec<Place>);
+/// Comparisons of a module in canonical form, found before anything is woven into it.
+pub struct Comparisons(Vec<Comparison>);
 
-struct Place {
+struct Comparison {
     inst: Inst,
     kind: u32,
     swapped: bool,
-    /// Of a `switch`: a case's value.
+    /// For a `switch`: the value of the case.
     case: Option<LLVMValueRef>,
 }
 
 impl Comparisons {
-    /// All in functions with a body, in the module's order.
+    /// Finds all comparisons in functions with a body, in the module's order.
     pub fn find(module: &Module<'_>) -> Comparisons {
         let mut all = Vec::new();
         for function in ir::functions(module) {
             for inst in function.blocks().into_iter().flat_map(ir::Block::instructions) {
-                all.extend(places(inst));
+                all.extend(comparisons_of(inst));
             }
         }
         Comparisons(all)
     }
 
-    /// How many there are; their numbers are below this.
+    /// Number of comparisons; they are numbered from 0.
     pub fn count(&self) -> u32 {
         self.0.len() as u32
     }
 
-    /// Puts the calls into the module; what was woven into it since has left the comparisons themselves in place.
+    /// Inserts the calls into the module. Other passes may have run since [`find`](Comparisons::find) if they left the
+    /// comparisons themselves in place.
     ///
     /// # Errors
     /// `Internal` if the woven module does not verify.
@@ -65,16 +67,18 @@ impl Comparisons {
             let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), types.as_mut_ptr(), 4, 0);
             let name = std::ffi::CString::new(placeholder::COMPARISON).unwrap_or_default();
             let callee = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
-            for (number, place) in (0u64..).zip(&self.0) {
-                LLVMPositionBuilderBefore(builder, place.inst.0);
-                LLVMSetCurrentDebugLocation2(builder, location(context, place.inst));
-                let (mut a, mut b) =
-                    (LLVMGetOperand(place.inst.0, 0), place.case.unwrap_or_else(|| LLVMGetOperand(place.inst.0, 1)));
-                if place.swapped {
+            for (number, comparison) in (0u64..).zip(&self.0) {
+                LLVMPositionBuilderBefore(builder, comparison.inst.0);
+                LLVMSetCurrentDebugLocation2(builder, location(context, comparison.inst));
+                let (mut a, mut b) = (
+                    LLVMGetOperand(comparison.inst.0, 0),
+                    comparison.case.unwrap_or_else(|| LLVMGetOperand(comparison.inst.0, 1)),
+                );
+                if comparison.swapped {
                     std::mem::swap(&mut a, &mut b);
                 }
                 let lanes = lanes(LLVMTypeOf(a));
-                for lane in 0..lanes.unwrap_or(1).min(MOST_LANES) {
+                for lane in 0..lanes.unwrap_or(1).min(MAX_COMPONENTS) {
                     let bits = |value: LLVMValueRef| {
                         let value = match lanes {
                             Some(_) => {
@@ -83,12 +87,12 @@ impl Comparisons {
                             }
                             None => value,
                         };
-                        let width = place.kind >> comparison::WIDTH;
+                        let width = comparison.kind >> comparison::WIDTH;
                         let integer = LLVMIntTypeInContext(context, width);
                         let value = LLVMBuildBitCast(builder, value, integer, c"".as_ptr());
                         LLVMBuildIntCast2(builder, value, long, 0, c"".as_ptr())
                     };
-                    let kind = LLVMConstInt(int, u64::from(place.kind), 0);
+                    let kind = LLVMConstInt(int, u64::from(comparison.kind), 0);
                     let mut arguments = [LLVMConstInt(int, number, 0), kind, bits(a), bits(b)];
                     LLVMBuildCall2(builder, ty, callee, arguments.as_mut_ptr(), 4, c"".as_ptr());
                 }
@@ -99,7 +103,8 @@ impl Comparisons {
     }
 }
 
-/// The place of an instruction, or line 0 of its function, where that has debug information.
+/// Returns the debug location of an instruction; if it has none, line 0 of its function, or null
+/// without debug information.
 unsafe fn location(context: LLVMContextRef, inst: Inst) -> LLVMMetadataRef {
     // SAFETY: alive.
     unsafe {
@@ -116,16 +121,16 @@ unsafe fn location(context: LLVMContextRef, inst: Inst) -> LLVMMetadataRef {
     }
 }
 
-fn places(inst: Inst) -> Vec<Place> {
+fn comparisons_of(inst: Inst) -> Vec<Comparison> {
     // SAFETY: alive; each question is asked of the instructions that have an answer.
     unsafe {
         match inst.opcode() {
             LLVMOpcode::LLVMICmp => {
                 let (relation, swapped) = integers(LLVMGetICmpPredicate(inst.0));
                 width(LLVMTypeOf(LLVMGetOperand(inst.0, 0)), LLVMTypeKind::LLVMIntegerTypeKind)
-                    // What is true or false is compared again only to say so.
+                    // Comparisons of `i1` only test the result of another one.
                     .filter(|width| *width > 1)
-                    .map(|width| Place { inst, kind: relation | width << comparison::WIDTH, swapped, case: None })
+                    .map(|width| Comparison { inst, kind: relation | width << comparison::WIDTH, swapped, case: None })
                     .into_iter()
                     .collect()
             }
@@ -136,15 +141,15 @@ fn places(inst: Inst) -> Vec<Place> {
                     [LLVMTypeKind::LLVMHalfTypeKind, LLVMTypeKind::LLVMFloatTypeKind, LLVMTypeKind::LLVMDoubleTypeKind];
                 let width = kinds.into_iter().find_map(|kind| width(ty, kind));
                 let kind = |width| relation | comparison::FLOAT | width << comparison::WIDTH;
-                width.map(|width| Place { inst, kind: kind(width), swapped, case: None }).into_iter().collect()
+                width.map(|width| Comparison { inst, kind: kind(width), swapped, case: None }).into_iter().collect()
             }
             LLVMOpcode::LLVMSwitch => {
                 let ty = LLVMTypeOf(LLVMGetOperand(inst.0, 0));
                 let Some(width) = width(ty, LLVMTypeKind::LLVMIntegerTypeKind) else { return Vec::new() };
                 let kind = comparison::EQUAL | width << comparison::WIDTH;
-                let cases = (1..LLVMGetNumSuccessors(inst.0)).take(MOST_CASES as usize);
+                let cases = (1..LLVMGetNumSuccessors(inst.0)).take(MAX_CASES as usize);
                 cases
-                    .map(|i| Place { inst, kind, swapped: false, case: Some(LLVMGetSwitchCaseValue(inst.0, i)) })
+                    .map(|i| Comparison { inst, kind, swapped: false, case: Some(LLVMGetSwitchCaseValue(inst.0, i)) })
                     .collect()
             }
             _ => Vec::new(),
@@ -157,7 +162,7 @@ fn lanes(ty: LLVMTypeRef) -> Option<u32> {
     unsafe { (LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind).then(|| LLVMGetVectorSize(ty)) }
 }
 
-/// Bits of a number of that kind, or of a vector's lane; at most 64.
+/// Returns the width in bits of a scalar of this kind, or of a vector's components; `None` above 64.
 fn width(ty: LLVMTypeRef, kind: LLVMTypeKind) -> Option<u32> {
     // SAFETY: alive; asked of types that have an answer.
     unsafe {
@@ -175,7 +180,7 @@ fn width(ty: LLVMTypeRef, kind: LLVMTypeKind) -> Option<u32> {
     }
 }
 
-/// The relation, and whether the operands change places for it.
+/// Returns the relation, and whether the operands are to be swapped.
 fn integers(predicate: LLVMIntPredicate) -> (u32, bool) {
     use comparison::{EQUAL, LESS, NOT_LESS, SIGNED, UNEQUAL};
     match predicate {
@@ -192,7 +197,8 @@ fn integers(predicate: LLVMIntPredicate) -> (u32, bool) {
     }
 }
 
-/// The same; nothing for what asks only whether there are numbers. What holds for NaNs, too, is counted as if it did not.
+/// As [`integers`]; `None` for predicates that only test for NaN. Ordered and unordered predicates
+/// are not distinguished.
 fn floats(predicate: LLVMRealPredicate) -> Option<(u32, bool)> {
     use comparison::{EQUAL, LESS, NOT_LESS, UNEQUAL};
     Some(match predicate {

@@ -1,4 +1,5 @@
-//! Code for the simulator: from a kernel's module, with or without probes, to an object file and the table of its sites.
+//! Compiles for the simulator: from a kernel's module, with or without probes, to an object file and the table
+//! of its sites.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,31 +19,32 @@ pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, prepare};
 
-/// What code for the simulator is for.
+/// Options of code for the simulator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HostOptions {
-    /// Every access to global and local memory is told to the simulator, so that it can look for races and interrupt work-items at
-    /// it; else bounds are checked in the code itself, which is several times faster.
+    /// Whether every access to global and local memory calls the simulator, so that it can detect races and interrupt
+    /// work-items there. If not, bounds are checked by the code itself, which is several times faster.
     pub races: bool,
     pub effort: Effort,
-    /// When whoever waits for the code has no more time.
+    /// The caller's deadline.
     pub deadline: Option<Instant>,
 }
 
-/// Lowers the kernel `entry` for this host, everything checked. `module` is in canonical form; probes may be woven in: the probe
-/// buffer is what stands behind the arguments of `interface`.
+/// Lowers the kernel `entry` for this host with all checks. `module` is in canonical form; probes may be woven in: the
+/// probe buffer follows the arguments of `interface`.
 ///
 /// # Errors
-/// As of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`] at the deadline.
+/// Those of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
+/// at the deadline.
 pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Code> {
     begin(module, entry, interface, options)?.end()
 }
 
-/// The same, while the caller does something else.
+/// As [`code`], but returns while the code is being made.
 ///
 /// # Errors
-/// As of [`linked`](prepare::linked).
-pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Making> {
+/// Those of [`linked`](prepare::linked).
+pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<PendingCode> {
     // SAFETY: alive.
     let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
     let probe = given as usize > interface.args.len();
@@ -52,10 +54,10 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
         key.with(wanted.as_bytes()).with(&emit::host())
     });
     if let Some(code) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes, entry)) {
-        return Ok(Making::Known(code));
+        return Ok(PendingCode::Cached(code));
     }
     let module = prepare::linked(module)?;
-    // Where everything is inlined, all that follows may take long: a child can be ended.
+    // From inlining on, everything may take long, so it runs in a child process that can be ended.
     let limit = Limit::of(emit::LIMIT).until(options.deadline);
     let attempt = forked::begin_attempt(limit, emit::WHAT, || {
         prepare::inlined(&module, entry)?;
@@ -63,30 +65,30 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &H
         let object = emit::object(&module, entry, options.effort)?;
         packed(&table, &object)
     })?;
-    Ok(Making::Begun { attempt: Box::new(attempt), key, entry: entry.to_owned() })
+    Ok(PendingCode::Running { attempt: Box::new(attempt), key, entry: entry.to_owned() })
 }
 
-/// Code that is about to be made.
+/// Code that is being made.
 #[derive(Debug)]
-pub enum Making {
-    /// It was in the cache.
-    Known(HostCode),
-    Begun {
+pub enum PendingCode {
+    /// Found in the cache.
+    Cached(HostCode),
+    Running {
         attempt: Box<Attempt>,
         key: Option<Key>,
         entry: String,
     },
 }
 
-impl Making {
-    /// Waits for it.
+impl PendingCode {
+    /// Waits for the code.
     ///
     /// # Errors
-    /// As of [`code`].
+    /// Those of [`code`].
     pub fn end(self) -> Result<Code> {
         let code = match self {
-            Making::Known(code) => code,
-            Making::Begun { attempt, key, entry } => {
+            PendingCode::Cached(code) => code,
+            PendingCode::Running { attempt, key, entry } => {
                 let bytes = attempt.end()?;
                 let code =
                     read(&bytes, &entry).ok_or_else(|| Error::internal("LLVM's child answered something else"))?;
@@ -100,7 +102,8 @@ impl Making {
     }
 }
 
-/// What the child answers, and the cache has: the length of the table as JSON, the table, the object.
+/// Format of the child's answer and of the cache: the length of the table as JSON (8 bytes, little-endian), the table,
+/// the object file.
 fn packed(table: &HostTable, object: &[u8]) -> Result<Vec<u8>> {
     let table = serde_json::to_vec(table).map_err(|e| Error::internal(format!("the table of sites is lost: {e}")))?;
     let mut bytes = (table.len() as u64).to_le_bytes().to_vec();
@@ -115,10 +118,10 @@ fn read(bytes: &[u8], entry: &str) -> Option<HostCode> {
     Some(HostCode { object: object.to_vec(), entry: entry.to_owned(), table: serde_json::from_slice(table).ok()? })
 }
 
-/// The same before it is compiled: everything inlined, with hooks.
+/// Returns the module as it is before compilation: everything inlined, with hooks.
 ///
 /// # Errors
-/// As of [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
+/// Those of [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
 pub fn hooked<'c>(module: Module<'c>, entry: &str, options: &AccessOptions<'_>) -> Result<(Module<'c>, HostTable)> {
     let module = prepare::prepare(module, entry)?;
     let table = accesses::weave(&module, entry, options)?;

@@ -1,9 +1,9 @@
-//! Which blocks and edges need a probe of their own, and which follow from others.
+//! Decides which blocks and edges need a probe of their own and derives the others.
 //!
-//! Blocks and edges that imply each other form a class (one dominates the other, which post-dominates it; an edge and a
-//! block that it alone enters or leaves). A class is known without a probe if it is always executed, if it is the body
-//! of a loop whose classes are recorded, or if it is the union of the edges that leave or enter one of its blocks. After
-//! H. Agrawal, "Dominators, super blocks, and program coverage" (POPL 1994).
+//! Blocks and edges that imply each other form a class: a block and its dominator if the block post-dominates it; an
+//! edge and a block if it is the block's only incoming or outgoing edge. A class needs no probe if it is always
+//! executed, if it is the body of a loop whose classes are recorded, or if it is the union of the edges that leave or
+//! enter one of its blocks. After H. Agrawal, "Dominators, super blocks, and program coverage" (POPL 1994).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -15,69 +15,70 @@ use crate::cfg::graph::{BlockIndex, Cfg, Edge};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, FunctionSites, LoopClass};
 
-/// A class of blocks and edges, by its representative.
+/// A class of blocks and edges, given by its representative.
 pub type Class = usize;
 
-/// How it is known whether a class was executed.
+/// The way in which the execution of a class is determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
-    /// By every work-item that runs the kernel.
+pub enum Derivation {
+    /// Every work-item that runs the kernel executes it.
     Always,
-    /// By a probe of its own.
+    /// It has a probe of its own.
     Probe,
-    /// If any of these was.
+    /// It was executed if any of these was.
     AnyOf(Vec<Class>),
-    /// If the loop's body was executed once or more than once.
+    /// It was executed if the loop's body was, once or more often.
     LoopBody(usize),
-    /// If the recorded boolean of this event was true or false.
+    /// It was executed if the recorded boolean of this event was true or false.
     Observed(Event),
-    /// If any call of the function was: the entry of a helper.
+    /// The entry of a helper: it was executed if any call of the function was.
     Entered,
 }
 
-/// How a function begins.
+/// The callers of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// Every work-item executes it.
+    /// By every work-item.
     Kernel,
-    /// It is executed if one of its calls is.
+    /// By its calls.
     Called,
-    /// Nothing is known (recursion).
+    /// Unknown (recursion).
     Unknown,
 }
 
-/// Where a class's probe stands.
+/// The position of a class's probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
-    /// At the block's start.
+pub enum ProbePoint {
+    /// At the start of the block.
     Block(BlockIndex),
-    /// Where the edge arrives: a block that other edges enter too.
+    /// In the edge's target, which has other incoming edges.
     Join(Edge),
 }
 
-/// What a class is made of, in order: blocks that can be reached, and edges.
+/// The reachable blocks and the edges of a class, in order.
 #[derive(Debug, Default)]
 struct Members {
     blocks: Vec<BlockIndex>,
     edges: Vec<Edge>,
 }
 
+/// The classes of one function, and how each needed class is determined.
 #[derive(Debug)]
 pub struct Implication {
-    /// Per block, then per edge.
+    /// By block, then by edge.
     class_of: Vec<Class>,
     edges: BTreeMap<Edge, usize>,
     blocks: usize,
     members: HashMap<Class, Members>,
-    known: BTreeMap<Class, Known>,
-    /// Classes of blocks in which items wait, perhaps for ever.
+    derivations: BTreeMap<Class, Derivation>,
+    /// Classes of blocks in which items may wait forever.
     waiting: Vec<Class>,
 }
 
 impl Implication {
-    /// Decides it for all `facts` of a function.
-    /// `probed`: blocks whose class must have a probe (barriers), unless it is always executed; `waiting`: those in which items wait,
-    /// perhaps for ever, so that what shows them must not stand behind.
+    /// Decides how each of the `facts` of a function is determined. The classes of the `probed` blocks (barriers) get a
+    /// probe unless they are always executed. In the `waiting` blocks, items may wait forever, so their probes must not
+    /// be placed after them.
     pub fn solve(
         function: &FunctionSites,
         entry: Entry,
@@ -103,28 +104,28 @@ impl Implication {
             members.entry(class_of[*number]).or_default().edges.push(*edge);
         }
         let blocks = cfg.len();
-        let mut solved = Implication { class_of, edges, blocks, members, known: BTreeMap::new(), waiting };
+        let mut solved = Implication { class_of, edges, blocks, members, derivations: BTreeMap::new(), waiting };
         match entry {
-            Entry::Kernel => solved.known.insert(solved.of_block(0), Known::Always),
-            Entry::Called => solved.known.insert(solved.of_block(0), Known::Entered),
+            Entry::Kernel => solved.derivations.insert(solved.class_of_block(0), Derivation::Always),
+            Entry::Called => solved.derivations.insert(solved.class_of_block(0), Derivation::Entered),
             Entry::Unknown => None,
         };
         for block in probed {
-            let class = solved.of_block(*block);
-            if solved.known.get(&class) != Some(&Known::Always) {
-                solved.known.insert(class, Known::Probe);
+            let class = solved.class_of_block(*block);
+            if solved.derivations.get(&class) != Some(&Derivation::Always) {
+                solved.derivations.insert(class, Derivation::Probe);
             }
         }
         for (i, l) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
             if let Some(entry) = l.body_entry() {
-                solved.known.entry(solved.of_edge(entry)).or_insert(Known::LoopBody(i));
+                solved.derivations.entry(solved.class_of_edge(entry)).or_insert(Derivation::LoopBody(i));
             }
         }
         for fact in facts {
             if let Fact::Event(event @ (Event::Select { block, .. } | Event::PhiOperand { block, .. })) = fact
                 && (matches!(event, Event::Select { .. }) || function.cfg.successors(*block).len() == 1)
             {
-                solved.known.entry(solved.of_block(*block)).or_insert(Known::Observed(*event));
+                solved.derivations.entry(solved.class_of_block(*block)).or_insert(Derivation::Observed(*event));
             }
         }
         let needed: Vec<Class> = facts.iter().flat_map(|f| solved.classes_of_fact(function, *f)).collect();
@@ -132,52 +133,58 @@ impl Implication {
         solved
     }
 
-    pub fn of_block(&self, block: BlockIndex) -> Class {
+    /// The class of a block.
+    pub fn class_of_block(&self, block: BlockIndex) -> Class {
         self.class_of[block]
     }
 
-    pub fn of_edge(&self, edge: Edge) -> Class {
+    /// The class of an edge between reachable blocks.
+    pub fn class_of_edge(&self, edge: Edge) -> Class {
         self.class_of[self.edges[&edge]]
     }
 
-    /// How a class is known; classes that no fact needs are not.
-    pub fn known(&self, class: Class) -> Option<&Known> {
-        self.known.get(&class)
+    /// Returns how a class is determined; `None` for classes that no fact needs.
+    pub fn derivation(&self, class: Class) -> Option<&Derivation> {
+        self.derivations.get(&class)
     }
 
-    /// The classes with a probe, in order of their spots.
-    pub fn probes(&self, function: &FunctionSites) -> Vec<(Class, Spot)> {
+    /// The classes with a probe, in order of class.
+    pub fn probes(&self, function: &FunctionSites) -> Vec<(Class, ProbePoint)> {
         let wanted: Vec<Class> =
-            self.known.iter().filter(|(_, k)| **k == Known::Probe).map(|(class, _)| *class).collect();
+            self.derivations.iter().filter(|(_, k)| **k == Derivation::Probe).map(|(class, _)| *class).collect();
         let depths = depths(function);
-        wanted.into_iter().map(|class| (class, self.spot(function, class, &depths))).collect()
+        wanted.into_iter().map(|class| (class, self.probe_point(function, class, &depths))).collect()
     }
 
-    /// The cheapest place: in the fewest loops; there, a join rather than the arm that leads to it, because arms without
-    /// probes can still be turned into selects by the device's compiler, which vectorisers depend on. An arm in which items wait cannot.
-    fn spot(&self, function: &FunctionSites, class: Class, depths: &[usize]) -> Spot {
+    /// Returns the cheapest position: the one in the fewest loops and, among these, a join rather than the arm that
+    /// leads to it, because the device's compiler can still turn arms without probes into selects, which vectorisers
+    /// depend on. An arm in which items wait cannot be turned into a select.
+    fn probe_point(&self, function: &FunctionSites, class: Class, depths: &[usize]) -> ProbePoint {
         let cfg = &function.cfg;
         let members = self.members.get(&class);
-        let blocks = members.into_iter().flat_map(|m| &m.blocks).map(|b| ((depths[*b], 1, *b), Spot::Block(*b)));
+        let blocks = members.into_iter().flat_map(|m| &m.blocks).map(|b| ((depths[*b], 1, *b), ProbePoint::Block(*b)));
         let waits = self.waiting.contains(&class);
         let edges = members
             .into_iter()
             .flat_map(|m| &m.edges)
             .filter(|e| !waits && cfg.incoming(cfg.target(**e)).len() > 1)
-            .map(|e| ((depths[cfg.target(*e)], 0, e.block), Spot::Join(*e)));
-        blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(Spot::Block(0), |(_, spot)| spot)
+            .map(|e| ((depths[cfg.target(*e)], 0, e.block), ProbePoint::Join(*e)));
+        blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(ProbePoint::Block(0), |(_, point)| point)
     }
 
     fn classes_of_fact(&self, function: &FunctionSites, fact: Fact) -> Vec<Class> {
         match fact {
-            Fact::Event(Event::Edge(e)) => vec![self.of_edge(e)],
-            Fact::Block(b) => vec![self.of_block(b)],
-            Fact::Loop(i, class) => loop_edge(&function.loops[i], class).map(|e| self.of_edge(e)).into_iter().collect(),
+            Fact::Event(Event::Edge(e)) => vec![self.class_of_edge(e)],
+            Fact::Block(b) => vec![self.class_of_block(b)],
+            Fact::Loop(i, class) => {
+                loop_edge(&function.loops[i], class).map(|e| self.class_of_edge(e)).into_iter().collect()
+            }
             Fact::Barrier(_) | Fact::Event(_) => Vec::new(),
         }
     }
 
-    /// Decides the needed classes, those in the most loops first, so that probes stand where they are cheapest.
+    /// Determines the needed classes, beginning with those in the most loops, so that probes end up where
+    /// they are cheapest.
     fn decide(&mut self, function: &FunctionSites, needed: Vec<Class>) {
         let depths = depths(function);
         let mut weights: HashMap<Class, u64> = HashMap::new();
@@ -193,35 +200,35 @@ impl Implication {
         let mut next: BinaryHeap<(u64, Reverse<Class>)> =
             wanted.iter().map(|class| (weights[class], Reverse(*class))).collect();
         while let Some((_, Reverse(class))) = next.pop() {
-            if self.known.contains_key(&class) {
+            if self.derivations.contains_key(&class) {
                 continue;
             }
-            let known = self.derive(function, class, &wanted, &weights);
-            if let Some(Known::AnyOf(parts)) = &known {
+            let derivation = self.derive(function, class, &wanted, &weights);
+            if let Some(Derivation::AnyOf(parts)) = &derivation {
                 let new = parts.iter().copied().filter(|part| wanted.insert(*part));
                 next.extend(new.map(|part| (weights[&part], Reverse(part))));
             }
-            self.known.insert(class, known.unwrap_or(Known::Probe));
+            self.derivations.insert(class, derivation.unwrap_or(Derivation::Probe));
         }
     }
 
-    /// The cheapest union of edges that stands for `class`, if it is cheaper than a probe.
+    /// Returns the cheapest union of edges that equals `class`, if it is cheaper than a probe.
     fn derive(
         &self,
         function: &FunctionSites,
         class: Class,
         wanted: &HashSet<Class>,
         weights: &HashMap<Class, u64>,
-    ) -> Option<Known> {
+    ) -> Option<Derivation> {
         let cfg = &function.cfg;
         let price = |parts: &[Class]| -> u64 {
-            parts.iter().filter(|p| !wanted.contains(p) && !self.known.contains_key(p)).map(|p| weights[p]).sum()
+            parts.iter().filter(|p| !wanted.contains(p) && !self.derivations.contains_key(p)).map(|p| weights[p]).sum()
         };
         let mut best: Option<(u64, Vec<Class>)> = None;
         for &b in self.members.get(&class).into_iter().flat_map(|m| &m.blocks) {
-            let out: Vec<Class> = cfg.edges_out(b).map(|e| self.of_edge(e)).collect();
+            let out: Vec<Class> = cfg.edges_out(b).map(|e| self.class_of_edge(e)).collect();
             let into: Vec<Class> =
-                if b == 0 { Vec::new() } else { cfg.incoming(b).into_iter().map(|e| self.of_edge(e)).collect() };
+                if b == 0 { Vec::new() } else { cfg.incoming(b).into_iter().map(|e| self.class_of_edge(e)).collect() };
             for mut parts in [out, into] {
                 parts.sort_unstable();
                 parts.dedup();
@@ -234,10 +241,10 @@ impl Implication {
                 }
             }
         }
-        best.filter(|(cost, _)| *cost < weights[&class]).map(|(_, parts)| Known::AnyOf(parts))
+        best.filter(|(cost, _)| *cost < weights[&class]).map(|(_, parts)| Derivation::AnyOf(parts))
     }
 
-    /// Whether what is known of one of `classes` follows from `on`, or is it.
+    /// Returns whether any of `classes` is, or is derived from, `on`.
     fn any_depends(&self, classes: &[Class], on: Class) -> bool {
         let mut todo = classes.to_vec();
         let mut seen = HashSet::new();
@@ -245,7 +252,7 @@ impl Implication {
             if class == on {
                 return true;
             }
-            if let Some(Known::AnyOf(parts)) = self.known.get(&class)
+            if let Some(Derivation::AnyOf(parts)) = self.derivations.get(&class)
                 && seen.insert(class)
             {
                 todo.extend(parts);
@@ -255,7 +262,7 @@ impl Implication {
     }
 }
 
-/// The edge that shows a class of a loop; `None` where no single edge does.
+/// The edge whose execution is equivalent to a class of a loop; `None` if no single edge is.
 pub fn loop_edge(l: &Loop, class: LoopClass) -> Option<Edge> {
     match class {
         LoopClass::Boundary => l.boundary(),
@@ -277,7 +284,7 @@ fn classes(function: &FunctionSites, edges: &BTreeMap<Edge, usize>) -> Vec<Class
         }
     }
     for a in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
-        // Equivalent blocks form a chain along the dominator tree, so comparing with the dominators is enough.
+        // Equivalent blocks form a chain in the dominator tree, so comparing a block with its dominators is sufficient.
         let mut dominator = function.dominance.immediate_dominator(a);
         while let Some(d) = dominator {
             if function.dominance.post_dominates(a, d) {
@@ -294,7 +301,7 @@ fn only_successor(cfg: &Cfg, block: BlockIndex) -> bool {
     cfg.successors(block).len() == 1
 }
 
-/// By block: in how many loops it is.
+/// Number of enclosing loops by block.
 fn depths(function: &FunctionSites) -> Vec<usize> {
     let mut depths = vec![0; function.cfg.len()];
     for l in function.loops.iter().filter(|l| !l.back_edges.is_empty()) {
@@ -303,7 +310,7 @@ fn depths(function: &FunctionSites) -> Vec<usize> {
     depths
 }
 
-/// How often a block in so many loops is executed, roughly.
+/// Rough estimate of how often a block at this loop depth is executed.
 fn weight(depth: usize) -> u64 {
     10u64.saturating_pow(depth as u32)
 }

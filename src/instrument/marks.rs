@@ -1,7 +1,9 @@
-//! Marks: calls that stand where outcomes show, for whoever reads the module instead of running it.
+//! Inserts marks: calls at the places where outcomes are observed, for analyses that read the module instead
+//! of running it.
 //!
-//! `__kassay_mark(goal, holds)` has no body. A run that comes to one with a true `holds` covers the goal, and an outcome is
-//! covered only by such runs: searches for inputs and proofs that there are none speak of marks alone.
+//! `__kassay_mark(goal, holds)` has no body. An execution that reaches a mark with a true `holds` covers the
+//! goal, and an outcome is covered only by such executions, so that input searches and infeasibility proofs only
+//! need to consider marks.
 
 use std::collections::BTreeMap;
 
@@ -21,80 +23,80 @@ use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// The function that marks call: a goal's number, and whether it is covered.
+/// The function that marks call, with the number of a goal and whether it is covered.
 pub const MARK: &str = "__kassay_mark";
 
-/// Weaves a mark for every fact of the `wanted` outcomes (positions of a site and of its outcome) into the canonical form that
-/// `sites` were read from; goals are numbered as they stand in the list.
+/// Weaves a mark for every fact of the `wanted` outcomes (indices of a site and of its outcome) into the canonical form
+/// that `sites` were read from. Goals are numbered by their index in `wanted`.
 ///
 /// # Errors
-/// `Internal` if a fact's place is not in the module, or the woven module does not verify.
+/// `Internal` if the place of a fact is not in the module, or the woven module does not verify.
 pub fn weave(module: &Module<'_>, sites: &Sites, wanted: &[(usize, usize)]) -> Result<()> {
     let marker = Marker::new(module);
-    let mut work: Vec<Work> = Vec::new();
+    let mut functions: Vec<FunctionMarks> = Vec::new();
     for (f, function) in sites.functions.iter().enumerate() {
         let name = &function.cfg.function;
-        let found = ir::function(module, name).ok_or_else(|| gone(&format!("function {name}")))?;
-        work.push(Work::new(found, f));
+        let found = ir::function(module, name).ok_or_else(|| missing(&format!("function {name}")))?;
+        functions.push(FunctionMarks::new(found, f));
     }
-    // Positions are those of the unchanged module: all are resolved before anything is inserted.
+    // Positions refer to the unchanged module, so all are resolved before anything is inserted.
     for (goal, (site, outcome)) in wanted.iter().enumerate() {
         let outcome = sites.sites.get(*site).and_then(|s| s.outcomes.get(*outcome));
-        let outcome = outcome.ok_or_else(|| gone("an outcome"))?;
+        let outcome = outcome.ok_or_else(|| missing("an outcome"))?;
         for (f, fact) in &outcome.facts {
-            work[*f].resolve(goal as u32, *fact, sites)?;
+            functions[*f].resolve(goal as u32, *fact, sites)?;
         }
     }
-    for function in work {
+    for function in functions {
         function.weave(&marker, sites);
     }
     drop_effect_attributes(module);
     canonical::verify(module, "weaving marks")
 }
 
-fn gone(what: &str) -> Error {
+fn missing(what: &str) -> Error {
     Error::internal(format!("{what} is not in the module"))
 }
 
-/// What happens along an edge.
-enum Along {
+/// An action on an edge.
+enum EdgeAction {
     Mark(u32),
-    /// The loop's body begins.
+    /// Counts an iteration: the edge enters the loop's body.
     Iterate(usize),
-    /// The loop is left: the goal is covered if this class shows.
+    /// The edge leaves the loop: the goal is covered if the iteration count is of this class.
     Leave(usize, LoopClass, u32),
 }
 
-/// A boolean that shows a goal.
-struct Shown {
+/// A boolean that decides whether a goal is covered.
+struct ObservedBoolean {
     goal: u32,
     before: LLVMValueRef,
     value: LLVMValueRef,
     truth: bool,
-    /// Only if the branch at `before` goes to this successor.
-    towards: Option<usize>,
+    /// If present, the goal is covered only if the branch at `before` takes this successor.
+    required_successor: Option<usize>,
 }
 
 /// All marks of a function.
-struct Work {
+struct FunctionMarks {
     function: Function,
     index: usize,
     blocks: Vec<Block>,
-    shown: Vec<Shown>,
-    /// Marks before these instructions.
+    observed: Vec<ObservedBoolean>,
+    /// Unconditional marks before these instructions.
     reached: Vec<(LLVMValueRef, u32)>,
-    edges: BTreeMap<Edge, Vec<Along>>,
-    /// By loop: where its count becomes zero, and where one more if that is no edge.
+    edges: BTreeMap<Edge, Vec<EdgeAction>>,
+    /// By loop: where its count is reset, and where it is incremented if not on an edge.
     counts: BTreeMap<usize, (Vec<LLVMValueRef>, Option<LLVMValueRef>)>,
 }
 
-impl Work {
-    fn new(function: Function, index: usize) -> Work {
-        Work {
+impl FunctionMarks {
+    fn new(function: Function, index: usize) -> FunctionMarks {
+        FunctionMarks {
             function,
             index,
             blocks: function.blocks(),
-            shown: Vec::new(),
+            observed: Vec::new(),
             reached: Vec::new(),
             edges: BTreeMap::new(),
             counts: BTreeMap::new(),
@@ -103,43 +105,49 @@ impl Work {
 
     fn instruction(&self, block: usize, index: usize) -> Result<Inst> {
         let found = self.blocks.get(block).and_then(|b| b.instructions().get(index).copied());
-        found.ok_or_else(|| gone("an instruction"))
+        found.ok_or_else(|| missing("an instruction"))
     }
 
     fn resolve(&mut self, goal: u32, fact: Fact, sites: &Sites) -> Result<()> {
         let function = &sites.functions[self.index];
         match fact {
-            Fact::Event(Event::Edge(edge)) => self.edges.entry(edge).or_default().push(Along::Mark(goal)),
+            Fact::Event(Event::Edge(edge)) => self.edges.entry(edge).or_default().push(EdgeAction::Mark(goal)),
             Fact::Event(Event::Select { block, instruction, truth }) => {
                 let select = self.instruction(block, instruction)?;
-                let condition = *select.operands().first().ok_or_else(|| gone("a condition"))?;
-                self.shown.push(Shown { goal, before: select.0, value: condition, truth, towards: None });
+                let condition = *select.operands().first().ok_or_else(|| missing("a condition"))?;
+                self.observed.push(ObservedBoolean {
+                    goal,
+                    before: select.0,
+                    value: condition,
+                    truth,
+                    required_successor: None,
+                });
             }
             Fact::Event(Event::PhiOperand { block, phi, truth }) => {
                 let user = self.instruction(phi.0, phi.1)?;
-                let value = ir_tools::incoming(user.0, self.blocks[block]).ok_or_else(|| gone("an operand"))?;
+                let value = ir_tools::incoming(user.0, self.blocks[block]).ok_or_else(|| missing("an operand"))?;
                 let terminator = self.blocks[block].terminator();
-                let towards = terminator.branch_condition().and_then(|_| {
+                let required_successor = terminator.branch_condition().and_then(|_| {
                     terminator.successors().iter().position(|successor| *successor == self.blocks[phi.0])
                 });
-                self.shown.push(Shown { goal, before: terminator.0, value, truth, towards });
+                self.observed.push(ObservedBoolean { goal, before: terminator.0, value, truth, required_successor });
             }
             Fact::Block(block) => {
-                let block = self.blocks.get(block).ok_or_else(|| gone("a block"))?;
+                let block = self.blocks.get(block).ok_or_else(|| missing("a block"))?;
                 self.reached.push((block.first_insertion_point().0, goal));
             }
             Fact::Barrier(barrier) => {
-                let (block, instruction, _) = function.barriers.get(barrier).ok_or_else(|| gone("a barrier"))?;
+                let (block, instruction, _) = function.barriers.get(barrier).ok_or_else(|| missing("a barrier"))?;
                 self.reached.push((self.instruction(*block, *instruction)?.0, goal));
             }
             Fact::Loop(number, class) => {
-                let l = function.loops.get(number).ok_or_else(|| gone("a loop"))?;
+                let l = function.loops.get(number).ok_or_else(|| missing("a loop"))?;
                 match loop_edge(l, class) {
-                    Some(edge) => self.edges.entry(edge).or_default().push(Along::Mark(goal)),
+                    Some(edge) => self.edges.entry(edge).or_default().push(EdgeAction::Mark(goal)),
                     None => {
                         self.count(number, l, sites);
                         for exit in l.exits(&function.cfg) {
-                            self.edges.entry(exit).or_default().push(Along::Leave(number, class, goal));
+                            self.edges.entry(exit).or_default().push(EdgeAction::Leave(number, class, goal));
                         }
                     }
                 }
@@ -148,7 +156,7 @@ impl Work {
         Ok(())
     }
 
-    /// Gives a loop a count of its iterations.
+    /// Gives a loop an iteration counter.
     fn count(&mut self, number: usize, l: &Loop, sites: &Sites) {
         if self.counts.contains_key(&number) {
             return;
@@ -157,7 +165,7 @@ impl Work {
         let entries = l.entries(cfg).into_iter().map(|e| self.blocks[e.block].terminator().0).collect();
         let iterate = match l.body_entry() {
             Some(edge) => {
-                self.edges.entry(edge).or_default().push(Along::Iterate(number));
+                self.edges.entry(edge).or_default().push(EdgeAction::Iterate(number));
                 None
             }
             None => Some(self.blocks[l.header].first_insertion_point().0),
@@ -166,9 +174,9 @@ impl Work {
     }
 
     fn weave(self, marker: &Marker, sites: &Sites) {
-        // Splitting an edge rebuilds phis, so values that may be phis are used before.
-        for shown in &self.shown {
-            marker.shown(shown);
+        // Splitting an edge rebuilds phis, so values that may be phis are used first.
+        for observed in &self.observed {
+            marker.observed(observed);
         }
         for (before, goal) in &self.reached {
             marker.tools.before(*before);
@@ -188,25 +196,25 @@ impl Work {
             counters.insert(*number, counter);
         }
         let cfg = &sites.functions[self.index].cfg;
-        for (edge, happens) in &self.edges {
+        for (edge, actions) in &self.edges {
             let (source, target) = (self.blocks[edge.block], self.blocks[cfg.target(*edge)]);
             let (between, end) = marker.tools.passing(target, target, c"kassay.mark");
             // SAFETY: alive; the new block takes the edge's place in the terminator, and in the target's phis.
             unsafe { LLVMSetSuccessor(source.terminator().0, edge.successor as u32, between.0) };
             marker.tools.redirect_phis(target, source, between);
-            for what in happens {
+            for action in actions {
                 marker.tools.before(end);
-                match what {
-                    Along::Mark(goal) => marker.mark(*goal, marker.truth()),
-                    Along::Iterate(number) => marker.iterate(counters[number]),
-                    Along::Leave(number, class, goal) => marker.leave(counters[number], *class, *goal),
+                match action {
+                    EdgeAction::Mark(goal) => marker.mark(*goal, marker.truth()),
+                    EdgeAction::Iterate(number) => marker.iterate(counters[number]),
+                    EdgeAction::Leave(number, class, goal) => marker.leave(counters[number], *class, *goal),
                 }
             }
         }
     }
 }
 
-/// Puts marks into a module.
+/// Inserts marks into a module.
 pub(super) struct Marker {
     pub(super) tools: Tools,
     ty: LLVMTypeRef,
@@ -214,6 +222,7 @@ pub(super) struct Marker {
 }
 
 impl Marker {
+    /// Declares [`MARK`] in the module if necessary.
     pub(super) fn new(module: &Module<'_>) -> Marker {
         let tools = Tools::new(module);
         let name = std::ffi::CString::new(MARK).unwrap_or_default();
@@ -228,12 +237,13 @@ impl Marker {
         Marker { tools, ty, function }
     }
 
+    /// The constant true.
     pub(super) fn truth(&self) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.tools.bool(), 1, 0) }
     }
 
-    /// A mark where the builder stands.
+    /// Builds a mark at the builder's position.
     pub(super) fn mark(&self, goal: u32, holds: LLVMValueRef) {
         let mut arguments = [self.tools.number(goal), holds];
         // SAFETY: alive; the arguments are what the function takes.
@@ -242,24 +252,24 @@ impl Marker {
         }
     }
 
-    fn shown(&self, shown: &Shown) {
-        self.tools.before(shown.before);
+    fn observed(&self, observed: &ObservedBoolean) {
+        self.tools.before(observed.before);
         // SAFETY: alive; the value and the branch's condition dominate the builder's place.
         let holds = unsafe {
             let right = |value, truth| match truth {
                 true => value,
                 false => LLVMBuildNot(self.tools.builder, value, c"".as_ptr()),
             };
-            let holds = right(shown.value, shown.truth);
-            match shown.towards {
+            let holds = right(observed.value, observed.truth);
+            match observed.required_successor {
                 None => holds,
                 Some(successor) => {
-                    let goes = right(LLVMGetCondition(shown.before), successor == 0);
+                    let goes = right(LLVMGetCondition(observed.before), successor == 0);
                     LLVMBuildAnd(self.tools.builder, holds, goes, c"".as_ptr())
                 }
             }
         };
-        self.mark(shown.goal, holds);
+        self.mark(observed.goal, holds);
     }
 
     fn counter(&self, function: Function) -> LLVMValueRef {
@@ -293,7 +303,7 @@ impl Marker {
         let (predicate, than) = match class {
             LoopClass::Zero => (LLVMIntPredicate::LLVMIntEQ, 0),
             LoopClass::One => (LLVMIntPredicate::LLVMIntEQ, 1),
-            // The boundary is an edge of its own.
+            // A boundary is shown by an edge, so it is never decided here.
             LoopClass::Many | LoopClass::Boundary => (LLVMIntPredicate::LLVMIntUGT, 1),
         };
         let count = self.load(counter);

@@ -1,7 +1,7 @@
-//! Passes, each IR to IR plus the layout of its part of the probe buffer.
+//! Contains the instrumentation passes. Each rewrites IR and defines the layout of its part of the probe buffer.
 //!
-//! A pass inserts calls to `runtime-cl` names; what they do is written there, in OpenCL C. Every pass takes the canonical
-//! form that its sites were read from, unchanged, and leaves a module that verifies.
+//! A pass inserts calls of functions in `runtime-cl`, whose behaviour is defined there, in OpenCL C. Every pass expects
+//! the unchanged canonical form that its sites were read from, and leaves a module that verifies.
 //!
 //! Must never know: how code is run.
 

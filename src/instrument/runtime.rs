@@ -1,4 +1,4 @@
-//! The device side: the compiled `runtime-cl`, linked into a module that is to be woven.
+//! Links the device runtime, the compiled `runtime-cl`, into a module that is to be woven.
 
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -21,7 +21,7 @@ pub fn link_coverage(module: &Module<'_>) -> Result<()> {
     link(module, COVERAGE, "coverage.cl")
 }
 
-/// Links the function that notes infections into `module`.
+/// Links the function that records infections into `module`.
 pub fn link_infection(module: &Module<'_>) -> Result<()> {
     link(module, INFECTION, "infection.cl")
 }
@@ -31,7 +31,7 @@ pub fn link_guard(module: &Module<'_>) -> Result<()> {
     link(module, GUARD, "guard.cl")
 }
 
-/// Links the functions that ids are read through into `module`.
+/// Links the virtual id functions into `module`.
 pub fn link_ids(module: &Module<'_>) -> Result<()> {
     link(module, IDS, "ids.cl")
 }
@@ -51,7 +51,7 @@ fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A function of the linked runtime.
+/// Returns a function of the linked runtime.
 pub fn function(module: &Module<'_>, name: &str) -> Result<Function> {
     ir::function(module, name).ok_or_else(|| Error::internal(format!("the device runtime lacks `{name}`")))
 }

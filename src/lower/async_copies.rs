@@ -1,8 +1,8 @@
-//! `async_work_group_copy` and its strided sibling, in a form that comes out of LLVM 22's SPIR-V backend right.
+//! Rewrites `async_work_group_copy` and its strided form so that LLVM 22's SPIR-V backend lowers them correctly.
 //!
-//! The backend gives the plain copy's stride a 32-bit constant where the address width wants 64 bits, and types the
-//! pointers by what they point into (an array) instead of by the element that is copied; Intel's runtime then finds no
-//! builtin of that signature. So plain copies become strided copies of stride 1, and the pointers are addresses of elements.
+//! The backend gives the plain copy's stride a 32-bit constant where the address width requires 64 bits, and types the
+//! pointers by their pointee (an array) instead of by the copied element; Intel's runtime then finds no builtin of that
+//! signature. So plain copies become strided copies with stride 1, and the pointers become addresses of elements.
 
 use std::ffi::CString;
 
@@ -15,9 +15,10 @@ use crate::kernel::ir::{self, Block, Function, Inst};
 
 const PLAIN: &str = "_Z21async_work_group_copy";
 const STRIDED: &str = "_Z29async_work_group_strided_copy";
-/// How the last parameter, the event, stands in the mangled name.
+/// The last parameter, the event, in the mangled name.
 const EVENT: &str = "9ocl_event";
 
+/// Rewrites all calls of asynchronous copies in the module.
 pub fn rewrite(module: &Module<'_>) {
     for builtin in ir::functions(module) {
         let name = builtin.name();
@@ -42,7 +43,7 @@ pub fn rewrite(module: &Module<'_>) {
     }
 }
 
-/// The strided builtin's mangled name: for the plain one, with one more `size_t` (`m`) before the event.
+/// Returns the strided builtin's mangled name; for the plain one, a `size_t` (`m`) is added before the event.
 fn strided_name(name: &str) -> Option<String> {
     if name.starts_with(STRIDED) {
         return Some(name.to_owned());
@@ -51,7 +52,7 @@ fn strided_name(name: &str) -> Option<String> {
     parameters.ends_with('m').then(|| format!("{STRIDED}{parameters}m{EVENT}"))
 }
 
-/// The mangled element type: what the first parameter points to (`PU3AS3Dv4_fP…`: `Dv4_f`).
+/// Returns the mangled element type, the pointee of the first parameter (`PU3AS3Dv4_fP…`: `Dv4_f`).
 fn element_name(name: &str) -> Option<&str> {
     let parameters = name.strip_prefix(PLAIN).or_else(|| name.strip_prefix(STRIDED))?;
     let pointee = parameters.strip_prefix("PU3AS")?.get(1..)?;
@@ -87,9 +88,9 @@ unsafe fn replace(module: &Module<'_>, call: Inst, builtin: Function, name: &str
     // the callee comes after them.
     unsafe {
         let old = LLVMGlobalGetValueType(builtin.0);
-        let mut given = call.operands();
-        given.truncate(LLVMCountParamTypes(old) as usize);
-        let (to, from, count, stride, event) = match given[..] {
+        let mut operands = call.operands();
+        operands.truncate(LLVMCountParamTypes(old) as usize);
+        let (to, from, count, stride, event) = match operands[..] {
             [to, from, count, event] => (to, from, count, LLVMConstInt(LLVMTypeOf(count), 1, 0), event),
             [to, from, count, stride, event] => (to, from, count, stride, event),
             _ => return,
@@ -109,10 +110,11 @@ unsafe fn replace(module: &Module<'_>, call: Inst, builtin: Function, name: &str
     }
 }
 
-/// The address of element 0 behind `pointer`, as an instruction: built on one, because the builder folds it on a constant.
+/// Returns the address of element 0 at `pointer` as an instruction: it is built on an instruction and moved to
+/// `pointer`, because the builder would fold it on a constant.
 ///
 /// # Safety
-/// The builder must stand where `pointer` can be used.
+/// The builder must be positioned where `pointer` can be used.
 unsafe fn element_address(builder: LLVMBuilderRef, element: LLVMTypeRef, pointer: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the values are alive; the stand-in goes once nothing uses it.
     unsafe {

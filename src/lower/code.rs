@@ -1,10 +1,10 @@
-//! Code in the forms that executors load.
+//! Defines the forms of code that executors load.
 
 use std::sync::Arc;
 
 use crate::lower::host::table::HostTable;
 
-/// What executors take.
+/// Code for an executor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     /// For OpenCL devices.
@@ -13,7 +13,7 @@ pub enum Code {
     Host(Arc<HostCode>),
 }
 
-/// Which of them is wanted.
+/// The form of code to produce.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Target {
     #[default]
@@ -21,18 +21,18 @@ pub enum Target {
     Host,
 }
 
-/// Code that an OpenCL device takes through its IL loader.
+/// Code that an OpenCL device loads with its IL loader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpirvCode {
     /// A SPIR-V module.
     pub spirv: Arc<Vec<u8>>,
-    /// The kernel's name in it.
+    /// The kernel's name in the module.
     pub entry: String,
     /// Options of `clBuildProgram`.
     pub build_options: String,
 }
 
-/// Code that the simulator runs: an object file for this host, and what its hooks' numbers mean.
+/// Code that the simulator runs: an object file for this host, and the table of the sites that hooks refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCode {
     /// A relocatable ELF object that defines [`super::host::abi::ENTRY`].
@@ -43,12 +43,12 @@ pub struct HostCode {
 }
 
 impl Code {
-    /// For an OpenCL device.
+    /// Wraps a SPIR-V module.
     pub fn spirv(spirv: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
         Code::SpirV(SpirvCode { spirv: Arc::new(spirv), entry: entry.into(), build_options })
     }
 
-    /// As SPIR-V, if it is that.
+    /// Returns the SPIR-V code; `None` for the simulator's.
     pub fn as_spirv(&self) -> Option<&SpirvCode> {
         match self {
             Code::SpirV(code) => Some(code),
@@ -56,6 +56,7 @@ impl Code {
         }
     }
 
+    /// The kernel's name.
     pub fn entry(&self) -> &str {
         match self {
             Code::SpirV(code) => &code.entry,

@@ -1,4 +1,4 @@
-//! Instrumented IR to code.
+//! Lowers instrumented IR to code.
 //!
 //! Must never know: what the probes mean.
 

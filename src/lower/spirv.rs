@@ -1,4 +1,4 @@
-//! Lowering to SPIR-V 1.2 with LLVM's own backend.
+//! Lowers to SPIR-V 1.2 with LLVM's own backend.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Function};
 use crate::kernel::{cache, canonical, inlined};
 
-/// What is emitted, and what modules are retargeted to.
+/// The target triple of all modules and of the emitted code.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
 
 /// LLVM's number for OpenCL's generic address space on SPIR-V.
 const GENERIC: u32 = 4;
 
-/// Helpers are inlined up to this many instructions in all, so that probe bits stay in registers; beyond it they stay
-/// calls.
+/// Helpers are inlined if the total stays within this number of instructions, so that probe bits stay in registers;
+/// otherwise they remain calls.
 const INLINE_BUDGET: u64 = 20_000;
 
-/// How long the backend may take for one module.
+/// Time limit of the backend for one module.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// LLVM's SPIR-V target machine.
+/// Returns LLVM's SPIR-V target machine.
 ///
 /// # Errors
 /// `Environment` if this LLVM was built without the SPIR-V backend.
@@ -40,7 +40,7 @@ pub fn machine() -> Result<TargetMachine> {
         Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).help("install LLVM 22 (Debian: llvm-22-dev)")
     };
     let target = Target::from_triple(&triple).map_err(|e| missing(e.to_string()))?;
-    // At higher levels the backend of LLVM 22 emitted wrong constant offsets of address computations.
+    // At higher levels, the backend of LLVM 22 emitted wrong constant offsets in address computations.
     target
         .create_target_machine(&triple, "", "", OptimizationLevel::None, RelocMode::Default, CodeModel::Default)
         .ok_or_else(|| missing("no target machine".into()))
@@ -70,10 +70,10 @@ pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Res
     canonical::verify(module, "inlining and promotion")
 }
 
-/// Emits a prepared module, in a child process (the backend of LLVM 22 crashes on some valid modules).
+/// Emits a prepared module in a child process, because the backend of LLVM 22 crashes on some valid modules.
 ///
 /// # Errors
-/// `Internal` with what the backend said if it crashes, hangs or refuses.
+/// `Internal` with the backend's message if it crashes, hangs or refuses.
 pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     let work = || {
         machine
@@ -108,14 +108,14 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     }
 }
 
-/// SPIR-V is made of whole words; a memory buffer may end in a NUL that is not part of the module.
+/// A SPIR-V module consists of complete words; a memory buffer may end in a NUL that is not part of it.
 fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() / 4 * 4);
     bytes
 }
 
-/// What a runtime has to be told when it builds the module: pointers without an address space are of OpenCL 2.0, and
-/// Intel's runtime knows builtins on them only if that version is asked for.
+/// Returns the options with which a runtime has to build the module. Generic pointers are a feature of OpenCL 2.0, and
+/// Intel's runtime has the builtins for them only if such a version is requested.
 pub fn build_options(module: &Module<'_>) -> String {
     let mut instructions =
         ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions);

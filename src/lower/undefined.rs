@@ -1,13 +1,15 @@
-//! Refuses kernels that call a function which is neither a builtin nor defined: devices would refuse the module with
-//! less to say.
+//! Refuses kernels that call a function that is neither a builtin nor defined; a device would refuse them with a less
+//! helpful message.
 
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
 
+/// Refuses a module that calls an undefined function.
+///
 /// # Errors
-/// `Caller`, naming the function and where it is called, as far as debug information tells.
+/// `Caller`, naming the function and, if debug information has it, the location of the call.
 pub fn refuse(module: &Module<'_>) -> Result<()> {
     let instructions = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
     for call in instructions {
@@ -21,7 +23,7 @@ pub fn refuse(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Builtins are mangled (`_Z`), or reserved names of clang and LLVM; `printf` alone is plain.
+/// Builtins are mangled (`_Z`), or reserved names of clang and LLVM; only `printf` is not mangled.
 fn is_builtin(name: &str) -> bool {
     name.starts_with('_') || name.starts_with("llvm.") || name == "printf"
 }

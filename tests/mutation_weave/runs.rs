@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inkwell::context::Context;
 use kassay::exec::Executor;
-use kassay::instrument::mutants::infection::{self, Seen};
+use kassay::instrument::mutants::infection::{self, MutantObservation};
 use kassay::instrument::mutants::{Edit, Form, schemata, single};
 use kassay::kernel::ir::Inst;
 use kassay::kernel::options::KernelOptions;
@@ -161,5 +161,5 @@ fn what_is_not_infected_changes_no_output() {
     let infected = seen.iter().filter(|s| s.infected).count();
     assert!(seen.iter().all(|s| s.reached || !s.infected));
     assert!(woven.len() > 20 && infected > all.len() / 2, "{} silent, {infected} infected", woven.len());
-    assert!(seen.contains(&Seen { reached: true, infected: false }));
+    assert!(seen.contains(&MutantObservation { reached: true, infected: false }));
 }

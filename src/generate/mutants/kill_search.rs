@@ -14,7 +14,7 @@ use crate::generate::launch_builder::Outcome;
 use crate::generate::launches::{self, Request};
 use crate::generate::search::{Ended, Kept, Limits, Progress, Subject, Tried};
 use crate::generate::solving::FRUITLESS;
-use crate::instrument::mutants::infection::Seen;
+use crate::instrument::mutants::infection::MutantObservation;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
@@ -64,7 +64,7 @@ pub struct KillSearchResult {
     /// As few as kill everything that is killed.
     pub caught: Vec<KillingInput>,
     /// By mutant: what the best input shows of it.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<MutantObservation>,
     /// By mutant: when it was killed first, and by what.
     pub killed: Vec<Option<(Instant, By)>>,
     pub tried: Tried,
@@ -76,7 +76,7 @@ pub struct KillSearchResult {
 /// An input that is changed again.
 struct Parent {
     genotype: Genotype,
-    seen: Vec<Seen>,
+    seen: Vec<MutantObservation>,
 }
 
 /// Called for every input that kills, as soon as it is found.
@@ -110,7 +110,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         let open: BTreeSet<usize> = (0..pool.len()).filter(|m| pool.refused[*m].is_none()).collect();
         let hunted = KillSearchResult {
             caught: Vec::new(),
-            seen: vec![Seen::default(); pool.len()],
+            seen: vec![MutantObservation::default(); pool.len()],
             killed: vec![None; pool.len()],
             tried: Tried::default(),
             ended: Ended::Covered,
@@ -239,7 +239,9 @@ impl<'a, 'm> KillSearch<'a, 'm> {
             let last = those.len().checked_sub(1)?;
             Some(if round.is_multiple_of(2) { last } else { round / 2 % those.len() })
         };
-        for wanted in [|s: &Seen| s.infected, |s: &Seen| s.reached, |_: &Seen| true] {
+        for wanted in
+            [|s: &MutantObservation| s.infected, |s: &MutantObservation| s.reached, |_: &MutantObservation| true]
+        {
             let those: Vec<&Parent> = self.parents.iter().filter(|p| wanted(&p.seen[target])).collect();
             if let Some(i) = pick(those.clone()) {
                 return those.get(i).copied();
@@ -298,7 +300,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         self.limits.launch.min(self.limits.end.saturating_duration_since(Instant::now()))
     }
 
-    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<Seen>>> {
+    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<MutantObservation>>> {
         self.hunted.tried.executions += 1;
         let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
@@ -309,7 +311,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 
     /// Whether an open mutant is reached or infected that was not before.
-    fn gain(&mut self, seen: &[Seen]) -> bool {
+    fn gain(&mut self, seen: &[MutantObservation]) -> bool {
         let mut gained = false;
         for m in &self.open {
             let (best, now) = (&mut self.hunted.seen[*m], &seen[*m]);

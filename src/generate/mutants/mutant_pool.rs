@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
 use crate::generate::campaign::patience;
-use crate::instrument::mutants::infection::{InfectionLayout, Seen};
+use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::Mutant;
 use crate::mutation::baseline::{self, BaselineOptions, Running};
@@ -191,8 +191,8 @@ impl<'m> MutantPool<'m> {
     ///
     /// # Errors
     /// Of the environment, or of kassay.
-    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<Seen>>> {
-        let mut seen = vec![Seen { reached: true, infected: true }; self.mutants.len()];
+    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<MutantObservation>>> {
+        let mut seen = vec![MutantObservation { reached: true, infected: true }; self.mutants.len()];
         let options = patience(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };

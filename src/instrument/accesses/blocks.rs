@@ -1,4 +1,4 @@
-//! Blocks of the kernel: gathering its variables, splitting blocks and edges.
+//! Edits the kernel's control-flow graph: gathers variables in the entry block, splits blocks and edges.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -7,8 +7,8 @@ use llvm_sys::prelude::*;
 
 use crate::kernel::ir::{Block, Function, Inst};
 
-/// Moves the variables of the entry block to its beginning: it is split later, and what stands in other blocks is no fixed part of
-/// the frame.
+/// Moves the variables of the entry block to its beginning. The block is split later, and an `alloca` outside the entry
+/// block is not part of the fixed frame.
 pub fn gather_variables(kernel: Function) {
     // SAFETY: alive; the number of elements is a constant, so nothing before them is needed. The builder is disposed of.
     unsafe {
@@ -29,18 +29,18 @@ pub fn gather_variables(kernel: Function) {
     }
 }
 
-/// Inserts an instruction, which keeps its name.
+/// Inserts an instruction under its old name.
 ///
 /// # Safety
-/// Both are alive, the instruction is in no block.
+/// Both are alive and the instruction is in no block.
 unsafe fn insert(builder: LLVMBuilderRef, inst: Inst) {
     let name = std::ffi::CString::new(inst.name()).unwrap_or_default();
     // SAFETY: see above; the name ends with NUL.
     unsafe { LLVMInsertIntoBuilderWithName(builder, inst.0, name.as_ptr()) };
 }
 
-/// Splits the block of `at`: what stands before it moves into a new block in front, to which all that led to the block now
-/// leads. The old block begins with `at`; the new one has no terminator.
+/// Splits the block of `at`: the instructions before `at` move into a new block in front of it, which takes over all
+/// incoming edges. The old block begins with `at`; the new one has no terminator.
 pub fn split_before(context: LLVMContextRef, at: Inst) -> Block {
     let tail = at.block();
     // SAFETY: alive. Replacing the block while it has no terminator changes who leads to it, and leaves alone what its successors'
@@ -64,10 +64,10 @@ pub fn split_before(context: LLVMContextRef, at: Inst) -> Block {
     }
 }
 
-/// Puts a block on an edge; it leads where the edge led. Returns its terminator.
-pub fn split_edge(context: LLVMContextRef, terminator: Inst, way: u32) -> Inst {
+/// Inserts a block on the edge to the successor at position `successor` and returns the new block's terminator.
+pub fn split_edge(context: LLVMContextRef, terminator: Inst, successor: u32) -> Inst {
     let from = terminator.block();
-    let to = terminator.successors()[way as usize];
+    let to = terminator.successors()[successor as usize];
     // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
     unsafe {
         let between = Block(LLVMInsertBasicBlockInContext(context, to.0, c"".as_ptr()));
@@ -75,7 +75,7 @@ pub fn split_edge(context: LLVMContextRef, terminator: Inst, way: u32) -> Inst {
         LLVMPositionBuilderAtEnd(builder, between.0);
         let jump = Inst(LLVMBuildBr(builder, to.0));
         LLVMInstructionSetDebugLoc(jump.0, LLVMInstructionGetDebugLoc(terminator.0));
-        LLVMSetSuccessor(terminator.0, way, between.0);
+        LLVMSetSuccessor(terminator.0, successor, between.0);
         let phis: Vec<Inst> = to.walk().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI).collect();
         for phi in phis {
             LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, phi.0);

@@ -1,5 +1,6 @@
-//! Writes to components of vectors in memory (`v.x = 1`), which clang makes of a read and a write of the whole vector: each component is a
-//! memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so only what is written may conflict.
+//! Narrows writes to vector components (`v.x = 1`), which clang compiles to a read and a write of the complete vector.
+//! Each component is a memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so only the components
+//! written may conflict.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,22 +14,22 @@ use super::memory_orders::is_atomic;
 use super::values::is_vector;
 use crate::kernel::ir::{Function, Inst, as_instruction, users};
 
-/// A store of what was loaded from the same place, with some components exchanged.
+/// A store of a vector that was loaded from the same address, with some components replaced.
 struct Merge {
     store: Inst,
-    /// What goes, each before what it uses.
-    gone: Vec<Inst>,
-    /// Index and value.
+    /// Instructions to erase, each before the ones it uses.
+    dead: Vec<Inst>,
+    /// The replaced components.
     parts: Vec<Part>,
 }
 
 enum Part {
     Scalar(LLVMValueRef, LLVMValueRef),
-    /// A component of another vector.
-    Of(u32, LLVMValueRef, u32),
+    /// Component, source vector, component of the source vector.
+    Component(u32, LLVMValueRef, u32),
 }
 
-/// Lets such stores write only the components that they exchange.
+/// Makes such stores write only the components that they replace.
 pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
     for block in kernel.blocks() {
         let mut unused = UnusedReads::default();
@@ -45,7 +46,7 @@ pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
     }
 }
 
-/// Reads of whole vectors in a block that nothing uses, by pointer and place in the source.
+/// Unused reads of complete vectors in a block, by pointer and debug location.
 #[derive(Default)]
 struct UnusedReads(HashMap<(LLVMValueRef, LLVMMetadataRef), VecDeque<Inst>>);
 
@@ -60,7 +61,7 @@ impl UnusedReads {
         }
     }
 
-    /// Drops the read of the whole vector that stands, unused, before a write of all of its components (`v.xyzw = w`).
+    /// Erases the unused read of the complete vector before a write of all its components (`v.xyzw = w`).
     fn drop_before(&mut self, store: Inst) {
         // SAFETY: alive and a store; nothing uses the read, which is noted once.
         unsafe {
@@ -78,13 +79,13 @@ fn find(store: Inst) -> Option<Merge> {
         if LLVMGetVolatile(store.0) != 0 || is_atomic(store.0) {
             return None;
         }
-        let mut gone = Vec::new();
+        let mut dead = Vec::new();
         let mut only = |value: LLVMValueRef| {
             let inst = as_instruction(value).filter(|i| users(i.0).len() == 1 && i.block() == store.block())?;
-            gone.push(inst);
+            dead.push(inst);
             Some(inst)
         };
-        // Vectors of three are read and written as vectors of four.
+        // Vectors of three components are read and written as vectors of four.
         let mut merge = only(LLVMGetOperand(store.0, 0))?;
         if is_identity(merge) {
             merge = only(LLVMGetOperand(merge.0, 0))?;
@@ -100,15 +101,15 @@ fn find(store: Inst) -> Option<Merge> {
             && LLVMGetOperand(load.0, 0) == LLVMGetOperand(store.0, 1)
             && LLVMTypeOf(load.0) == LLVMTypeOf(LLVMGetOperand(store.0, 0));
         let mut between = load.following().take_while(|i| *i != store);
-        let is_quiet = |i: Inst| {
+        let keeps_memory = |i: Inst| {
             use LLVMOpcode::*;
             !matches!(i.opcode(), LLVMStore | LLVMCall | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMFence)
         };
-        (is_same && between.all(is_quiet)).then_some(Merge { store, gone, parts })
+        (is_same && between.all(keeps_memory)).then_some(Merge { store, dead, parts })
     }
 }
 
-/// Whether a shuffle leaves components where they are.
+/// Returns whether a shuffle leaves all components in place.
 unsafe fn is_identity(inst: Inst) -> bool {
     // SAFETY: alive; the mask is asked of shuffles only.
     unsafe {
@@ -121,7 +122,7 @@ unsafe fn is_identity(inst: Inst) -> bool {
     }
 }
 
-/// What an instruction exchanges in its first operand.
+/// Returns the components that an instruction replaces in its first operand.
 unsafe fn parts(merge: Inst) -> Option<Vec<Part>> {
     // SAFETY: alive; operands and masks are those of the opcode.
     unsafe {
@@ -138,7 +139,7 @@ unsafe fn parts(merge: Inst) -> Option<Vec<Part>> {
                 for lane in 0..lanes {
                     let from = u32::try_from(LLVMGetMaskValue(merge.0, lane)).ok()?;
                     if from >= lanes {
-                        all.push(Part::Of(lane, LLVMGetOperand(merge.0, 1), from - lanes));
+                        all.push(Part::Component(lane, LLVMGetOperand(merge.0, 1), from - lanes));
                     } else if from != lane {
                         return None;
                     }
@@ -165,7 +166,7 @@ fn rewrite(layout: LLVMTargetDataRef, merge: &Merge) {
         for part in &merge.parts {
             let (mut index, value) = match part {
                 Part::Scalar(index, value) => (*index, *value),
-                Part::Of(lane, vector, from) => {
+                Part::Component(lane, vector, from) => {
                     let from = LLVMConstInt(int, u64::from(*from), 0);
                     let value = LLVMBuildExtractElement(builder, *vector, from, c"".as_ptr());
                     (LLVMConstInt(int, u64::from(*lane), 0), value)
@@ -178,7 +179,7 @@ fn rewrite(layout: LLVMTargetDataRef, merge: &Merge) {
         }
         LLVMDisposeBuilder(builder);
         LLVMInstructionEraseFromParent(store.0);
-        for inst in &merge.gone {
+        for inst in &merge.dead {
             LLVMInstructionEraseFromParent(inst.0);
         }
     }

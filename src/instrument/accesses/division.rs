@@ -1,4 +1,5 @@
-//! Divisions by zero, and the one whose result does not fit: the divisor becomes 1, and the simulator is told.
+//! Guards integer divisions against a zero divisor and against signed overflow: the divisor becomes 1 and the fault is
+//! reported to the simulator.
 
 use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
 use llvm_sys::core::*;
@@ -11,18 +12,20 @@ use crate::instrument::guard::guarded_instructions;
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::abi::hook;
 
+/// A division to guard, with its site.
 pub struct Division {
     inst: Inst,
     signed: bool,
     site: u32,
 }
 
-/// All whose divisor is not a harmless constant.
+/// Finds all divisions whose divisor is not a harmless constant.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Division> {
     let all = guarded_instructions::divisions(kernel).into_iter();
     all.map(|d| Division { inst: d.inst, signed: d.signed, site: sites.division(d.inst) }).collect()
 }
 
+/// Builds the guards in front of `divisions`.
 pub fn weave(e: &Emitter<'_, '_>, divisions: &[Division]) {
     for division in divisions {
         let inst = division.inst;
@@ -55,14 +58,14 @@ pub fn weave(e: &Emitter<'_, '_>, divisions: &[Division]) {
                 }
                 false => bad,
             };
-            e.aside(inst, any, || {
-                e.hook(hook::DIVISION, e.void(), &[e.number(division.site)]);
+            e.emit_if(inst, any, || {
+                e.hook(hook::DIVISION, e.void(), &[e.const_i32(division.site)]);
             });
         }
     }
 }
 
-/// The least value of a signed integer type.
+/// Returns the smallest value of a signed integer type.
 unsafe fn least(ty: LLVMTypeRef) -> LLVMValueRef {
     // SAFETY: alive; two words hold up to 128 bits.
     unsafe {

@@ -1,4 +1,4 @@
-//! The way out of the kernel for items that are ended while they wait or spin.
+//! Provides the early exit of the kernel, for work-items that are ended while they wait or spin.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntNE;
@@ -9,11 +9,11 @@ use super::emit::Emitter;
 use crate::kernel::ir::{self, Block, Inst};
 use crate::lower::host::abi::{ItemContext, placeholder};
 
-/// Where the way out begins, always at a block's head: [`placeholder::LEAVE`].
+/// The start of the early exit, which is always the first instruction of a block: [`placeholder::LEAVE`].
 #[derive(Clone, Copy)]
 pub struct Exit(Inst);
 
-/// Gives the first of the placeholders a block of its own, and takes the others away.
+/// Gives the first placeholder a block of its own and removes the others.
 pub fn find(module: &Module<'_>) -> Option<Exit> {
     let placeholder = ir::function(module, placeholder::LEAVE)?;
     let mut calls = ir::users(placeholder.0).into_iter().map(Inst);
@@ -36,33 +36,34 @@ pub fn find(module: &Module<'_>) -> Option<Exit> {
 }
 
 impl Exit {
-    /// Items that are told so leave before `at`.
-    pub fn before(self, e: &Emitter<'_, '_>, at: Inst) {
+    /// Makes items that are to leave do so before `at`.
+    pub fn leave_before(self, e: &Emitter<'_, '_>, at: Inst) {
         let head = blocks::split_before(e.context, at);
         e.at_end(head, at);
-        self.or(e, at.block());
+        self.branch(e, at.block());
     }
 
-    /// Items that are told so leave at the end of what is being built; building goes on where the others do.
-    pub fn here(self, e: &Emitter<'_, '_>) {
+    /// Makes items that are to leave do so at the builder's position, the end of a block; building continues in the
+    /// block that the other items reach.
+    pub fn leave_at_end(self, e: &Emitter<'_, '_>) {
         // SAFETY: alive; the builder stands at the end of a block.
         unsafe {
-            let here = LLVMGetInsertBlock(e.builder);
+            let current = LLVMGetInsertBlock(e.builder);
             let on = Block(LLVMAppendBasicBlockInContext(e.context, e.kernel.0, c"".as_ptr()));
-            LLVMMoveBasicBlockAfter(on.0, here);
-            self.or(e, on);
+            LLVMMoveBasicBlockAfter(on.0, current);
+            self.branch(e, on);
             LLVMPositionBuilderAtEnd(e.builder, on.0);
         }
     }
 
-    fn or(self, e: &Emitter<'_, '_>, on: Block) {
-        let leaves = e.load(e.long, e.place(e.item, std::mem::offset_of!(ItemContext, leaves) as u64));
-        let leaves = e.compare(LLVMIntNE, leaves, e.wide(0));
+    fn branch(self, e: &Emitter<'_, '_>, on: Block) {
+        let leaves = e.load(e.long, e.byte_offset(e.item, std::mem::offset_of!(ItemContext, leaves) as u64));
+        let leaves = e.compare(LLVMIntNE, leaves, e.const_i64(0));
         // SAFETY: alive; the way out has no phis.
         unsafe { LLVMBuildCondBr(e.builder, leaves, self.0.block().0, on.0) };
     }
 
-    /// To be called when all is built.
+    /// Removes the placeholder. To be called when everything is built.
     pub fn finish(self) {
         // SAFETY: alive; nothing uses a call that gives nothing.
         unsafe { LLVMInstructionEraseFromParent(self.0.0) };

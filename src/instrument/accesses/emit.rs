@@ -1,4 +1,4 @@
-//! Building IR in the kernel: what all kinds of hooks share.
+//! Builds IR in the kernel; shared by all kinds of hooks.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,11 +16,11 @@ use super::blocks;
 use crate::kernel::ir::{Block, Function, Inst};
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, hook};
 
-/// LLVM's encoding of effects on nothing but memory that the module cannot name: reads and writes (`ModRef` of the location
-/// `InaccessibleMem`, two bits each; ModRef.h).
+/// LLVM's encoding of effects confined to memory that the module cannot access: reads and writes (`ModRef` of the
+/// location `InaccessibleMem`, two bits each; ModRef.h).
 const INACCESSIBLE_MEMORY: u64 = 3 << 2;
 
-/// The kernel under the hands of weaving.
+/// A builder for the kernel that is being woven.
 pub struct Emitter<'a, 'c> {
     pub module: &'a Module<'c>,
     pub kernel: Function,
@@ -31,27 +31,28 @@ pub struct Emitter<'a, 'c> {
     pub int: LLVMTypeRef,
     pub long: LLVMTypeRef,
     pub pointer: LLVMTypeRef,
-    /// The item's context: the kernel's last argument.
+    /// The work-item's context: the kernel's last argument.
     pub item: LLVMValueRef,
-    /// The variable that holds the iterations left.
+    /// The variable that holds the remaining iterations.
     pub fuel: LLVMValueRef,
-    /// The first instruction of the source: what the entry prepares stands before it, and nothing splits the block in between.
-    prepared: LLVMValueRef,
+    /// The initial store to `fuel`, in front of the first instruction of the source. Entry values are built before it,
+    /// and nothing splits the block above it.
+    entry_anchor: LLVMValueRef,
     group: LLVMValueRef,
-    known: RefCell<HashMap<Prepared, LLVMValueRef>>,
+    entry_values: RefCell<HashMap<EntryValue, LLVMValueRef>>,
 }
 
-/// What the entry computes, once.
+/// A value that is computed once, at the kernel's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Prepared {
-    /// Where static local variables begin.
+pub enum EntryValue {
+    /// Base of the static local variables.
     LocalBase,
     Extents,
-    /// The place of a static local variable, by object.
+    /// Address of a static local variable, by object.
     Local(u32),
-    /// The bytes of an object.
+    /// Size of an object in bytes.
     Bytes(u32),
-    /// At how many places in an object an access of so many bytes fits.
+    /// Number of positions in an object at which an access of the given bytes fits.
     Places(u32, u64),
 }
 
@@ -63,6 +64,8 @@ impl Drop for Emitter<'_, '_> {
 }
 
 impl<'a, 'c> Emitter<'a, 'c> {
+    /// Builds the prologue of `kernel`, whose last argument is the item's context and which has an entry block with a
+    /// terminator.
     pub fn new(module: &'a Module<'c>, kernel: Function, races: bool) -> Emitter<'a, 'c> {
         // SAFETY: alive; the entry block has a terminator, the kernel at least the item as an argument.
         unsafe {
@@ -73,10 +76,10 @@ impl<'a, 'c> Emitter<'a, 'c> {
             let entry = Block(LLVMGetEntryBasicBlock(kernel.0));
             let first = entry.instructions().into_iter().find(|i| LLVMIsAAllocaInst(i.0).is_null());
             LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, first.unwrap_or_else(|| entry.terminator()).0);
-            let here = no_line(context, kernel);
-            LLVMSetCurrentDebugLocation2(builder, here);
+            let location = line_zero(context, kernel);
+            LLVMSetCurrentDebugLocation2(builder, location);
             let fuel = LLVMBuildAlloca(builder, long, c"kassay.fuel".as_ptr());
-            let prepared = LLVMBuildStore(builder, LLVMConstInt(long, 0, 0), fuel);
+            let entry_anchor = LLVMBuildStore(builder, LLVMConstInt(long, 0, 0), fuel);
             let mut emitter = Emitter {
                 module,
                 kernel,
@@ -89,68 +92,69 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 pointer,
                 item: LLVMGetLastParam(kernel.0),
                 fuel,
-                prepared,
+                entry_anchor,
                 group: std::ptr::null_mut(),
-                known: RefCell::default(),
+                entry_values: RefCell::default(),
             };
             emitter.at_entry();
             let item = emitter.item;
             emitter.group =
-                emitter.fixed(pointer, item, std::mem::offset_of!(ItemContext, group) as u64, c"kassay.group");
-            let given = emitter.place(item, std::mem::offset_of!(ItemContext, fuel) as u64);
-            let given = LLVMBuildLoad2(builder, long, given, c"".as_ptr());
-            LLVMSetOperand(prepared, 0, given);
+                emitter.load_invariant(pointer, item, std::mem::offset_of!(ItemContext, group) as u64, c"kassay.group");
+            let initial = emitter.byte_offset(item, std::mem::offset_of!(ItemContext, fuel) as u64);
+            let initial = LLVMBuildLoad2(builder, long, initial, c"".as_ptr());
+            LLVMSetOperand(entry_anchor, 0, initial);
             emitter
         }
     }
 
-    /// What is built next is known everywhere in the kernel.
+    /// Positions the builder at the kernel's entry, so that what is built next dominates the rest of the kernel.
     fn at_entry(&self) {
         // SAFETY: alive.
         unsafe {
-            LLVMPositionBuilderBefore(self.builder, self.prepared);
-            LLVMSetCurrentDebugLocation2(self.builder, no_line(self.context, self.kernel));
+            LLVMPositionBuilderBefore(self.builder, self.entry_anchor);
+            LLVMSetCurrentDebugLocation2(self.builder, line_zero(self.context, self.kernel));
         }
     }
 
-    /// What is built next stands before an instruction and shares its place in the source.
+    /// Positions the builder before an instruction, with its debug location.
     pub fn before(&self, inst: Inst) {
         // SAFETY: alive and inside a block.
         unsafe {
             LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, inst.0);
-            self.locate(inst);
+            self.set_location(inst);
         }
     }
 
+    /// Positions the builder at the end of a block, with the debug location of `like`.
     pub fn at_end(&self, block: Block, like: Inst) {
         // SAFETY: alive.
         unsafe {
             LLVMPositionBuilderAtEnd(self.builder, block.0);
-            self.locate(like);
+            self.set_location(like);
         }
     }
 
-    unsafe fn locate(&self, inst: Inst) {
+    unsafe fn set_location(&self, inst: Inst) {
         // SAFETY: alive.
         unsafe {
             let own = LLVMInstructionGetDebugLoc(inst.0);
-            let location = if own.is_null() { no_line(self.context, self.kernel) } else { own };
+            let location = if own.is_null() { line_zero(self.context, self.kernel) } else { own };
             LLVMSetCurrentDebugLocation2(self.builder, location);
         }
     }
 
-    /// Builds something at the entry, once for each key.
-    pub fn prepare(&self, key: Prepared, make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
-        if let Some(value) = self.known.borrow().get(&key) {
+    /// Returns the entry value of this key; built on first use.
+    pub fn entry_value(&self, key: EntryValue, make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
+        if let Some(value) = self.entry_values.borrow().get(&key) {
             return *value;
         }
         self.at_entry();
         let value = make();
-        self.known.borrow_mut().insert(key, value);
+        self.entry_values.borrow_mut().insert(key, value);
         value
     }
 
-    /// A variable of the work-item, set at the entry.
+    /// Adds a variable of the work-item, initialised at the entry.
     pub fn variable(&self, initial: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; the fuel's variable stands in the entry block.
         unsafe {
@@ -162,7 +166,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
-    /// An uninitialised variable of so many bytes, aligned to 16.
+    /// Adds an uninitialised variable of `bytes` bytes, aligned to 16.
     pub fn buffer(&self, bytes: u64) -> LLVMValueRef {
         // SAFETY: alive; as above.
         unsafe {
@@ -174,30 +178,32 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
-    pub fn number(&self, n: u32) -> LLVMValueRef {
+    /// An `i32` constant.
+    pub fn const_i32(&self, n: u32) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
     }
 
-    pub fn wide(&self, n: u64) -> LLVMValueRef {
+    /// An `i64` constant.
+    pub fn const_i64(&self, n: u64) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.long, n, 0) }
     }
 
-    /// So many bytes behind `base`.
-    pub fn place(&self, base: LLVMValueRef, offset: u64) -> LLVMValueRef {
+    /// Returns `base` advanced by `offset` bytes.
+    pub fn byte_offset(&self, base: LLVMValueRef, offset: u64) -> LLVMValueRef {
         // SAFETY: alive; the callers' offsets lie within what `base` points to.
         unsafe {
             let byte = LLVMInt8TypeInContext(self.context);
-            LLVMBuildInBoundsGEP2(self.builder, byte, base, &mut self.wide(offset), 1, c"".as_ptr())
+            LLVMBuildInBoundsGEP2(self.builder, byte, base, &mut self.const_i64(offset), 1, c"".as_ptr())
         }
     }
 
-    /// Something of a context that stays as it is while the item runs.
-    fn fixed(&self, ty: LLVMTypeRef, base: LLVMValueRef, offset: u64, name: &std::ffi::CStr) -> LLVMValueRef {
+    /// Loads a field of a context that does not change while the item runs.
+    fn load_invariant(&self, ty: LLVMTypeRef, base: LLVMValueRef, offset: u64, name: &std::ffi::CStr) -> LLVMValueRef {
         // SAFETY: alive; the metadata kind takes an empty node.
         unsafe {
-            let load = LLVMBuildLoad2(self.builder, ty, self.place(base, offset), name.as_ptr());
+            let load = LLVMBuildLoad2(self.builder, ty, self.byte_offset(base, offset), name.as_ptr());
             let kind = "invariant.load";
             let kind = LLVMGetMDKindIDInContext(self.context, kind.as_ptr().cast(), kind.len() as u32);
             let empty = LLVMMetadataAsValue(self.context, LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0));
@@ -206,49 +212,55 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
-    /// Where the group's static local variables begin.
+    /// Base address of the group's static local variables.
     pub fn local_base(&self) -> LLVMValueRef {
         let offset = std::mem::offset_of!(GroupContext, local_base) as u64;
-        self.prepare(Prepared::LocalBase, || self.fixed(self.pointer, self.group, offset, c"kassay.local"))
+        self.entry_value(EntryValue::LocalBase, || {
+            self.load_invariant(self.pointer, self.group, offset, c"kassay.local")
+        })
     }
 
-    /// The bytes of an object that the launch gives.
+    /// Size in bytes of an object whose memory the launch provides.
     pub fn extent_bytes(&self, object: u32) -> LLVMValueRef {
         let offset = std::mem::offset_of!(GroupContext, extents) as u64;
-        let extents =
-            self.prepare(Prepared::Extents, || self.fixed(self.pointer, self.group, offset, c"kassay.extents"));
+        let extents = self.entry_value(EntryValue::Extents, || {
+            self.load_invariant(self.pointer, self.group, offset, c"kassay.extents")
+        });
         let at = u64::from(object) * size_of::<Extent>() as u64 + std::mem::offset_of!(Extent, bytes) as u64;
-        self.prepare(Prepared::Bytes(object), || self.fixed(self.long, extents, at, c"kassay.bytes"))
+        self.entry_value(EntryValue::Bytes(object), || self.load_invariant(self.long, extents, at, c"kassay.bytes"))
     }
 
+    /// Loads a variable of type `ty`.
     pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; `variable` holds a `ty`.
         unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
     }
 
+    /// Compares two integers of the same type.
     pub fn compare(&self, how: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and of one type.
         unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }
     }
 
-    /// A pointer in the address space of `like`.
+    /// Casts a pointer to the address space of `like`.
     pub fn cast_like(&self, pointer: LLVMValueRef, like: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and pointers.
         unsafe { LLVMBuildPointerCast(self.builder, pointer, LLVMTypeOf(like), c"".as_ptr()) }
     }
 
-    /// A pointer without an address space.
-    pub fn plain(&self, pointer: LLVMValueRef) -> LLVMValueRef {
+    /// Casts a pointer to address space 0.
+    pub fn flat(&self, pointer: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and a pointer.
         unsafe { LLVMBuildPointerCast(self.builder, pointer, self.pointer, c"".as_ptr()) }
     }
 
+    /// Converts a pointer to an `i64`.
     pub fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and a pointer.
         unsafe { LLVMBuildPtrToInt(self.builder, pointer, self.long, c"".as_ptr()) }
     }
 
-    /// Calls a hook; `result` is its type, `arguments` what follows the item.
+    /// Calls a hook; `result` is its return type, `arguments` are those after the item.
     pub fn hook(&self, name: &str, result: LLVMTypeRef, arguments: &[LLVMValueRef]) -> LLVMValueRef {
         // SAFETY: alive; the hook is declared with the types of these arguments.
         unsafe {
@@ -261,6 +273,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
+    /// The type of hooks without a result.
     pub fn void(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMVoidTypeInContext(self.context) }
@@ -284,7 +297,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
             if [hook::CHECK, hook::DIVISION, hook::FUEL, hook::INNER].contains(&name) {
                 add("cold", 0);
             }
-            // None of them looks at the kernel's memory; fuel lets other items run.
+            // None of these accesses the kernel's memory; the fuel hook does, because it lets other items run.
             if [hook::CHECK, hook::DIVISION, hook::COMPARISON, hook::INNER].contains(&name) {
                 add("memory", INACCESSIBLE_MEMORY);
             }
@@ -292,9 +305,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
     }
 
-    /// Splits the block of `at` so that what `aside` builds is done there only if `test` (built at the end of the first part) is
-    /// true. Returns the blocks that lead to `at`: the first part, and the last of what `aside` built.
-    pub fn aside(&self, at: Inst, test: LLVMValueRef, aside: impl FnOnce()) -> (Block, Block) {
+    /// Splits the block of `at` so that what `build` emits is executed only if `test`, which is built at the end of the
+    /// first part, is true. Returns the predecessors of `at`'s block: the first part and the conditional block.
+    pub fn emit_if(&self, at: Inst, test: LLVMValueRef, build: impl FnOnce()) -> (Block, Block) {
         // SAFETY: alive; all new blocks get terminators.
         unsafe {
             let head = blocks::split_before(self.context, at);
@@ -303,15 +316,15 @@ impl<'a, 'c> Emitter<'a, 'c> {
             self.at_end(head, at);
             LLVMBuildCondBr(self.builder, test, side.0, tail.0);
             self.at_end(side, at);
-            aside();
+            build();
             LLVMBuildBr(self.builder, tail.0);
             (head, side)
         }
     }
 }
 
-/// Line 0 of the kernel, where it has debug information.
-unsafe fn no_line(context: LLVMContextRef, kernel: Function) -> LLVMMetadataRef {
+/// Line 0 of the kernel; null if it has no debug information.
+unsafe fn line_zero(context: LLVMContextRef, kernel: Function) -> LLVMMetadataRef {
     // SAFETY: alive.
     unsafe {
         let subprogram = LLVMGetSubprogram(kernel.0);

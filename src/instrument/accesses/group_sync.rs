@@ -1,4 +1,4 @@
-//! Barriers, exchanges, copies, fences, images and comparisons: placeholders become hooks.
+//! Replaces placeholders by hooks: barriers, exchanges, async copies, fences, images and comparisons.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
@@ -6,7 +6,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::check::{Length, Want, checked};
+use super::check::{Length, PointerCheck, checked};
 use super::early_exit::Exit;
 use super::emit::Emitter;
 use super::iteration::Counters;
@@ -19,15 +19,15 @@ use crate::kernel::ir::{self, Function, Inst};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
 use crate::lower::host::table::{Mode, Scope};
 
-/// What a placeholder stands for, with the numbers of its sites.
+/// The operation of a placeholder, with the numbers of its sites.
 enum Kind {
     Barrier(u32),
     Exchange(u32),
-    /// Of the barrier and of the write.
+    /// Barrier site and write site.
     AsyncCopy(u32, u32),
-    Wait(u32, List),
+    Wait(u32, EventList),
     Fence(u32),
-    /// LLVM's own instruction.
+    /// LLVM's own `fence` instruction.
     FenceInstruction(u32),
     ImageRead(u32),
     ImageWrite(u32),
@@ -35,36 +35,37 @@ enum Kind {
     Comparison,
 }
 
-/// The list of events that a group waits for.
-enum List {
+/// The event list of `wait_group_events`.
+enum EventList {
     Empty,
     /// It lies within one variable of the work-item.
-    Certain,
-    /// Read by that site of accesses.
+    InBounds,
+    /// It is read by this access site.
     Checked(u32, Origin),
 }
 
-/// Bytes of an event, and what it is aligned to: a pointer.
+/// Size and alignment of an event in bytes: those of a pointer.
 const EVENT: u32 = 8;
 
-/// A placeholder.
-pub struct Meeting {
+/// A call of a placeholder, or a `fence` instruction.
+pub struct Placeholder {
     pub inst: Inst,
     kind: Kind,
 }
 
-impl Meeting {
-    /// Whether it has to do with how often the loops around it went round.
-    pub fn counts(&self) -> bool {
+impl Placeholder {
+    /// Returns whether all items of the group must reach it, in the same iterations of the enclosing loops.
+    pub fn is_collective(&self) -> bool {
         matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
     }
 }
 
-pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Meeting> {
+/// Finds all calls of placeholders and all fences, and adds their sites.
+pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Placeholder> {
     let mut all = Vec::new();
     for inst in instructions(kernel) {
         if let Some(kind) = kind(inst, sites) {
-            all.push(Meeting { inst, kind });
+            all.push(Placeholder { inst, kind });
         }
     }
     all
@@ -92,19 +93,19 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
             let bytes = values::constant(operands[3]).unwrap_or(1).max(1);
             let align = 1u32 << bytes.trailing_zeros().min(7);
             let shape = |mode| Shape { mode, bytes, align, ordering: None };
-            let write = sites.hooked(inst, operands[0], shape(Mode::Write));
-            sites.hooked(inst, operands[1], shape(Mode::Read));
+            let write = sites.hook_access(inst, operands[0], shape(Mode::Write));
+            sites.hook_access(inst, operands[1], shape(Mode::Read));
             Kind::AsyncCopy(site, write)
         }
         placeholder::WAIT => {
             let site = sites.barrier(inst, "wait_group_events", false);
             let shape = Shape { mode: Mode::Read, bytes: u64::from(EVENT), align: EVENT, ordering: None };
             let list = match values::constant(operands[1]) {
-                Some(0) => List::Empty,
+                Some(0) => EventList::Empty,
                 count => {
                     let bytes = count.map(|n| n.saturating_mul(u64::from(EVENT)));
                     let read = sites.access(inst, operands[0], shape, bytes);
-                    read.map_or(List::Certain, |(site, origin)| List::Checked(site, origin))
+                    read.map_or(EventList::InBounds, |(site, origin)| EventList::Checked(site, origin))
                 }
             };
             Kind::Wait(site, list)
@@ -118,16 +119,24 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
     })
 }
 
-pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], counters: &Counters, exit: Option<Exit>) {
-    for meeting in meetings {
-        let inst = meeting.inst;
+/// Replaces `placeholders` by calls of their hooks. After a collective operation, items that are to leave branch to
+/// `exit`.
+pub fn weave(
+    e: &Emitter<'_, '_>,
+    objects: &Objects,
+    placeholders: &[Placeholder],
+    counters: &Counters,
+    exit: Option<Exit>,
+) {
+    for placeholder in placeholders {
+        let inst = placeholder.inst;
         e.before(inst);
         let operands = inst.operands();
         let iteration = || counters.iteration(e, inst);
-        let plain = |i: usize| e.plain(operands[i]);
+        let plain = |i: usize| e.flat(operands[i]);
         let (long, int) = (|i: usize| integer(e, operands[i], e.long), |i: usize| integer(e, operands[i], e.int));
-        let number = |n: u32| e.number(n);
-        let result = match meeting.kind {
+        let number = |n: u32| e.const_i32(n);
+        let result = match placeholder.kind {
             Kind::Barrier(site) => {
                 e.hook(hook::BARRIER, e.void(), &[number(site), int(0), int(1), iteration()]);
                 None
@@ -154,7 +163,7 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], count
             Kind::FenceInstruction(site) => {
                 // SAFETY: alive and a fence.
                 let order = memory_orders::number(unsafe { LLVMGetOrdering(inst.0) });
-                // Local and global memory.
+                // 3: local and global memory.
                 let arguments =
                     [number(site), number(3), number(order), number(scope_number(memory_orders::scope(inst)))];
                 e.hook(hook::FENCE, e.void(), &arguments);
@@ -175,8 +184,8 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], count
                 None
             }
         };
-        if let Some(exit) = exit.filter(|_| meeting.counts()) {
-            exit.before(e, inst);
+        if let Some(exit) = exit.filter(|_| placeholder.is_collective()) {
+            exit.leave_before(e, inst);
         }
         // SAFETY: alive; the result has the type of the placeholder's.
         unsafe {
@@ -188,35 +197,35 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, meetings: &[Meeting], count
     }
 }
 
-/// The list that a group waits for, null if it cannot be read, and its length.
-fn waited(e: &Emitter<'_, '_>, objects: &Objects, wait: Inst, list: &List) -> (LLVMValueRef, LLVMValueRef) {
+/// Returns the event list, null if it cannot be read, and its length.
+fn waited(e: &Emitter<'_, '_>, objects: &Objects, wait: Inst, list: &EventList) -> (LLVMValueRef, LLVMValueRef) {
     let operands = wait.operands();
     let (events, count) = (operands[0], operands[1]);
     // SAFETY: alive; the count is an `i64`, the others are pointers.
     unsafe {
         let null = LLVMConstNull(e.pointer);
         let (site, origin) = match list {
-            List::Empty => return (null, e.wide(0)),
-            List::Certain => return (e.plain(events), count),
-            List::Checked(site, origin) => (*site, origin),
+            EventList::Empty => return (null, e.const_i64(0)),
+            EventList::InBounds => return (e.flat(events), count),
+            EventList::Checked(site, origin) => (*site, origin),
         };
-        let bytes = LLVMBuildMul(e.builder, count, e.wide(u64::from(EVENT)), c"".as_ptr());
+        let bytes = LLVMBuildMul(e.builder, count, e.const_i64(u64::from(EVENT)), c"".as_ptr());
         let length = Length::Dynamic(bytes);
-        let want = Want { site, origin, length, align: EVENT, writes: false, expected: None };
-        let allowed = checked(e, objects, wait, events, &want);
+        let check = PointerCheck { site, origin, length, align: EVENT, writes: false, expected: None };
+        let allowed = checked(e, objects, wait, events, &check);
         e.before(wait);
         let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
-        (LLVMBuildSelect(e.builder, same, e.plain(events), null, c"".as_ptr()), count)
+        (LLVMBuildSelect(e.builder, same, e.flat(events), null, c"".as_ptr()), count)
     }
 }
 
-/// An integer of that type, widened without sign.
+/// Casts an integer to the given type, zero-extending.
 fn integer(e: &Emitter<'_, '_>, value: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
     // SAFETY: alive and an integer.
     unsafe { LLVMBuildIntCast2(e.builder, value, ty, 0, c"".as_ptr()) }
 }
 
-/// The number of a scope in OpenCL C's `memory_scope` (`opencl-c-base.h`).
+/// Returns the number of a scope in OpenCL C's `memory_scope` (`opencl-c-base.h`).
 fn scope_number(scope: Scope) -> u32 {
     match scope {
         Scope::WorkItem => 0,
@@ -227,10 +236,10 @@ fn scope_number(scope: Scope) -> u32 {
     }
 }
 
-/// Takes the placeholders' declarations away.
+/// Removes the declarations of the placeholders.
 ///
 /// # Errors
-/// `Internal` if one is still used: not by a call in the kernel.
+/// `Internal` if one still has a use other than a call in the kernel.
 pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
     for name in placeholder::ALL {
         let Some(function) = ir::function(module, name) else { continue };

@@ -1,5 +1,6 @@
-//! Indices into arrays that lie inside other objects: members of structs, rows of arrays of arrays. C gives no meaning to one beyond its array
-//! though the access may stay in the object; bounds of objects do not show it.
+//! Checks indices into arrays that lie inside other objects: members of structs, rows of arrays of arrays. In C, an
+//! index beyond such an array is undefined even if the access stays within the object, so the bounds of objects do not
+//! reveal it.
 
 use llvm_sys::LLVMIntPredicate::LLVMIntUGE;
 use llvm_sys::core::*;
@@ -11,15 +12,16 @@ use super::memory_instructions::Access;
 use crate::kernel::ir::Inst;
 use crate::lower::host::abi::hook;
 
-/// An index and how many elements its array has.
+/// An index and the number of elements of its array.
 #[derive(Debug, Clone, Copy)]
 pub struct Index {
     value: LLVMValueRef,
     length: u64,
 }
 
-/// The indices of inner arrays that an access through `pointer` depends on, as far as the address is computed in one go. Arrays of one
-/// element at most are left out: as last members of structs they stand for arrays of any length.
+/// Returns the indices into inner arrays that an access through `pointer` depends on, as far as the address is computed
+/// by a chain of `getelementptr`s and casts. Arrays of at most one element are left out: as last members of structs
+/// they stand for arrays of any length.
 pub fn indices(pointer: LLVMValueRef) -> Vec<Index> {
     let mut all = Vec::new();
     let mut at = pointer;
@@ -31,7 +33,7 @@ pub fn indices(pointer: LLVMValueRef) -> Vec<Index> {
                 LLVMOpcode::LLVMGetElementPtr => {
                     let base = LLVMGetOperand(at, 0);
                     let mut ty = LLVMGetGEPSourceElementType(at);
-                    // The first index counts whole objects; the outermost array of a variable is the object.
+                    // The first index counts objects; the outermost array of a variable is the object itself.
                     let mut outermost = is_variable(base);
                     for number in 2..LLVMGetNumOperands(at) as u32 {
                         let value = LLVMGetOperand(at, number);
@@ -61,7 +63,7 @@ pub fn indices(pointer: LLVMValueRef) -> Vec<Index> {
     all
 }
 
-/// Whether the value is a variable of the kernel or of the program.
+/// Returns whether the value is a variable of the kernel or of the program.
 unsafe fn is_variable(value: LLVMValueRef) -> bool {
     // SAFETY: alive.
     unsafe { !LLVMIsAAllocaInst(value).is_null() || !LLVMIsAGlobalVariable(value).is_null() }
@@ -75,7 +77,7 @@ unsafe fn is_integer(value: LLVMValueRef) -> bool {
     }
 }
 
-/// Whether the index is a number that its array has.
+/// Returns whether the index is a constant within its array.
 fn is_within(index: &Index) -> bool {
     // SAFETY: alive; asked of a constant.
     unsafe {
@@ -84,16 +86,16 @@ fn is_within(index: &Index) -> bool {
     }
 }
 
-/// Tells the simulator of indices beyond their arrays, before the access.
+/// Builds the calls that report an index beyond its array to the simulator before the access.
 pub fn weave(e: &Emitter<'_, '_>, access: &Access) {
     for Index { value, length } in &access.inner {
         e.before(access.inst);
         // SAFETY: alive; the index is an integer of at most 64 bits.
         unsafe {
             let wide = LLVMBuildIntCast2(e.builder, *value, e.long, 1, c"".as_ptr());
-            let beyond = e.compare(LLVMIntUGE, wide, e.wide(*length));
-            e.aside(access.inst, beyond, || {
-                e.hook(hook::INNER, e.void(), &[e.number(access.site), wide, e.wide(*length)]);
+            let beyond = e.compare(LLVMIntUGE, wide, e.const_i64(*length));
+            e.emit_if(access.inst, beyond, || {
+                e.hook(hook::INNER, e.void(), &[e.const_i32(access.site), wide, e.const_i64(*length)]);
             });
         }
     }

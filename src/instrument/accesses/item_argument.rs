@@ -1,4 +1,4 @@
-//! The item's context as the kernel's last argument.
+//! Passes the work-item's context as the kernel's last argument.
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -8,7 +8,7 @@ use crate::kernel::ir::{self, Function};
 use crate::kernel::parameters;
 use crate::lower::host::abi;
 
-/// Gives the kernel the argument, and what asked for it ([`abi::ITEM`]) that.
+/// Adds the argument to the kernel and replaces the calls of [`abi::ITEM`] by it.
 pub fn append(module: &Module<'_>, kernel: Function) -> Result<Function> {
     // SAFETY: alive; the old function is deleted when its body has moved and nothing calls it; calls of the placeholder have no
     // uses left when they are erased.

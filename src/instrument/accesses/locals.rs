@@ -1,17 +1,17 @@
-//! Static local variables live where the group's memory is: a place that is known when the code runs.
+//! Moves static local variables into the group's local memory, whose address is known at run time.
 
 use std::collections::HashMap;
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::emit::{Emitter, Prepared};
+use super::emit::{Emitter, EntryValue};
 use super::objects::Objects;
 use crate::error::Result;
 use crate::kernel::constant_uses;
 use crate::kernel::ir::users;
 
-/// Replaces all static local variables by their places in the group's local memory.
+/// Replaces all static local variables by their addresses in the group's local memory.
 ///
 /// # Errors
 /// `Internal` if the address of one is part of a constant that no instruction can compute.
@@ -23,11 +23,11 @@ pub fn replace(e: &Emitter<'_, '_>, objects: &mut Objects) -> Result<()> {
     let mut moved: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
     for (object, variable, offset) in &locals {
         let base = e.local_base();
-        let place = e.prepare(Prepared::Local(*object), || {
-            let place = e.place(base, *offset);
+        let place = e.entry_value(EntryValue::Local(*object), || {
+            let place = e.byte_offset(base, *offset);
             e.cast_like(place, *variable)
         });
-        objects.move_to(*object, place);
+        objects.set_base(*object, place);
         moved.insert(*variable, place);
     }
     constant_uses::replace(e.kernel, &moved)?;

@@ -1,4 +1,4 @@
-//! Instructions that read or write memory, one place each.
+//! Finds the instructions that read or write memory at a single address.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -11,10 +11,10 @@ use super::values::instructions;
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::table::Mode;
 
-/// An access that is looked at.
+/// An access to be instrumented.
 pub struct Access {
     pub inst: Inst,
-    /// Which operand the pointer is.
+    /// Position of the pointer operand.
     pub operand: u32,
     pub site: u32,
     pub origin: Origin,
@@ -24,7 +24,7 @@ pub struct Access {
     pub inner: Vec<inner_arrays::Index>,
 }
 
-/// All loads, stores and atomics that need a look.
+/// Finds all loads, stores and atomics that need a check.
 pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
     let mut all = Vec::new();
     for inst in instructions(kernel) {
@@ -35,7 +35,7 @@ pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
             if inst.opcode() == LLVMOpcode::LLVMAtomicCmpXchg {
                 // SAFETY: alive and a compare-exchange.
                 let order = unsafe { LLVMGetCmpXchgFailureOrdering(inst.0) };
-                sites.failing(memory_orders::ordering(inst, order, true, false));
+                sites.failed_exchange(memory_orders::ordering(inst, order, true, false));
             }
             let Shape { bytes, align, mode, .. } = shape;
             let inner = inner_arrays::indices(pointer);
@@ -45,7 +45,7 @@ pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
     all
 }
 
-/// The pointer operand of an access, and what it does there.
+/// Returns the position of an access's pointer operand and the properties of the access.
 fn shape(inst: Inst, sites: &Sites<'_>) -> Option<(u32, Shape)> {
     // SAFETY: alive; each question is asked of the instructions that have an answer.
     unsafe {

@@ -1,4 +1,4 @@
-//! Orders and scopes of LLVM's atomics in OpenCL's terms.
+//! Translates the orderings and scopes of LLVM's atomics into OpenCL's terms.
 
 use llvm_sys::LLVMAtomicOrdering::{self, *};
 use llvm_sys::core::*;
@@ -8,7 +8,7 @@ use super::sites;
 use crate::kernel::ir::Inst;
 use crate::lower::host::table::{Ordering, Scope};
 
-/// LLVM's numbers for the names that scopes have in IR of clang for SPIR-V (`llvm/lib/Target/SPIRV`), of libclc and of LLVM itself.
+/// Names of synchronisation scopes in IR of clang for SPIR-V (`llvm/lib/Target/SPIRV`), of libclc and of LLVM itself.
 const SCOPES: [(&str, Scope); 12] = [
     ("singlethread", Scope::WorkItem),
     ("work_item", Scope::WorkItem),
@@ -24,7 +24,7 @@ const SCOPES: [(&str, Scope); 12] = [
     ("", Scope::AllDevices),
 ];
 
-/// The scope of an atomic instruction or fence.
+/// Returns the scope of an atomic instruction or fence.
 pub fn scope(inst: Inst) -> Scope {
     // SAFETY: alive and atomic; names are given with their lengths.
     unsafe {
@@ -35,6 +35,7 @@ pub fn scope(inst: Inst) -> Scope {
     }
 }
 
+/// Returns whether an ordering has acquire semantics.
 pub fn acquires(order: LLVMAtomicOrdering) -> bool {
     matches!(
         order,
@@ -42,6 +43,7 @@ pub fn acquires(order: LLVMAtomicOrdering) -> bool {
     )
 }
 
+/// Returns whether an ordering has release semantics.
 pub fn releases(order: LLVMAtomicOrdering) -> bool {
     matches!(
         order,
@@ -49,7 +51,7 @@ pub fn releases(order: LLVMAtomicOrdering) -> bool {
     )
 }
 
-/// The number of an order in OpenCL C's `memory_order` (6.15.12.4).
+/// Returns the number of an ordering in OpenCL C's `memory_order` (6.15.12.4).
 pub fn number(order: LLVMAtomicOrdering) -> u32 {
     match order {
         LLVMAtomicOrderingAcquire => 2,
@@ -60,12 +62,12 @@ pub fn number(order: LLVMAtomicOrdering) -> u32 {
     }
 }
 
-/// The order of an atomic instruction; `loads`, `stores`: what it does at most.
+/// Returns the effective ordering of an atomic instruction; `loads` and `stores` say whether it may read and write.
 pub fn ordering(inst: Inst, order: LLVMAtomicOrdering, loads: bool, stores: bool) -> Option<Ordering> {
     sites::ordering(loads && acquires(order), stores && releases(order), scope(inst))
 }
 
-/// Whether a load or store is atomic.
+/// Returns whether a load or store is atomic.
 pub fn is_atomic(access: LLVMValueRef) -> bool {
     // SAFETY: alive; asked of loads and stores.
     unsafe { LLVMGetOrdering(access) != LLVMAtomicOrderingNotAtomic }

@@ -1,8 +1,9 @@
-//! Hooks for the simulator: every access to memory, barrier, loop, division and `printf` of a kernel in which everything is
-//! inlined gets a number and, where it matters, a call of the simulator (see [`crate::lower::host::abi::hook`]).
+//! Weaves hooks for the simulator. Every memory access, barrier, loop, division and `printf` of
+//! a kernel in which everything is inlined gets a number and, where needed, a call of the
+//! simulator (see [`crate::lower::host::abi::hook`]).
 //!
-//! The kernel is as [`crate::lower::host::prepare`] leaves it, raw: private variables are still in memory, so that what the source says is still there. Sites are read before
-//! anything is inserted.
+//! The kernel is in the raw form that [`crate::lower::host::prepare`] produces: private variables are still in memory,
+//! so that every construct of the source is still present. Sites are read before anything is inserted.
 
 mod blocks;
 mod check;
@@ -37,19 +38,19 @@ use crate::kernel::interface::Interface;
 use crate::kernel::ir;
 use crate::lower::host::table::HostTable;
 
-/// How to weave.
+/// Options of [`weave`].
 #[derive(Debug, Clone, Copy)]
 pub struct AccessOptions<'a> {
-    /// Every access to global and local memory calls the simulator; else only bounds are compared, in line.
+    /// Whether every access to global and local memory calls the simulator. If not, only bounds are compared, inline.
     pub races: bool,
-    /// Of the kernel as the source has it.
+    /// Interface of the kernel as written in the source.
     pub interface: &'a Interface,
-    /// Whether the probe buffer is an argument behind the kernel's own.
+    /// Whether the probe buffer follows the kernel's own arguments.
     pub probe: bool,
 }
 
-/// Weaves hooks into the kernel `entry` of a module that holds nothing else with a body, in raw form. It gets one more, last
-/// argument, the item's context.
+/// Weaves hooks into the kernel `entry`, in raw form and the only function with a body in its module. The kernel gets
+/// the work-item's context as an additional last argument.
 ///
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
@@ -72,16 +73,16 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     let mut sites = Sites::new(module, entry, &mut objects, options);
     let accesses = memory_instructions::accesses(kernel, &mut sites);
     let transfers = transfers::find(kernel, &mut sites);
-    let meetings = group_sync::find(kernel, &mut sites);
+    let placeholders = group_sync::find(kernel, &mut sites);
     let divisions = division::find(kernel, &mut sites);
-    let loops = loops::find(kernel, &mut sites, &meetings);
+    let loops = loops::find(kernel, &mut sites, &placeholders);
     let prints = printf::find(kernel, &mut sites);
     let mut table = sites.finish();
 
     let emitter = Emitter::new(module, kernel, options.races);
     locals::replace(&emitter, &mut objects)?;
     let counters = loops::weave(&emitter, &loops, exit);
-    group_sync::weave(&emitter, &objects, &meetings, &counters, exit);
+    group_sync::weave(&emitter, &objects, &placeholders, &counters, exit);
     division::weave(&emitter, &divisions);
     printf::weave(&emitter, &prints);
     transfers::weave(&emitter, &objects, &transfers);

@@ -1,4 +1,5 @@
-//! Things in memory that a kernel's pointers may lead to: arguments, variables in local, constant and private memory.
+//! Enumerates the memory objects that a kernel's pointers may lead to: arguments, and variables in local, constant and
+//! private memory.
 
 use std::collections::HashMap;
 
@@ -17,56 +18,58 @@ use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
 use crate::kernel::ir::Function;
 use crate::lower::host::table::{Object, Space, Storage};
 
-/// LLVM's numbers for OpenCL's address spaces, on SPIR and SPIR-V.
+/// LLVM's numbers of OpenCL's address spaces, on SPIR and SPIR-V.
 const GLOBAL: u32 = 1;
 const CONSTANT: u32 = 2;
 const LOCAL: u32 = 3;
 
-/// What launches align buffers, local memory and arguments in local memory to at least, in bytes: the size of OpenCL C's largest
+/// Minimum alignment in bytes of buffers, local memory and local arguments in a launch: the size of OpenCL C's largest
 /// type (6.1.5).
 pub const LAUNCH_ALIGN: u64 = 128;
 
-/// Bytes between local variables that belong to none.
+/// Unused bytes between two local variables.
 const RED_ZONE: u64 = 64;
 
-/// The largest cell that a shadow stands for.
+/// Largest shadow cell in bytes.
 const LARGEST_GRANULE: u32 = 16;
 
-/// Where a pointer may lead.
+/// The possible targets of a pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Into what is kassay's own: the probe buffer, contexts.
-    Own,
-    /// Into one of these objects.
+    /// Only kassay's own memory: the probe buffer, contexts.
+    Internal,
+    /// One of these objects.
     Known(Vec<u32>),
     Unknown,
 }
 
-struct Entry {
+struct ObjectInfo {
     object: Object,
     /// A pointer to its first byte.
     base: LLVMValueRef,
-    /// Its size, where that is known before the launch.
+    /// Its size in bytes, if known before the launch.
     bytes: Option<u64>,
-    /// What its first byte is aligned to.
+    /// Alignment of its first byte in bytes.
     align: u64,
-    /// Writes need the launch's word that they are allowed.
+    /// Writes are allowed only if the launch says so.
     read_only: bool,
     granule: u32,
 }
 
+/// The memory objects of one kernel, with the granularity at which each is accessed.
 pub struct Objects {
     layout: LLVMTargetDataRef,
     pointers: Pointers,
     names: HashMap<LLVMValueRef, String>,
-    entries: Vec<Entry>,
+    entries: Vec<ObjectInfo>,
     by_root: HashMap<Root, u32>,
     arguments: u32,
     local_bytes: u64,
 }
 
 impl Objects {
-    /// Reads the kernel, whose arguments are those of `interface`, the probe buffer perhaps, and the item.
+    /// Reads the kernel, whose arguments are those of `interface`, then the probe buffer if present, then
+    /// the item's context.
     pub fn find(module: &Module<'_>, kernel: Function, interface: &Interface) -> Result<Objects> {
         // SAFETY: alive; arguments are below the count; the list of variables ends with null.
         unsafe {
@@ -97,14 +100,14 @@ impl Objects {
         }
     }
 
-    fn add(&mut self, root: Root, entry: Entry) -> u32 {
+    fn add(&mut self, root: Root, entry: ObjectInfo) -> u32 {
         let index = self.entries.len() as u32;
         self.entries.push(entry);
         self.by_root.insert(root, index);
         index
     }
 
-    fn argument(&self, arg: &Arg, param: LLVMValueRef) -> Entry {
+    fn argument(&self, arg: &Arg, param: LLVMValueRef) -> ObjectInfo {
         let name = arg.name.clone().unwrap_or_else(|| format!("argument {}", arg.position));
         let mut bytes = None;
         let (space, storage, element) = match &arg.kind {
@@ -129,13 +132,13 @@ impl Objects {
         let read_only = space == Space::Constant || (arg.is_const && matches!(arg.kind, ArgKind::Buffer { .. }));
         let align = if bytes.is_some() { 1 } else { LAUNCH_ALIGN };
         let object = Object { name, space, storage, element: element.clamp(1, u64::from(u32::MAX)) as u32 };
-        // A texel may be a byte.
+        // A texel may be a single byte.
         let granule = if matches!(arg.kind, ArgKind::Image(_)) { 1 } else { LARGEST_GRANULE };
-        Entry { object, base: param, bytes, align, read_only, granule }
+        ObjectInfo { object, base: param, bytes, align, read_only, granule }
     }
 
-    /// Lays out a static local variable behind those before it.
-    fn local(&mut self, variable: LLVMValueRef, interface: &Interface) -> Result<Entry> {
+    /// Lays out a static local variable after the previous ones.
+    fn local(&mut self, variable: LLVMValueRef, interface: &Interface) -> Result<ObjectInfo> {
         // SAFETY: alive and a variable.
         unsafe {
             let full_name = name_of(variable);
@@ -153,11 +156,11 @@ impl Objects {
             let element = self.element(LLVMGlobalGetValueType(variable));
             let object = Object { name, space: Space::Local, storage: Storage::Local { bytes, offset }, element };
             let granule = LARGEST_GRANULE;
-            Ok(Entry { object, base: variable, bytes: Some(bytes), align, read_only: false, granule })
+            Ok(ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only: false, granule })
         }
     }
 
-    /// The bytes of what an array's index counts in.
+    /// Size in bytes of the innermost array element of a type.
     fn element(&self, mut ty: LLVMTypeRef) -> u32 {
         // SAFETY: alive.
         unsafe {
@@ -168,7 +171,8 @@ impl Objects {
         size_of(ty, self.layout).unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32
     }
 
-    /// The object of a root, made known if it is a variable that was not met before; `None` if there is no telling.
+    /// Returns the object of a root; a variable that is seen for the first time is added. `None` if the root has no
+    /// known object.
     fn object(&mut self, root: Root) -> Option<u32> {
         if let Some(known) = self.by_root.get(&root) {
             return Some(*known);
@@ -191,16 +195,16 @@ impl Objects {
             };
             let object = Object { name, space, storage, element: self.element(ty) };
             let granule = LARGEST_GRANULE;
-            Some(self.add(root, Entry { object, base: variable, bytes: Some(bytes), align, read_only, granule }))
+            Some(self.add(root, ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only, granule }))
         }
     }
 
-    /// Where a pointer may lead.
+    /// Returns the possible targets of a pointer.
     pub fn origin(&mut self, pointer: LLVMValueRef) -> Origin {
         let roots = self.pointers.roots(pointer);
-        let own = |r: &Root| matches!(r, Root::Argument(position) if *position >= self.arguments);
-        if !roots.is_empty() && roots.iter().all(own) {
-            return Origin::Own;
+        let internal = |r: &Root| matches!(r, Root::Argument(position) if *position >= self.arguments);
+        if !roots.is_empty() && roots.iter().all(internal) {
+            return Origin::Internal;
         }
         let known: Option<Vec<u32>> = roots.into_iter().map(|r| self.object(r)).collect();
         match known {
@@ -209,9 +213,9 @@ impl Objects {
         }
     }
 
-    /// Whether an access of so many bytes through `pointer` lies within one variable whatever happens, at an aligned place.
-    pub fn is_certain(&self, pointer: LLVMValueRef, bytes: u64, align: u64) -> bool {
-        let (base, Some(distance)) = values::steps(self.layout, pointer) else { return false };
+    /// Returns whether an aligned access of `bytes` bytes through `pointer` provably lies within one variable.
+    pub fn is_in_bounds(&self, pointer: LLVMValueRef, bytes: u64, align: u64) -> bool {
+        let (base, Some(distance)) = values::base_and_offset(self.layout, pointer) else { return false };
         let Ok(from) = u64::try_from(distance) else { return false };
         // SAFETY: alive; sizes are asked of variables.
         unsafe {
@@ -222,7 +226,7 @@ impl Objects {
                 None if !LLVMIsAGlobalVariable(base).is_null() => {
                     (LLVMGlobalGetValueType(base), u64::from(LLVMGetAlignment(base)))
                 }
-                // Arguments that are passed by value.
+                // An argument passed by value.
                 None => match self.entries.iter().find(|e| e.base == base) {
                     Some(entry) => {
                         return entry.bytes.is_some_and(|size| from.checked_add(bytes).is_some_and(|end| end <= size));
@@ -237,12 +241,12 @@ impl Objects {
         }
     }
 
-    /// Whether a pointer is computed from a private variable, without detours.
+    /// Returns whether a pointer is computed directly from a private variable.
     pub fn is_variable(&self, pointer: LLVMValueRef) -> bool {
-        opcode(values::steps(self.layout, pointer).0) == Some(LLVMOpcode::LLVMAlloca)
+        opcode(values::base_and_offset(self.layout, pointer).0) == Some(LLVMOpcode::LLVMAlloca)
     }
 
-    /// The kind of memory that a pointer is for, as the source has it.
+    /// Returns the address space that a pointer belongs to in the source.
     pub fn space(&self, pointer: LLVMValueRef, origin: &Origin) -> Space {
         if let Origin::Known(all) = origin
             && let [first, rest @ ..] = &all[..]
@@ -252,7 +256,7 @@ impl Objects {
                 return space(first);
             }
         }
-        let (base, _) = values::steps(self.layout, pointer);
+        let (base, _) = values::base_and_offset(self.layout, pointer);
         match address_space(base) {
             GLOBAL => Space::Global,
             CONSTANT => Space::Constant,
@@ -261,13 +265,13 @@ impl Objects {
         }
     }
 
-    /// Notes an access, for what shadow cells may stand for.
-    pub fn touch(&mut self, origin: &Origin, space: Space, bytes: u64, align: u32) {
+    /// Records an access, which limits the granularity of the shadow cells.
+    pub fn note_access(&mut self, origin: &Origin, space: Space, bytes: u64, align: u32) {
         let divisor = if bytes == 0 { 1 } else { 1u64 << bytes.trailing_zeros() };
         let granule = (divisor.min(u64::from(align)).clamp(1, u64::from(LARGEST_GRANULE))) as u32;
         for (i, entry) in self.entries.iter_mut().enumerate() {
             let touched = match origin {
-                Origin::Own => false,
+                Origin::Internal => false,
                 Origin::Known(all) => all.contains(&(i as u32)),
                 Origin::Unknown => space == Space::Generic || entry.object.space == space,
             };
@@ -277,23 +281,24 @@ impl Objects {
         }
     }
 
+    /// Returns whether writes to the object are allowed only if the launch says so.
     pub fn is_read_only(&self, object: u32) -> bool {
         self.entries[object as usize].read_only
     }
 
-    /// Whether the simulator shadows it: memory that several items see and write.
+    /// Returns whether the simulator shadows the object: memory that several items see and write.
     pub fn is_shared(&self, object: u32) -> bool {
         let object = &self.entries[object as usize].object;
         matches!(object.space, Space::Global | Space::Local) && !matches!(object.storage, Storage::Constant { .. })
     }
 
-    /// A pointer to its first byte, its size if that is known, and what it is aligned to.
+    /// Returns a pointer to the first byte, the size if known before the launch, and the alignment of the first byte.
     pub fn bounds(&self, object: u32) -> (LLVMValueRef, Option<u64>, u64) {
         let entry = &self.entries[object as usize];
         (entry.base, entry.bytes, entry.align)
     }
 
-    /// The static local variables: object, variable and offset.
+    /// Returns the static local variables: object, variable and offset.
     pub fn locals(&self) -> Vec<(u32, LLVMValueRef, u64)> {
         let all = (0u32..).zip(&self.entries);
         all.filter_map(|(i, e)| match e.object.storage {
@@ -303,28 +308,32 @@ impl Objects {
         .collect()
     }
 
-    /// The variable of an object is somewhere else now.
-    pub fn move_to(&mut self, object: u32, base: LLVMValueRef) {
+    /// Sets the address of an object's variable after it was moved.
+    pub fn set_base(&mut self, object: u32, base: LLVMValueRef) {
         self.entries[object as usize].base = base;
     }
 
+    /// The module's data layout.
     pub fn layout(&self) -> LLVMTargetDataRef {
         self.layout
     }
 
+    /// Bytes of local memory for static variables.
     pub fn local_bytes(&self) -> u64 {
         self.local_bytes
     }
 
+    /// Size in bytes of a shadow cell, by object.
     pub fn granules(&self) -> Vec<u32> {
         self.entries.iter().map(|e| e.granule).collect()
     }
 
+    /// The objects, in order of their numbers.
     pub fn table(&self) -> Vec<Object> {
         self.entries.iter().map(|e| e.object.clone()).collect()
     }
 
-    /// The bytes that a value of this type takes in memory; `None` where memory cannot hold it.
+    /// Size in bytes of a value of this type in memory; `None` if memory cannot hold it.
     pub fn stored_size(&self, ty: LLVMTypeRef) -> Option<u64> {
         // SAFETY: alive and sized.
         size_of(ty, self.layout).map(|_| unsafe { LLVMStoreSizeOfType(self.layout, ty) })

@@ -1,4 +1,4 @@
-//! `printf`: its arguments are packed into private memory, where the simulator reads them.
+//! Packs the arguments of `printf` into private memory, where the simulator reads them.
 
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
@@ -16,12 +16,13 @@ use crate::lower::host::table::PrintArg;
 pub struct Print {
     inst: Inst,
     site: u32,
-    /// The values behind the format, and where each lies.
+    /// The values after the format, with their offsets.
     values: Vec<(LLVMValueRef, u32)>,
-    /// Bytes of all.
+    /// Size of the packed values.
     bytes: u32,
 }
 
+/// Finds all calls of `printf` and adds their sites.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
     let mut all = Vec::new();
     for inst in instructions(kernel) {
@@ -29,7 +30,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
             continue;
         }
         let operands = inst.operands();
-        // The callee stands behind the arguments.
+        // The callee is the last operand.
         let Some((format, rest)) = operands.split_last().and_then(|(_, given)| given.split_first()) else { continue };
         let format = literal(sites.objects.layout(), *format);
         let mut print = Print { inst, site: 0, values: Vec::new(), bytes: 0 };
@@ -43,7 +44,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
     all
 }
 
-/// Gives a value a place behind those before it.
+/// Assigns a value an offset after the previous ones.
 fn pack(value: LLVMValueRef, print: &mut Print) -> Option<PrintArg> {
     // SAFETY: alive; each question is asked of the types that have an answer.
     unsafe {
@@ -71,9 +72,9 @@ fn pack(value: LLVMValueRef, print: &mut Print) -> Option<PrintArg> {
     }
 }
 
-/// The text that a pointer leads to, if it is a constant's, without the NUL.
+/// Returns the string constant that a pointer leads to, without the NUL.
 fn literal(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> Option<Vec<u8>> {
-    let (base, distance) = values::steps(layout, values::settled(pointer));
+    let (base, distance) = values::base_and_offset(layout, values::resolve(pointer));
     let from = usize::try_from(distance?).ok()?;
     // SAFETY: alive; the text is asked of constant strings only and read with its length.
     unsafe {
@@ -92,6 +93,7 @@ fn literal(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> Option<Vec<u8>> 
     }
 }
 
+/// Replaces the calls by their hook; their value becomes 0.
 pub fn weave(e: &Emitter<'_, '_>, prints: &[Print]) {
     for print in prints {
         let inst = print.inst;
@@ -104,9 +106,9 @@ pub fn weave(e: &Emitter<'_, '_>, prints: &[Print]) {
             };
             e.before(inst);
             for (value, offset) in &print.values {
-                store(e, *value, e.place(packed, u64::from(*offset)));
+                store(e, *value, e.byte_offset(packed, u64::from(*offset)));
             }
-            e.hook(hook::PRINT, e.void(), &[e.number(print.site), e.plain(format), packed]);
+            e.hook(hook::PRINT, e.void(), &[e.const_i32(print.site), e.flat(format), packed]);
             if LLVMGetTypeKind(LLVMTypeOf(inst.0)) != LLVMTypeKind::LLVMVoidTypeKind {
                 LLVMReplaceAllUsesWith(inst.0, LLVMConstNull(LLVMTypeOf(inst.0)));
             }
@@ -115,14 +117,14 @@ pub fn weave(e: &Emitter<'_, '_>, prints: &[Print]) {
     }
 }
 
-/// Stores a value as its parts lie one behind the other (vectors of three take no room for a fourth).
+/// Stores the components of a value contiguously (vectors of three have no room for a fourth).
 unsafe fn store(e: &Emitter<'_, '_>, value: LLVMValueRef, place: LLVMValueRef) {
     // SAFETY: alive; components are below their number.
     unsafe {
         let ty = LLVMTypeOf(value);
         let one = |value: LLVMValueRef, place: LLVMValueRef| {
             let value = match LLVMGetTypeKind(LLVMTypeOf(value)) {
-                LLVMTypeKind::LLVMPointerTypeKind => e.plain(value),
+                LLVMTypeKind::LLVMPointerTypeKind => e.flat(value),
                 LLVMTypeKind::LLVMIntegerTypeKind => {
                     let bytes = LLVMGetIntTypeWidth(LLVMTypeOf(value)).div_ceil(8).next_power_of_two();
                     LLVMBuildZExt(e.builder, value, LLVMIntTypeInContext(e.context, bytes * 8), c"".as_ptr())
@@ -136,8 +138,8 @@ unsafe fn store(e: &Emitter<'_, '_>, value: LLVMValueRef, place: LLVMValueRef) {
         }
         let bytes = LLVMStoreSizeOfType(e.layout, LLVMGetElementType(ty));
         for i in 0..LLVMGetVectorSize(ty) {
-            let component = LLVMBuildExtractElement(e.builder, value, e.number(i), c"".as_ptr());
-            one(component, e.place(place, u64::from(i) * bytes));
+            let component = LLVMBuildExtractElement(e.builder, value, e.const_i32(i), c"".as_ptr());
+            one(component, e.byte_offset(place, u64::from(i) * bytes));
         }
     }
 }

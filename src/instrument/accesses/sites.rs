@@ -1,4 +1,4 @@
-//! Numbers for sites and their places in the source.
+//! Numbers sites and records their places in the source.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::lower::host::table::{
     Space,
 };
 
-/// What an access does, as far as the instruction tells.
+/// Properties of an access that follow from the instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub mode: Mode,
-    /// Of dynamic lengths: of an element.
+    /// For dynamic lengths: the size of an element.
     pub bytes: u64,
     pub align: u32,
     pub ordering: Option<Ordering>,
@@ -32,18 +32,19 @@ pub struct Sites<'a> {
     table: HostTable,
     paths: HashMap<CallPath, u32>,
     loops_by_path: HashMap<u32, u32>,
-    /// The next number of a barrier in the source.
+    /// Next number for [`BarrierSite::source`].
     next_source: u32,
-    /// Numbers of barriers in the source.
-    sources: HashMap<(SourcePlace, String), u32>,
-    builtin: u32,
-    trusted: u32,
-    loops: u32,
-    /// Whether there are atomics, whatever their order.
+    /// Numbers already given to barriers of the source, by place and builtin.
+    source_numbers: HashMap<(SourcePlace, String), u32>,
+    builtin_kind: u32,
+    trusted_kind: u32,
+    loop_kind: u32,
+    /// Whether the kernel has atomics, of any ordering.
     atomics: bool,
 }
 
 impl<'a> Sites<'a> {
+    /// Starts an empty table for the kernel `entry`.
     pub fn new(module: &Module<'_>, entry: &str, objects: &'a mut Objects, options: &AccessOptions<'_>) -> Sites<'a> {
         let table =
             HostTable { arguments: options.interface.args.len() as u32, races: options.races, ..HostTable::default() };
@@ -54,17 +55,17 @@ impl<'a> Sites<'a> {
             paths: HashMap::new(),
             loops_by_path: HashMap::new(),
             next_source: 0,
-            sources: HashMap::new(),
-            trusted: ir::metadata_kind(module, mark::TRUSTED),
-            builtin: ir::metadata_kind(module, mark::BUILTIN),
-            loops: ir::metadata_kind(module, "llvm.loop"),
+            source_numbers: HashMap::new(),
+            trusted_kind: ir::metadata_kind(module, mark::TRUSTED),
+            builtin_kind: ir::metadata_kind(module, mark::BUILTIN),
+            loop_kind: ir::metadata_kind(module, "llvm.loop"),
             atomics: false,
         }
     }
 
-    /// The name of the builtin that an instruction belongs to, if it does.
+    /// Name of the builtin that an instruction belongs to, if any.
     fn builtin(&self, inst: Inst) -> Option<String> {
-        inline_frames::note(inst, self.builtin)
+        inline_frames::note(inst, self.builtin_kind)
     }
 
     fn path(&mut self, frames: Vec<Frame>) -> u32 {
@@ -88,8 +89,8 @@ impl<'a> Sites<'a> {
         number
     }
 
-    /// An access through `pointer`; `None` if it needs no look: of kassay's own memory, or certain to be in bounds of memory that no
-    /// other item sees.
+    /// Adds the site of an access through `pointer`. Returns `None` if it needs no check: it is to kassay's own memory,
+    /// or provably in bounds of memory that no other item sees.
     pub fn access(
         &mut self,
         inst: Inst,
@@ -97,12 +98,12 @@ impl<'a> Sites<'a> {
         shape: Shape,
         length: Option<u64>,
     ) -> Option<(u32, Origin)> {
-        let certain = length.is_some_and(|bytes| self.objects.is_certain(pointer, bytes, u64::from(shape.align)));
-        if certain && self.objects.is_variable(pointer) {
+        let in_bounds = length.is_some_and(|bytes| self.objects.is_in_bounds(pointer, bytes, u64::from(shape.align)));
+        if in_bounds && self.objects.is_variable(pointer) {
             return None;
         }
         let origin = self.objects.origin(pointer);
-        if origin == Origin::Own || inline_frames::note(inst, self.trusted).is_some() {
+        if origin == Origin::Internal || inline_frames::note(inst, self.trusted_kind).is_some() {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
@@ -110,8 +111,8 @@ impl<'a> Sites<'a> {
             Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
             _ => true,
         };
-        self.objects.touch(&origin, space, shape.bytes, shape.align);
-        if certain && !(shared && self.table.races) {
+        self.objects.note_access(&origin, space, shape.bytes, shape.align);
+        if in_bounds && !(shared && self.table.races) {
             return None;
         }
         if matches!(shape.mode, Mode::Atomic | Mode::AtomicRead) && shared {
@@ -124,22 +125,23 @@ impl<'a> Sites<'a> {
         Some((self.site(inst, shape, space, &origin), origin))
     }
 
-    /// An access that a hook makes, through that pointer.
-    pub fn hooked(&mut self, inst: Inst, pointer: LLVMValueRef, shape: Shape) -> u32 {
+    /// Adds the site of an access that a hook makes through `pointer`.
+    pub fn hook_access(&mut self, inst: Inst, pointer: LLVMValueRef, shape: Shape) -> u32 {
         let origin = self.objects.origin(pointer);
         let space = self.objects.space(pointer, &origin);
-        self.objects.touch(&origin, space, shape.bytes, shape.align);
+        self.objects.note_access(&origin, space, shape.bytes, shape.align);
         self.site(inst, shape, space, &origin)
     }
 
-    /// The site behind that of a compare-exchange, which was found last: those that fail, and only read.
-    pub fn failing(&mut self, ordering: Option<Ordering>) {
+    /// Adds the site for failing executions, which only read, directly after the site of the compare-exchange that was
+    /// added last.
+    pub fn failed_exchange(&mut self, ordering: Option<Ordering>) {
         if let Some(site) = self.table.accesses.last().cloned() {
             self.table.accesses.push(AccessSite { mode: Mode::AtomicRead, ordering, ..site });
         }
     }
 
-    /// An access to an image's texel, whose bytes are the simulator's affair.
+    /// Adds the site of a texel access; the simulator knows the size of the texel.
     pub fn texel(&mut self, inst: Inst, image: LLVMValueRef, mode: Mode) -> u32 {
         let origin = self.objects.origin(image);
         self.site(inst, Shape { mode, bytes: 16, align: 1, ordering: None }, Space::Global, &origin)
@@ -158,7 +160,7 @@ impl<'a> Sites<'a> {
         self.table.accesses.len() as u32 - 1
     }
 
-    /// A point where items meet; `what` names it where its builtin is not known.
+    /// Adds the site of a collective operation; `what` names it if its builtin is unknown.
     pub fn barrier(&mut self, inst: Inst, what: &str, sub_group: bool) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
@@ -167,30 +169,32 @@ impl<'a> Sites<'a> {
         let number = self.table.barriers.len() as u32;
         let next = self.next_source;
         let source = match place.line {
-            // Nothing tells whether it is the same as another one.
+            // Without a line, it cannot be identified with any other.
             0 => next,
-            _ => *self.sources.entry((place, builtin.clone())).or_insert(next),
+            _ => *self.source_numbers.entry((place, builtin.clone())).or_insert(next),
         };
         self.next_source = self.next_source.max(source + 1);
         self.table.barriers.push(BarrierSite { path, builtin, sub_group, source });
         number
     }
 
+    /// Adds the site of a fence.
     pub fn fence(&mut self, inst: Inst) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.fences.push(PlainSite { path });
         self.table.fences.len() as u32 - 1
     }
 
+    /// Adds the site of a division.
     pub fn division(&mut self, inst: Inst) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.divisions.push(PlainSite { path });
         self.table.divisions.len() as u32 - 1
     }
 
-    /// A back edge that leaves from this terminator; those of one loop share a number.
+    /// Adds a back edge with this terminator; the back edges of a loop share a number.
     pub fn back_edge(&mut self, terminator: Inst) -> u32 {
-        let path = self.path(inline_frames::loop_frames(terminator, self.loops));
+        let path = self.path(inline_frames::loop_frames(terminator, self.loop_kind));
         let next = self.table.loops.len() as u32;
         let number = *self.loops_by_path.entry(path).or_insert(next);
         if number == next {
@@ -199,21 +203,22 @@ impl<'a> Sites<'a> {
         number
     }
 
+    /// Adds the site of a call of `printf`.
     pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
         let path = self.path(inline_frames::frames(inst));
         self.table.prints.push(PrintSite { path, format, args });
         self.table.prints.len() as u32 - 1
     }
 
-    /// The table, but for what [`Objects`] knows.
+    /// Returns the table, without what [`Objects`] contributes.
     pub fn finish(mut self) -> HostTable {
-        // Fences order nothing but what atomics see of each other.
+        // Fences only order what atomics observe.
         self.table.synchronises |= self.atomics && !self.table.fences.is_empty();
         self.table
     }
 }
 
-/// `None` for relaxed atomics that all items of the device see: they order nothing.
+/// Returns `None` for relaxed atomics of at least device scope, which order nothing.
 pub fn ordering(acquire: bool, release: bool, scope: Scope) -> Option<Ordering> {
     (acquire || release || scope < Scope::Device).then_some(Ordering { acquire, release, scope })
 }

@@ -1,11 +1,11 @@
-//! Blocks of memory that are copied or filled: LLVM's `memcpy`, `memmove`, `memset`.
+//! Checks the memory intrinsics of LLVM: `memcpy`, `memmove`, `memset`.
 
 use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULT};
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::check::{Length, Want, checked};
+use super::check::{Length, PointerCheck, checked};
 use super::emit::Emitter;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
@@ -13,11 +13,11 @@ use super::values::{self, instructions};
 use crate::kernel::ir::{Function, Inst};
 use crate::lower::host::table::Mode;
 
-/// What is left of a length that is only known when the code runs, where a pointer was replaced: the memory for skipped accesses is
-/// at least that long ([`crate::lower::host::abi::GroupContext::sink`]).
-const SINK: u64 = 4096;
+/// Maximum of a dynamic length after a pointer was replaced: the sink for skipped accesses has at least this
+/// many bytes ([`crate::lower::host::abi::GroupContext::sink`]).
+const SINK_BYTES: u64 = 4096;
 
-/// One side of a transfer.
+/// One memory operand of a transfer.
 struct Side {
     operand: u32,
     site: u32,
@@ -26,13 +26,15 @@ struct Side {
     writes: bool,
 }
 
+/// A call of a memory intrinsic with at least one operand to check.
 pub struct Transfer {
     inst: Inst,
-    /// `None`: known when the code runs.
+    /// `None`: known at run time only.
     bytes: Option<u64>,
     sides: Vec<Side>,
 }
 
+/// Finds the memory intrinsics that need a check and adds their sites.
 pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Transfer> {
     let mut all = Vec::new();
     for inst in instructions(kernel).into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMCall) {
@@ -59,7 +61,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Transfer> {
     all
 }
 
-/// What the call says that its pointer is aligned to.
+/// Alignment that the call's attributes give for a pointer.
 fn align(call: Inst, operand: u32) -> u32 {
     let name = "align";
     // SAFETY: alive and a call; its arguments count from 1.
@@ -73,21 +75,22 @@ fn align(call: Inst, operand: u32) -> u32 {
     }
 }
 
+/// Replaces the pointers of `transfers` by checked ones and limits their length if one is the sink.
 pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
     for transfer in transfers {
         // SAFETY: alive; operands are two pointers (or one, and a byte), and the length.
         unsafe {
             let inst = transfer.inst;
-            let given = LLVMGetOperand(inst.0, 2);
+            let length_operand = LLVMGetOperand(inst.0, 2);
             e.before(inst);
             let length = match transfer.bytes {
                 Some(bytes) => Length::Fixed(bytes),
-                None => Length::Dynamic(LLVMBuildIntCast2(e.builder, given, e.long, 0, c"".as_ptr())),
+                None => Length::Dynamic(LLVMBuildIntCast2(e.builder, length_operand, e.long, 0, c"".as_ptr())),
             };
             let mut replaced: Option<LLVMValueRef> = None;
             for side in &transfer.sides {
                 let old = LLVMGetOperand(inst.0, side.operand);
-                let want = Want {
+                let check = PointerCheck {
                     site: side.site,
                     origin: &side.origin,
                     length,
@@ -95,7 +98,7 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
                     writes: side.writes,
                     expected: None,
                 };
-                let new = checked(e, objects, inst, old, &want);
+                let new = checked(e, objects, inst, old, &check);
                 LLVMSetOperand(inst.0, side.operand, new);
                 if matches!(length, Length::Dynamic(_)) {
                     e.before(inst);
@@ -108,10 +111,10 @@ pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
             }
             if let Some(same) = replaced {
                 e.before(inst);
-                let most = LLVMConstInt(LLVMTypeOf(given), SINK, 0);
-                let small = e.compare(LLVMIntULT, given, most);
-                let least = LLVMBuildSelect(e.builder, small, given, most, c"".as_ptr());
-                let length = LLVMBuildSelect(e.builder, same, given, least, c"".as_ptr());
+                let most = LLVMConstInt(LLVMTypeOf(length_operand), SINK_BYTES, 0);
+                let small = e.compare(LLVMIntULT, length_operand, most);
+                let least = LLVMBuildSelect(e.builder, small, length_operand, most, c"".as_ptr());
+                let length = LLVMBuildSelect(e.builder, same, length_operand, least, c"".as_ptr());
                 LLVMSetOperand(inst.0, 2, length);
             }
         }

@@ -1,4 +1,4 @@
-//! Small questions about values of the kernel, and its preparation.
+//! Inspects values of the kernel: constants, base pointers, and the size of the frame.
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -9,30 +9,31 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use crate::instrument::guard::pointers::{self, Distance};
 use crate::kernel::ir::{Block, Function, Inst, users};
 
-/// The kernel's instructions, in order.
+/// Returns the kernel's instructions, in order.
 pub fn instructions(kernel: Function) -> Vec<Inst> {
     kernel.blocks().into_iter().flat_map(Block::instructions).collect()
 }
 
-/// The integer that a value always is: a constant, or read from a private variable that only ever holds that constant.
+/// Returns the integer that a value always has: a constant, or a load from a private variable that only ever
+/// holds that constant.
 pub fn constant(value: LLVMValueRef) -> Option<u64> {
     // SAFETY: alive; the number is asked of constants of at most 64 bits.
     unsafe {
-        let value = settled(value);
+        let value = resolve(value);
         let small = !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64;
         small.then(|| LLVMConstIntGetZExtValue(value))
     }
 }
 
-/// Looks through private variables that one store fills, and casts of what it stores.
-pub fn settled(mut value: LLVMValueRef) -> LLVMValueRef {
+/// Looks through private variables with a single store, and through casts of the stored value.
+pub fn resolve(mut value: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: alive; operand numbers are those of the opcodes.
     unsafe {
         for _ in 0..64 {
             let next = match pointers::opcode(value) {
                 Some(LLVMOpcode::LLVMLoad) => only_stored(LLVMGetOperand(value, 0)),
                 Some(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMTrunc) => {
-                    let inner = settled(LLVMGetOperand(value, 0));
+                    let inner = resolve(LLVMGetOperand(value, 0));
                     match LLVMIsAConstantInt(inner).is_null() {
                         true => None,
                         false => return cast(value, inner),
@@ -50,7 +51,7 @@ pub fn settled(mut value: LLVMValueRef) -> LLVMValueRef {
     }
 }
 
-/// A constant integer, cast as `cast` does its operand.
+/// Applies the cast instruction `cast` to a constant integer.
 unsafe fn cast(cast: LLVMValueRef, inner: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: both alive; at most 64 bits are asked for.
     unsafe {
@@ -69,7 +70,7 @@ unsafe fn cast(cast: LLVMValueRef, inner: LLVMValueRef) -> LLVMValueRef {
     }
 }
 
-/// What the only store into a private variable stores, if the variable is only ever loaded otherwise.
+/// Returns the value of the only store to a private variable, if all other uses are loads.
 unsafe fn only_stored(variable: LLVMValueRef) -> Option<LLVMValueRef> {
     // SAFETY: alive; users of an alloca are instructions.
     unsafe {
@@ -90,12 +91,14 @@ unsafe fn only_stored(variable: LLVMValueRef) -> Option<LLVMValueRef> {
     }
 }
 
-/// Where a pointer leads at a constant distance: the value it is computed from, and the bytes from there.
-pub fn steps(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLVMValueRef, Option<i64>) {
+/// Returns the value that a pointer is computed from and, if constant, the distance in bytes.
+pub fn base_and_offset(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLVMValueRef, Option<i64>) {
     let (mut at, mut distance) = (pointer, Some(Distance::default()));
     loop {
         match pointers::opcode(at) {
-            Some(LLVMOpcode::LLVMGetElementPtr) => distance = distance.and_then(|d| pointers::step(layout, at, d)),
+            Some(LLVMOpcode::LLVMGetElementPtr) => {
+                distance = distance.and_then(|d| pointers::add_gep_offset(layout, at, d))
+            }
             Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMFreeze) => {}
             _ => break,
         }
@@ -105,12 +108,13 @@ pub fn steps(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLVMValueRef,
     (at, distance.filter(|d| d.terms.is_empty()).map(|d| d.constant))
 }
 
+/// Returns whether a type is a fixed-length vector.
 pub fn is_vector(ty: LLVMTypeRef) -> bool {
     // SAFETY: alive.
     unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind }
 }
 
-/// An upper bound of what the kernel's frame takes: its variables, and every value it computes, should none share a place.
+/// Upper bound of the kernel's frame in bytes: all variables and all computed values, none sharing memory.
 pub fn stack_bytes(module: &Module<'_>, kernel: Function) -> u64 {
     // SAFETY: alive; sizes are asked of sized types only.
     unsafe {

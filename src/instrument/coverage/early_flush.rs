@@ -1,5 +1,5 @@
-//! Where work-items may wait for ever: barriers that not all items of a group may reach. What an item covered has to be told before it
-//! waits there, for on a device nobody sends it to the kernel's end.
+//! Finds barriers at which work-items may wait forever, because not all items of a group may reach them. An item's
+//! coverage has to be flushed before it waits there: a device never sends it on to the kernel's end.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,24 @@ use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Inst};
 use crate::lower::spirv;
 
-/// The instructions of the kernel before which to tell: barriers, and calls of helpers that wait, in blocks that the items of a group may
-/// reach differently. Calls are told by block and name, because weaving replaces them.
+/// The instructions of the kernel before which to flush: barriers, and calls of helpers that contain barriers, in
+/// blocks that the items of a group may reach differently. Calls are identified by block and name, because weaving
+/// replaces them.
 #[derive(Debug, Default)]
-pub struct Early {
+pub struct EarlyFlushes {
     pub barriers: Vec<Inst>,
     pub calls: Vec<(BlockIndex, String)>,
 }
 
-impl Early {
-    /// Reads a module in canonical form; `blocks` are the kernel's.
+impl EarlyFlushes {
+    /// Reads a module in canonical form; `blocks` are those of the kernel.
     ///
     /// # Errors
     /// `Internal` if private variables cannot be promoted.
-    pub fn find(module: &Module<'_>, sites: &Sites, blocks: &[Block]) -> Result<Early> {
-        let Some(kernel) = sites.functions.first() else { return Ok(Early::default()) };
+    pub fn find(module: &Module<'_>, sites: &Sites, blocks: &[Block]) -> Result<EarlyFlushes> {
+        let Some(kernel) = sites.functions.first() else { return Ok(EarlyFlushes::default()) };
         let waiting = waiting(sites, module);
-        let mut found = Early::default();
+        let mut found = EarlyFlushes::default();
         for (block, position, _) in &kernel.barriers {
             found.barriers.extend(blocks.get(*block).and_then(|b| b.instructions().get(*position).copied()));
         }
@@ -40,15 +41,15 @@ impl Early {
         if found.barriers.is_empty() && found.calls.is_empty() {
             return Ok(found);
         }
-        let doubtful = doubtful(module, sites)?;
+        let divergent = divergent_blocks(module, sites)?;
         let block_of = |inst: &Inst| blocks.iter().position(|b| *b == inst.block());
-        found.barriers.retain(|inst| block_of(inst).is_some_and(|b| doubtful.contains(&b)));
-        found.calls.retain(|(b, _)| doubtful.contains(b));
+        found.barriers.retain(|inst| block_of(inst).is_some_and(|b| divergent.contains(&b)));
+        found.calls.retain(|(b, _)| divergent.contains(b));
         Ok(found)
     }
 }
 
-/// Helpers that wait at barriers, or call some that do.
+/// Returns the helpers that contain barriers, directly or through calls.
 fn waiting(sites: &Sites, module: &Module<'_>) -> BTreeSet<String> {
     let name = |f: &crate::cfg::sites::FunctionSites| f.cfg.function.clone();
     let helpers = || sites.functions.iter().skip(1);
@@ -67,26 +68,26 @@ fn waiting(sites: &Sites, module: &Module<'_>) -> BTreeSet<String> {
     all
 }
 
-/// Blocks of the kernel whose execution depends on a branch that items of a group may take differently.
-fn doubtful(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<BlockIndex>> {
+/// Returns the kernel's blocks whose execution depends on a branch that items of a group may take differently.
+fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<BlockIndex>> {
     let promoted = module.clone();
-    // Blocks stay those of the sites.
+    // The CFG is preserved, so that blocks still correspond to those of the sites.
     promoted
         .run_passes("function(sroa<preserve-cfg>)", &spirv::machine()?, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
     let varying = Uniformity::of(&promoted, sites);
     let kernel = &sites.functions[0];
     let dependences = kernel.dominance.control_dependences(&kernel.cfg);
-    let mut doubtful: BTreeSet<BlockIndex> = BTreeSet::new();
+    let mut divergent: BTreeSet<BlockIndex> = BTreeSet::new();
     loop {
-        let before = doubtful.len();
+        let before = divergent.len();
         for (block, edges) in dependences.iter().enumerate() {
-            if edges.iter().any(|e| varying.branch(0, e.block) || doubtful.contains(&e.block)) {
-                doubtful.insert(block);
+            if edges.iter().any(|e| varying.branch(0, e.block) || divergent.contains(&e.block)) {
+                divergent.insert(block);
             }
         }
-        if doubtful.len() == before {
-            return Ok(doubtful);
+        if divergent.len() == before {
+            return Ok(divergent);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The coverage pass: `plan` decides the bits, `weave` inserts the probes that set them.
+//! The coverage pass: `plan` allocates the bits, `weave` inserts the probes that set them.
 
 mod early_flush;
 mod plan;

@@ -1,4 +1,4 @@
-//! The plan of a kernel's coverage: which bits there are, and what each outcome needs of them. Pure data.
+//! Plans the coverage of a kernel: which bits exist, and which of them each outcome needs. Pure data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,39 +6,41 @@ use crate::cfg::decisions::Event;
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::graph::InstKind;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
-use crate::instrument::implication::{Class, Entry, Implication, Known, Spot, loop_edge};
+use crate::instrument::implication::{Class, Derivation, Entry, Implication, ProbePoint, loop_edge};
 use crate::instrument::layout::{Bits, CoverageLayout, Slots};
 
-/// What must be seen in a slot for a fact to hold.
+/// The observation in a slot from which a fact follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// It holds for every work-item that runs.
     pub always: bool,
-    /// Any of these bits.
+    /// It holds if any of these bits is set.
     pub bits: BTreeSet<u32>,
 }
 
-/// The plan of one kernel: bits and what they mean. Pure data.
+/// The bits of one kernel and their meaning. Pure data.
 #[derive(Debug)]
 pub struct CoveragePlan {
     pub layout: CoverageLayout,
     pub(super) functions: Vec<FunctionPlan>,
 }
 
+/// The probes of one function.
 #[derive(Debug)]
 pub(super) struct FunctionPlan {
     implication: Implication,
-    /// Where the function is called: function and block.
+    /// The function's callers: function and block.
     calls: Vec<(usize, BlockIndex)>,
-    pub(super) probes: Vec<(Spot, u32)>,
+    pub(super) probes: Vec<(ProbePoint, u32)>,
     class_bits: BTreeMap<Class, u32>,
     /// By loop with back edges: the first of its three bits (zero, one, many).
     pub(super) loop_bits: BTreeMap<usize, u32>,
-    /// Conditions of `select`s and last operands of short-circuits: (place, bit if true); the bit if false is the next.
+    /// Conditions of `select`s and last operands of short-circuits, with the bit for true; the bit for false
+    /// is the next.
     pub(super) value_bits: Vec<(ValuePlace, u32)>,
 }
 
-/// A boolean whose value is recorded when control passes.
+/// A boolean whose value is recorded when it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ValuePlace {
     Select { block: BlockIndex, instruction: usize },
@@ -56,6 +58,7 @@ impl ValuePlace {
 }
 
 impl CoveragePlan {
+    /// Allocates the bits for all facts of `sites`; those of barriers come first.
     pub fn new(sites: &Sites, slots: Slots) -> CoveragePlan {
         let facts_of = |f: usize| -> Vec<Fact> {
             let all = sites.sites.iter().flat_map(|s| &s.outcomes).flat_map(|o| &o.facts);
@@ -86,8 +89,8 @@ impl CoveragePlan {
             let implication = Implication::solve(function, entry, &facts, &barrier_blocks, &waiting);
             let mut class_bits = BTreeMap::new();
             for block in barrier_blocks {
-                let class = implication.of_block(block);
-                if implication.known(class) == Some(&Known::Probe) {
+                let class = implication.class_of_block(block);
+                if implication.derivation(class) == Some(&Derivation::Probe) {
                     class_bits.entry(class).or_insert_with(|| bits.take(1));
                 }
             }
@@ -102,9 +105,9 @@ impl CoveragePlan {
         }
         let barrier_bits = functions.iter().map(|p| p.class_bits.len() as u32).sum();
         for (f, (function, plan)) in sites.functions.iter().zip(&mut functions).enumerate() {
-            for (class, spot) in plan.implication.probes(function) {
+            for (class, point) in plan.implication.probes(function) {
                 let bit = *plan.class_bits.entry(class).or_insert_with(|| bits.take(1));
-                plan.probes.push((spot, bit));
+                plan.probes.push((point, bit));
             }
             for (i, _) in function.loops.iter().enumerate().filter(|(_, l)| !l.back_edges.is_empty()) {
                 plan.loop_bits.insert(i, bits.take(3));
@@ -123,17 +126,19 @@ impl CoveragePlan {
         CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
     }
 
-    /// What shows `fact` of the function at position `f`.
+    /// Returns the evidence for `fact` of the function at position `f`.
     pub fn evidence(&self, sites: &Sites, f: usize, fact: Fact) -> Evidence {
         let plan = &self.functions[f];
         let mut evidence = Evidence::default();
         match fact {
-            Fact::Block(block) => self.class_evidence(f, plan.implication.of_block(block), &mut evidence),
+            Fact::Block(block) => self.class_evidence(f, plan.implication.class_of_block(block), &mut evidence),
             Fact::Barrier(i) => {
                 let block = sites.functions[f].barriers[i].0;
-                self.class_evidence(f, plan.implication.of_block(block), &mut evidence);
+                self.class_evidence(f, plan.implication.class_of_block(block), &mut evidence);
             }
-            Fact::Event(Event::Edge(edge)) => self.class_evidence(f, plan.implication.of_edge(edge), &mut evidence),
+            Fact::Event(Event::Edge(edge)) => {
+                self.class_evidence(f, plan.implication.class_of_edge(edge), &mut evidence)
+            }
             Fact::Event(event) => {
                 if let Some((place, truth)) = ValuePlace::of(event)
                     && let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| *p == place)
@@ -143,7 +148,7 @@ impl CoveragePlan {
             }
             Fact::Loop(i, class) => {
                 if let Some(edge) = loop_edge(&sites.functions[f].loops[i], class) {
-                    self.class_evidence(f, plan.implication.of_edge(edge), &mut evidence);
+                    self.class_evidence(f, plan.implication.class_of_edge(edge), &mut evidence);
                 } else if let Some(first) = plan.loop_bits.get(&i) {
                     evidence.bits.insert(first + class as u32);
                 }
@@ -154,23 +159,23 @@ impl CoveragePlan {
 
     fn class_evidence(&self, f: usize, class: Class, evidence: &mut Evidence) {
         let plan = &self.functions[f];
-        match plan.implication.known(class) {
-            Some(Known::Always) => evidence.always = true,
-            Some(Known::Probe) => evidence.bits.extend(plan.class_bits.get(&class)),
-            Some(Known::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(f, *p, evidence)),
-            Some(Known::LoopBody(i)) => {
+        match plan.implication.derivation(class) {
+            Some(Derivation::Always) => evidence.always = true,
+            Some(Derivation::Probe) => evidence.bits.extend(plan.class_bits.get(&class)),
+            Some(Derivation::AnyOf(parts)) => parts.iter().for_each(|p| self.class_evidence(f, *p, evidence)),
+            Some(Derivation::LoopBody(i)) => {
                 let first = plan.loop_bits[i];
                 evidence.bits.extend([first + LoopClass::One as u32, first + LoopClass::Many as u32]);
             }
-            Some(Known::Observed(event)) => {
+            Some(Derivation::Observed(event)) => {
                 let place = ValuePlace::of(*event).map(|(place, _)| place);
                 if let Some((_, bit)) = plan.value_bits.iter().find(|(p, _)| Some(*p) == place) {
                     evidence.bits.extend([*bit, bit + 1]);
                 }
             }
-            Some(Known::Entered) => {
+            Some(Derivation::Entered) => {
                 for (caller, block) in &plan.calls {
-                    self.class_evidence(*caller, self.functions[*caller].implication.of_block(*block), evidence);
+                    self.class_evidence(*caller, self.functions[*caller].implication.class_of_block(*block), evidence);
                 }
             }
             None => {}
@@ -178,7 +183,7 @@ impl CoveragePlan {
     }
 }
 
-/// By function: where it is called.
+/// Returns the callers of each function.
 fn calls(sites: &Sites) -> Vec<Vec<(usize, BlockIndex)>> {
     let mut all = vec![Vec::new(); sites.functions.len()];
     for (f, function) in sites.functions.iter().enumerate() {
@@ -195,7 +200,7 @@ fn calls(sites: &Sites) -> Vec<Vec<(usize, BlockIndex)>> {
     all
 }
 
-/// Whether a chain of calls leads from function `from` to `to`; `calls` says who calls a function.
+/// Returns whether a chain of calls leads from function `from` to `to`; `calls` holds the callers of each function.
 fn reaches(calls: &[Vec<(usize, BlockIndex)>], from: usize, to: usize) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![to];

@@ -1,4 +1,4 @@
-//! Weaving: the probes of a plan, inserted into the canonical form.
+//! Inserts the probes of a plan into the canonical form.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;
@@ -7,13 +7,13 @@ use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::early_flush::Early;
+use super::early_flush::EarlyFlushes;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
 use crate::cfg::graph::{BlockIndex, Edge};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::implication::Spot;
+use crate::instrument::implication::ProbePoint;
 use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
 use crate::kernel::canonical;
@@ -22,12 +22,13 @@ use crate::kernel::parameters;
 use crate::lower::code::Target;
 use crate::lower::host::abi::placeholder;
 
-/// The state of a loop that was not entered yet; see `runtime-cl/coverage.cl`.
+/// The state of a loop that was not yet entered; see `runtime-cl/coverage.cl`.
 const NOT_ENTERED: u32 = 0;
 
 impl CoveragePlan {
-    /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets one more, last argument:
-    /// `global uint *`, the probe buffer. For the simulator its ends are marked, so that items that never get there can be sent there.
+    /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets an additional last
+    /// argument, the probe buffer (`global uint *`). For the simulator, the code before each return is marked, so that
+    /// items that will never reach it can be sent there.
     ///
     /// # Errors
     /// `Internal` if the woven module does not verify.
@@ -41,7 +42,7 @@ impl CoveragePlan {
             })
             .collect::<Result<_>>()?;
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
-        // Positions are those of the unchanged module, so they are resolved before anything is inserted.
+        // Positions refer to the unchanged module, so they are resolved before anything is inserted.
         let recorders: Vec<Vec<Recorder>> = self
             .functions
             .iter()
@@ -51,10 +52,10 @@ impl CoveragePlan {
             })
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
-        // The simulator sends those who wait for ever to the kernel's end.
+        // The simulator sends items that wait forever to the kernel's end.
         let early = match (target, blocks.first()) {
-            (Target::SpirV, Some(blocks)) => Early::find(module, sites, blocks)?,
-            _ => Early::default(),
+            (Target::SpirV, Some(blocks)) => EarlyFlushes::find(module, sites, blocks)?,
+            _ => EarlyFlushes::default(),
         };
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(module, self.layout.clone(), target)?;
@@ -71,7 +72,7 @@ impl CoveragePlan {
             if let Some(pointer) = pointers[f] {
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
                 if let Some(probe) = pointer.probe {
-                    weaver.tell_early(&early, &blocks[f], pointer.words, probe);
+                    weaver.flush_early(&early, &blocks[f], pointer.words, probe);
                 }
             }
         }
@@ -79,7 +80,7 @@ impl CoveragePlan {
         canonical::verify(module, "coverage instrumentation")
     }
 
-    /// Which functions set bits, themselves or in what they call; the kernel always does (it flushes).
+    /// Returns which functions set bits, directly or through calls; the kernel always does (it flushes).
     fn needs_pointer(&self, sites: &Sites, blocks: &[Vec<Block>]) -> Vec<bool> {
         let mut needs: Vec<bool> = self
             .functions
@@ -102,7 +103,7 @@ impl CoveragePlan {
     }
 }
 
-/// Woven functions write memory and have side effects, whatever clang proved of the original.
+/// Drops effect attributes that clang inferred for the original: woven functions write memory and have side effects.
 pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         for name in ["memory", "nosync", "willreturn", "mustprogress", "readnone", "readonly", "writeonly"] {
@@ -122,7 +123,7 @@ pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
     }
 }
 
-/// What weaving one module needs at hand.
+/// The state for weaving one module.
 struct Weaver {
     builder: LLVMBuilderRef,
     int: LLVMTypeRef,
@@ -134,7 +135,7 @@ struct Weaver {
     loop_iterate: Function,
     loop_end: Function,
     flush: Function,
-    /// Stands before everything that is done at the kernel's ends.
+    /// Called before everything that is done at the kernel's ends.
     leave: Option<Function>,
 }
 
@@ -177,8 +178,8 @@ impl Weaver {
         }
     }
 
-    /// Gives every function that needs it the pointer to the work-item's words: helpers as a last argument, the kernel as
-    /// words of its own. Returns it by function.
+    /// Passes the pointer to the work-item's words to every function that needs it: helpers get a last argument, the
+    /// kernel allocates the words. Returns the pointer by function.
     fn thread_pointer(&self, functions: &[Function], needs: &[bool]) -> Vec<Option<Pointers>> {
         let mut threaded = Vec::new();
         let mut pointers = Vec::new();
@@ -225,7 +226,7 @@ impl Weaver {
         pointers
     }
 
-    /// The kernel's words: zero at its start.
+    /// Allocates the kernel's words, zero at its start.
     fn own_words(&self, kernel: Function) -> LLVMValueRef {
         // SAFETY: alive; the entry block has a terminator.
         unsafe {
@@ -268,14 +269,14 @@ impl Weaver {
         self.call(self.cover, &mut [words, self.number(bit / 32), self.number(1 << (bit % 32))]);
     }
 
-    /// Records a boolean: its first bit if it is true, its second if it is false.
+    /// Records a boolean: sets the first bit if it is true, the second if it is false.
     fn record(&self, words: LLVMValueRef, recorder: &Recorder) {
         let (yes, no) = (recorder.bit % 32, recorder.bit % 32 + 1);
         let numbers = match recorder.from {
             None => (self.number(1 << yes), self.number(1 << no)),
-            // The last operand of `&&` is true if the whole is, and false if the whole is although control came from it;
-            // of `||` the other way round. So nothing is put into the operand's own block, and it can still be
-            // evaluated without a branch.
+            // The last operand of `&&` is true if the result is, and false if the result is although control came from
+            // the operand; for `||` the other way round. So nothing is inserted into the operand's own block, and it
+            // can still be evaluated without a branch.
             Some((from, whole_if_decided)) => {
                 let arrived = |bit: u32| {
                     let join = recorder.user.block();
@@ -376,20 +377,21 @@ impl Weaver {
         blocks: &[Block],
         words: LLVMValueRef,
     ) {
-        // By join: which bits the edges from a block bring, with the edge's position among the block's successors.
+        // By join: for each incoming edge with a probe, the source block, the position of the edge among its
+        // successors, and the bit.
         let mut joins: BTreeMap<BlockIndex, Vec<(Block, usize, u32)>> = BTreeMap::new();
-        for (spot, bit) in &plan.probes {
-            match spot {
-                // Behind the allocation of the words, which stands at the entry's start.
-                Spot::Block(0) => {
+        for (point, bit) in &plan.probes {
+            match point {
+                // After the allocation of the words, which is at the start of the entry block.
+                ProbePoint::Block(0) => {
                     self.before(blocks[0].terminator());
                     self.set_bit(words, *bit);
                 }
-                Spot::Block(block) => {
+                ProbePoint::Block(block) => {
                     self.before(blocks[*block].first_insertion_point());
                     self.set_bit(words, *bit);
                 }
-                Spot::Join(edge) => {
+                ProbePoint::Join(edge) => {
                     let arriving = (blocks[edge.block], edge.successor, *bit);
                     joins.entry(sites.cfg.target(*edge)).or_default().push(arriving);
                 }
@@ -407,7 +409,7 @@ impl Weaver {
                         .collect();
                     let parallel = from.terminator().successors().iter().filter(|s| **s == blocks[join]).count() > 1;
                     let mask = if parallel {
-                        self.by_way(*from, blocks[join], &bits)
+                        self.mask_of_taken_edge(*from, blocks[join], &bits)
                     } else {
                         self.number(bits.iter().fold(0, |mask, (_, bit)| mask | bit))
                     };
@@ -421,13 +423,13 @@ impl Weaver {
         }
     }
 
-    /// The mask of the way taken where several ways out of `block` lead to one join (cases of a `switch`, or a branch whose
-    /// two successors are the same), decided by the condition's value.
-    fn by_way(&self, block: Block, join: Block, bits: &[(usize, u32)]) -> LLVMValueRef {
+    /// Builds the mask of the edge taken where several edges lead from `block` to one join (cases of a `switch`, or a
+    /// branch whose two successors are the same), from the value of the condition.
+    fn mask_of_taken_edge(&self, block: Block, join: Block, bits: &[(usize, u32)]) -> LLVMValueRef {
         let terminator = block.terminator();
-        let ways = terminator.successors();
+        let successors = terminator.successors();
         self.before(terminator);
-        let of = |way: usize| bits.iter().filter(|(s, _)| *s == way).fold(0, |mask, (_, bit)| mask | bit);
+        let of = |successor: usize| bits.iter().filter(|(s, _)| *s == successor).fold(0, |mask, (_, bit)| mask | bit);
         // SAFETY: alive; a `switch`, or a branch on a condition.
         unsafe {
             if let Some(condition) = terminator.branch_condition() {
@@ -435,21 +437,21 @@ impl Weaver {
             }
             let value = LLVMGetOperand(terminator.0, 0);
             let mut mask = self.number(of(0));
-            for way in (1..ways.len()).filter(|way| ways[*way] == join) {
-                let case = LLVMGetSwitchCaseValue(terminator.0, way as u32);
+            for successor in (1..successors.len()).filter(|successor| successors[*successor] == join) {
+                let case = LLVMGetSwitchCaseValue(terminator.0, successor as u32);
                 let taken =
                     LLVMBuildICmp(self.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, value, case, c"".as_ptr());
-                mask = LLVMBuildSelect(self.builder, taken, self.number(of(way)), mask, c"".as_ptr());
+                mask = LLVMBuildSelect(self.builder, taken, self.number(of(successor)), mask, c"".as_ptr());
             }
             mask
         }
     }
 
-    /// A new `phi` in `join` that takes a number from each block that control comes from.
+    /// Builds a `phi` in `join` that takes a number from each predecessor.
     fn phi(&self, join: Block, number: &dyn Fn(Block) -> LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; the phi gets one entry for each edge that enters the block.
         unsafe {
-            // In front of its debug records too, which no phi may have.
+            // In front of the block's debug records too: no record may precede a phi.
             LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(join.0));
             let phi = LLVMBuildPhi(self.builder, self.int, c"".as_ptr());
             let ends = ir::users(LLVMBasicBlockAsValue(join.0)).into_iter().rev();
@@ -463,7 +465,7 @@ impl Weaver {
         }
     }
 
-    /// Puts a new block on an edge and returns it.
+    /// Inserts a new block on an edge and returns it.
     fn split(&self, blocks: &[Block], edge: Edge) -> Block {
         let source = blocks[edge.block];
         let terminator = source.terminator();
@@ -506,8 +508,8 @@ impl Weaver {
         }
     }
 
-    /// Tells what was covered so far where an item may wait for ever.
-    fn tell_early(&self, early: &Early, blocks: &[Block], words: LLVMValueRef, probe: LLVMValueRef) {
+    /// Flushes the coverage so far wherever an item may wait forever.
+    fn flush_early(&self, early: &EarlyFlushes, blocks: &[Block], words: LLVMValueRef, probe: LLVMValueRef) {
         let calls = early.calls.iter().flat_map(|(block, name)| {
             let all = blocks.get(*block).map(|b| b.instructions()).unwrap_or_default();
             all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
@@ -547,18 +549,18 @@ impl Weaver {
     }
 }
 
-/// What a function sets bits through.
+/// The pointers through which a function sets bits.
 #[derive(Clone, Copy)]
 struct Pointers {
     words: LLVMValueRef,
-    /// The kernel's probe buffer.
+    /// The probe buffer; only in the kernel.
     probe: Option<LLVMValueRef>,
 }
 
 /// A boolean to record: the condition of a `select`, or the last operand of a short-circuit's `phi`.
 struct Recorder {
     user: ir::Inst,
-    /// Of a `phi`: the block that the operand comes from, and the value that the other blocks bring.
+    /// For a `phi`: the block that the operand comes from, and the value that the other blocks contribute.
     from: Option<(Block, bool)>,
     bit: u32,
 }

@@ -1,4 +1,5 @@
-//! Accesses out of bounds: they are skipped, loads give zero, and it is a fault.
+//! Guards accesses against going out of bounds: such an access is skipped, a skipped load yields zero, and a
+//! fault is recorded.
 
 use std::collections::HashSet;
 
@@ -14,9 +15,11 @@ use crate::error::Result;
 use crate::instrument::layout::{GuardLayout, argument};
 use crate::kernel::ir::Inst;
 
-/// From this scale on, unsigned 32-bit indices are compared as such: buffers that they could not count have 16 GiB.
+/// From this scale on, unsigned 32-bit indices are compared in 32 bits: a buffer with more elements than they can count
+/// would exceed 16 GiB.
 const NARROW_SCALE: u64 = 4;
 
+/// Guards one access; `code` is the fault that is recorded if it is out of bounds.
 pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, code: u32) -> Result<()> {
     let bounds = Bounds { emitter, layout };
     emitter.before(access.inst.0);
@@ -31,13 +34,13 @@ pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, co
     }
     let Some(fits) = fits else { return Ok(()) };
     match access.count {
-        Some(operand) => empty(emitter, access, operand, fits, code),
+        Some(operand) => make_empty(emitter, access, operand, fits, code),
         None => skip(emitter, access.inst, fits, code),
     }
 }
 
-/// Branches around the access. Whether it is a fault is decided in front: blocks on both ways would cost vectorised loops
-/// more.
+/// Branches around the access. The fault is recorded in front of the branch: blocks on both paths would slow vectorised
+/// loops down more.
 pub fn skip(emitter: &Emitter<'_, '_>, inst: Inst, fits: LLVMValueRef, code: u32) -> Result<()> {
     fault_unless(emitter, fits, code)?;
     let join = inst.block();
@@ -65,18 +68,18 @@ pub fn skip(emitter: &Emitter<'_, '_>, inst: Inst, fits: LLVMValueRef, code: u32
     Ok(())
 }
 
-/// Records a fault where `fits` does not hold.
+/// Records a fault unless `fits` is true.
 fn fault_unless(emitter: &Emitter<'_, '_>, fits: LLVMValueRef, code: u32) -> Result<()> {
     let fault_if = emitter.runtime("__kassay_fault_if")?;
     // SAFETY: alive; an `i1`.
     let bad = unsafe { LLVMBuildNot(emitter.builder, fits, c"".as_ptr()) };
-    let bad = emitter.truth(bad);
-    emitter.call(fault_if, &mut [emitter.fault, bad, emitter.number(code)]);
+    let bad = emitter.bool_to_int(bad);
+    emitter.call(fault_if, &mut [emitter.fault, bad, emitter.const_i32(code)]);
     Ok(())
 }
 
-/// Makes an asynchronous copy one of no elements.
-fn empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMValueRef, code: u32) -> Result<()> {
+/// Sets the element count of an asynchronous copy to zero if it is out of bounds.
+fn make_empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMValueRef, code: u32) -> Result<()> {
     fault_unless(emitter, fits, code)?;
     // SAFETY: alive; the operand is an integer.
     unsafe {
@@ -94,7 +97,7 @@ struct Bounds<'e, 'a, 'c> {
 }
 
 impl Bounds<'_, '_, '_> {
-    /// Whether the range lies within one of its objects.
+    /// Builds the test whether the range lies within one of its objects.
     fn fits(&self, range: &Range) -> Result<LLVMValueRef> {
         if let ([object], Some(distance)) = (&range.address.objects[..], &range.address.distance) {
             return self.at_distance(*object, distance, &range.length);
@@ -103,7 +106,7 @@ impl Bounds<'_, '_, '_> {
         unsafe {
             let b = self.emitter.builder;
             let pointer = self.emitter.current(range.address.pointer);
-            plain_steps(pointer);
+            drop_no_wrap_flags(pointer);
             let at = LLVMBuildPtrToInt(b, pointer, self.emitter.long, c"".as_ptr());
             let mut any = None;
             for object in &range.address.objects {
@@ -147,8 +150,8 @@ impl Bounds<'_, '_, '_> {
         }
     }
 
-    /// Whether `index` is one of the places 0, `step`, 2 * `step` … that end within the object. A negative index is far too
-    /// large as an unsigned number, and no product can overflow.
+    /// Builds the test whether `index` is one of the positions 0, `step`, 2 * `step` … at which an access ends within
+    /// the object. As an unsigned number, a negative index is too large, and no product can overflow.
     fn index(&self, object: Object, index: LLVMValueRef, step: u64, end: u64) -> Result<LLVMValueRef> {
         let emitter = self.emitter;
         let places = self.places(object, step, end)?;
@@ -162,9 +165,9 @@ impl Bounds<'_, '_, '_> {
             };
             if let Some((value, most)) = narrow.filter(|(v, _)| width(*v) == 32) {
                 let key = (object.pointer(), step, end, u64::from(most));
-                let places = emitter.prepare(key, || {
+                let places = emitter.entry_value(key, || {
                     let at_most = emitter.runtime("__kassay_at_most")?;
-                    Ok(emitter.call(at_most, &mut [places, emitter.number(most)]))
+                    Ok(emitter.call(at_most, &mut [places, emitter.const_i32(most)]))
                 })?;
                 return Ok(emitter.compare(LLVMIntULT, value, places));
             }
@@ -185,7 +188,7 @@ impl Bounds<'_, '_, '_> {
                     let further = LLVMBuildMul(
                         emitter.builder,
                         self.widened(emitter.current(*index)),
-                        emitter.wide(*step),
+                        emitter.const_i64(*step),
                         c"".as_ptr(),
                     );
                     LLVMBuildAdd(emitter.builder, offset, further, c"".as_ptr())
@@ -196,33 +199,33 @@ impl Bounds<'_, '_, '_> {
                 (emitter.current(*count), stride.map(|s| emitter.current(s)), *size)
             }
         };
-        let stride = stride.map_or_else(|| emitter.wide(1), |s| self.widened(s));
+        let stride = stride.map_or_else(|| emitter.const_i64(1), |s| self.widened(s));
         let extent = self.extent(object)?;
         let fits = emitter.runtime("__kassay_span_fits")?;
-        let mut arguments = [extent, offset, self.widened(count), stride, emitter.wide(size)];
+        let mut arguments = [extent, offset, self.widened(count), stride, emitter.const_i64(size)];
         let fits = emitter.call(fits, &mut arguments);
-        Ok(emitter.compare(LLVMIntNE, fits, emitter.number(0)))
+        Ok(emitter.compare(LLVMIntNE, fits, emitter.const_i32(0)))
     }
 
-    /// Places in an object, as `__kassay_places` counts them.
+    /// Number of positions in an object, as computed by `__kassay_places`.
     fn places(&self, object: Object, step: u64, end: u64) -> Result<LLVMValueRef> {
         let emitter = self.emitter;
         if let Object::Variable(_, extent) = object {
-            return Ok(emitter.wide(extent.checked_sub(end).map_or(0, |rest| rest / step.max(1) + 1)));
+            return Ok(emitter.const_i64(extent.checked_sub(end).map_or(0, |rest| rest / step.max(1) + 1)));
         }
         let extent = self.extent(object)?;
-        emitter.prepare((object.pointer(), step, end, 0), || {
+        emitter.entry_value((object.pointer(), step, end, 0), || {
             let places = emitter.runtime("__kassay_places")?;
-            Ok(emitter.call(places, &mut [extent, emitter.wide(end), emitter.wide(step)]))
+            Ok(emitter.call(places, &mut [extent, emitter.const_i64(end), emitter.const_i64(step)]))
         })
     }
 
     fn extent(&self, object: Object) -> Result<LLVMValueRef> {
         match object {
-            Object::Variable(_, extent) => Ok(self.emitter.wide(extent)),
-            Object::Argument(pointer, position) => self.emitter.prepare((pointer, 0, 0, 0), || {
+            Object::Variable(_, extent) => Ok(self.emitter.const_i64(extent)),
+            Object::Argument(pointer, position) => self.emitter.entry_value((pointer, 0, 0, 0), || {
                 let extent = self.emitter.runtime("__kassay_extent")?;
-                let word = self.emitter.number(self.layout.argument(position) + argument::EXTENT);
+                let word = self.emitter.const_i32(self.layout.argument(position) + argument::EXTENT);
                 Ok(self.emitter.call(extent, &mut [self.emitter.probe, word]))
             }),
         }
@@ -232,17 +235,17 @@ impl Bounds<'_, '_, '_> {
         // SAFETY: alive; all are `i64`.
         unsafe {
             let b = self.emitter.builder;
-            let mut sum = self.emitter.wide(distance.constant as u64);
+            let mut sum = self.emitter.const_i64(distance.constant as u64);
             for (value, scale) in &distance.terms {
                 let value = self.widened(*value);
-                let product = LLVMBuildMul(b, value, self.emitter.wide(*scale as u64), c"".as_ptr());
+                let product = LLVMBuildMul(b, value, self.emitter.const_i64(*scale as u64), c"".as_ptr());
                 sum = LLVMBuildAdd(b, sum, product, c"".as_ptr());
             }
             sum
         }
     }
 
-    /// As address computations widen their indices.
+    /// Sign-extends a value to 64 bits, as address computations do with their indices.
     fn widened(&self, value: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive and an integer of at most 64 bits.
         unsafe {
@@ -254,7 +257,7 @@ impl Bounds<'_, '_, '_> {
     }
 }
 
-/// Bits of an integer.
+/// Width of an integer in bits; 0 for other types.
 fn width(value: LLVMValueRef) -> u32 {
     // SAFETY: alive; asked of integers only.
     unsafe {
@@ -265,9 +268,9 @@ fn width(value: LLVMValueRef) -> u32 {
     }
 }
 
-/// Takes back the promise that address computations stay within their object: the check is computed from the pointer,
-/// and must hold where they do not.
-fn plain_steps(pointer: LLVMValueRef) {
+/// Drops the no-wrap flags of the address computations of `pointer`: the check is computed from the pointer, and must
+/// also be correct when the pointer leaves its object.
+fn drop_no_wrap_flags(pointer: LLVMValueRef) {
     let (mut todo, mut seen) = (vec![pointer], HashSet::new());
     while let Some(value) = todo.pop() {
         // SAFETY: alive; operand numbers are those of the opcode.

@@ -1,28 +1,28 @@
-//! What builtins of OpenCL C do with the pointers that they take, by their mangled names (Itanium C++ ABI, chapter 5.1, with
-//! `U3AS<n>` for address spaces, as clang writes them).
+//! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names (Itanium
+//! C++ ABI, chapter 5.1, with `U3AS<n>` for address spaces, as clang writes them).
 
-/// How far an access through one parameter of a builtin reaches.
+/// The extent of an access through a parameter of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// So many bytes; `None`: as many as the result has.
+    /// A fixed number of bytes; `None`: the size of the result.
     Bytes(Option<u64>),
-    /// `vload` and `vstore`: `size` bytes, at so many times `step` bytes as the parameter at `offset` says.
+    /// `vload` and `vstore`: `size` bytes, at `step` bytes times the value of the parameter at position `offset`.
     Indexed { offset: u32, step: u64, size: u64 },
-    /// Asynchronous copies: as many elements of so many bytes as parameter 2 says, with the stride of parameter 3 if
-    /// `strided`.
+    /// Asynchronous copies: parameter 2 is the number of elements, each of `size` bytes; parameter 3 is the
+    /// stride if `strided`.
     Elements { size: u64, strided: bool },
 }
 
-/// A parameter that a builtin accesses memory through.
+/// A parameter through which a builtin accesses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Through {
-    pub parameter: u32,
+pub struct PointerParameter {
+    pub index: u32,
     pub reach: Reach,
 }
 
-/// The pointers that the builtin of that mangled name accesses memory through; nothing for functions that are none.
-/// Prefetches access nothing, `wait_group_events` only events, and what `printf` may be given are literals.
-pub fn accesses(mangled: &str) -> Vec<Through> {
+/// Returns the pointer parameters through which the builtin with this mangled name accesses memory; empty for functions
+/// that are not builtins. Prefetches access no memory, `wait_group_events` only events, and `printf` only literals.
+pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
     let Some((name, parameters)) = split(mangled) else { return Vec::new() };
     if name == "prefetch" || name == "wait_group_events" {
         return Vec::new();
@@ -40,7 +40,7 @@ pub fn accesses(mangled: &str) -> Vec<Through> {
                 let aligned = name.starts_with("vloada") || name.starts_with("vstorea");
                 let step = element? * if aligned && lanes == 3 { 4 } else { lanes };
                 let reach = Reach::Indexed { offset: parameter.checked_sub(1)?, step, size: element? * lanes };
-                Some(Through { parameter, reach })
+                Some(PointerParameter { index: parameter, reach })
             })
             .collect();
     }
@@ -50,41 +50,43 @@ pub fn accesses(mangled: &str) -> Vec<Through> {
         let strided = |local: bool| name == "async_work_group_strided_copy" && !local;
         return all
             .into_iter()
-            .map(|(parameter, _, local)| Through {
-                parameter,
+            .map(|(parameter, _, local)| PointerParameter {
+                index: parameter,
                 reach: Reach::Elements { size, strided: strided(local) },
             })
             .collect();
     }
-    pointers.map(|(parameter, size, _)| Through { parameter, reach: Reach::Bytes(size) }).collect()
+    pointers.map(|(parameter, size, _)| PointerParameter { index: parameter, reach: Reach::Bytes(size) }).collect()
 }
 
-/// Whether all items of a work-group have to arrive at the call: barriers, and functions that synchronise like one.
-pub fn meets(mangled: &str) -> Option<Meeting> {
+/// Returns how a function synchronises the work-group, if all its items have to reach the call: barriers, and functions
+/// that synchronise like one.
+pub fn group_sync(mangled: &str) -> Option<GroupSync> {
     let Some((name, _)) = split(mangled) else {
-        return mangled.contains("__spirv_ControlBarrier").then_some(Meeting::Barrier);
+        return mangled.contains("__spirv_ControlBarrier").then_some(GroupSync::Barrier);
     };
     match name {
-        "barrier" | "work_group_barrier" => Some(Meeting::Barrier),
-        "__spirv_ControlBarrier" => Some(Meeting::Barrier),
-        "wait_group_events" | "work_group_all" | "work_group_any" => Some(Meeting::Other),
-        _ if name.starts_with("async_work_group") => Some(Meeting::Other),
+        "barrier" | "work_group_barrier" => Some(GroupSync::Barrier),
+        "__spirv_ControlBarrier" => Some(GroupSync::Barrier),
+        "wait_group_events" | "work_group_all" | "work_group_any" => Some(GroupSync::Other),
+        _ if name.starts_with("async_work_group") => Some(GroupSync::Other),
         _ if ["work_group_broadcast", "work_group_reduce_", "work_group_scan_"].iter().any(|p| name.starts_with(p)) => {
-            Some(Meeting::Other)
+            Some(GroupSync::Other)
         }
         _ => None,
     }
 }
 
+/// The way in which a function synchronises the work-group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meeting {
+pub enum GroupSync {
     /// A barrier of the work-group.
     Barrier,
-    /// It need not be a barrier for memory.
+    /// A collective function that need not order memory accesses.
     Other,
 }
 
-/// The plain name and the mangled parameters.
+/// Splits a mangled name into the unmangled name and the mangled parameters.
 pub fn split(mangled: &str) -> Option<(&str, &str)> {
     let rest = mangled.strip_prefix("_Z")?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -92,7 +94,7 @@ pub fn split(mangled: &str) -> Option<(&str, &str)> {
     rest[digits..].split_at_checked(len)
 }
 
-/// The number at the end of `vload4`, `vstore_half8_rte` …; 1 for scalars.
+/// The number of components in the name of `vload4`, `vstore_half8_rte` …; 1 for scalars.
 fn lanes(name: &str) -> Option<u64> {
     let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     if digits.is_empty() { Some(1) } else { digits.parse().ok() }
@@ -101,14 +103,14 @@ fn lanes(name: &str) -> Option<u64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     Value,
-    /// The bytes of what it points to, where the name spells it out (and does not refer to an earlier parameter).
+    /// The size of the pointee in bytes, if the name spells it out (rather than refer to an earlier parameter).
     Pointer {
         pointee: Option<u64>,
         local: bool,
     },
 }
 
-/// Reads parameters as far as they are understood.
+/// Parses parameters up to the first one that is not understood.
 fn read(mut text: &str) -> Vec<Parameter> {
     let mut all = Vec::new();
     while !text.is_empty() {
@@ -128,7 +130,7 @@ fn one(text: &str) -> Option<(Parameter, &str)> {
     Some((Parameter::Pointer { pointee: size, local }, rest))
 }
 
-/// Skips qualifiers; whether the address space is that of local memory.
+/// Skips qualifiers; returns whether the address space is that of local memory, and the rest.
 fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
     let mut local = false;
     loop {
@@ -144,14 +146,14 @@ fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// A name with its length in front, and what follows.
+/// Splits off a name that is preceded by its length.
 pub fn identifier(text: &str) -> Option<(&str, &str)> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let len: usize = text[..digits].parse().ok()?;
     text[digits..].split_at_checked(len)
 }
 
-/// One type, its size if it is arithmetic, and what follows.
+/// Parses one type; returns its size if it is arithmetic, and the rest.
 fn ty(text: &str) -> Option<(Option<u64>, &str)> {
     let (_, text) = qualifiers(text)?;
     if let Some(vector) = text.strip_prefix("Dv") {
@@ -186,8 +188,8 @@ mod tests {
     use super::*;
 
     fn bytes(name: &str) -> Vec<(u32, Option<u64>)> {
-        let read = |t: Through| match t.reach {
-            Reach::Bytes(n) => (t.parameter, n),
+        let read = |t: PointerParameter| match t.reach {
+            Reach::Bytes(n) => (t.index, n),
             other => panic!("{name}: {other:?}"),
         };
         accesses(name).into_iter().map(read).collect()
@@ -211,7 +213,9 @@ mod tests {
     #[test]
     fn vectors_step_by_their_lanes() {
         let indexed = |name: &str| match accesses(name)[..] {
-            [Through { parameter, reach: Reach::Indexed { offset, step, size } }] => (parameter, offset, step, size),
+            [PointerParameter { index: parameter, reach: Reach::Indexed { offset, step, size } }] => {
+                (parameter, offset, step, size)
+            }
             ref other => panic!("{name}: {other:?}"),
         };
         assert_eq!(indexed("_Z6vload4mPU3AS1Kf"), (1, 0, 16, 16));
@@ -226,10 +230,10 @@ mod tests {
         let element = |strided| Reach::Elements { size: 4, strided };
         assert_eq!(
             accesses(name),
-            [Through { parameter: 0, reach: element(true) }, Through { parameter: 1, reach: element(false) }]
+            [PointerParameter { index: 0, reach: element(true) }, PointerParameter { index: 1, reach: element(false) }]
         );
-        assert_eq!(meets(name), Some(Meeting::Other));
-        assert_eq!(meets("_Z7barrierj"), Some(Meeting::Barrier));
-        assert_eq!(meets("_Z9mem_fencej"), None);
+        assert_eq!(group_sync(name), Some(GroupSync::Other));
+        assert_eq!(group_sync("_Z7barrierj"), Some(GroupSync::Barrier));
+        assert_eq!(group_sync("_Z9mem_fencej"), None);
     }
 }

@@ -1,7 +1,8 @@
-//! Divisions by zero, and the one whose result does not fit: the divisor becomes 1, and it is a fault.
+//! Guards integer divisions against a zero divisor and against signed overflow: the divisor becomes 1, and a
+//! fault is recorded.
 //!
-//! Until they are guarded, no pass may see a divisor that is zero on some way: it would take that way for one that is never
-//! taken, or the result for any value.
+//! Until the guards are woven, no pass may see a divisor that is zero on some path: it could assume that the path is
+//! never taken, or that the result is arbitrary.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
@@ -14,10 +15,10 @@ use super::guarded_instructions::{self, Division};
 use crate::error::Result;
 use crate::kernel::ir;
 
-/// What hides divisors, one function a type.
+/// Prefix of the functions that hide divisors, one for each type.
 const HIDDEN: &str = "__kassay_divisor.";
 
-/// Hides the divisors of all divisions that are to be guarded behind calls of functions that nobody knows.
+/// Hides the divisors of all divisions that are to be guarded behind calls of functions without a definition.
 pub fn hide(module: &Module<'_>) {
     let functions = ir::functions(module).into_iter().filter(|f| f.has_body());
     let divisions: Vec<Division> = functions.flat_map(guarded_instructions::divisions).collect();
@@ -40,7 +41,7 @@ pub fn hide(module: &Module<'_>) {
     }
 }
 
-/// Brings back what [`hide`] hid.
+/// Undoes [`hide`].
 pub fn reveal(module: &Module<'_>) {
     for hider in ir::functions(module).into_iter().filter(|f| f.name().starts_with(HIDDEN)) {
         // SAFETY: alive; only calls use the function. A call is erased once nothing uses it.
@@ -57,6 +58,7 @@ pub fn reveal(module: &Module<'_>) {
     }
 }
 
+/// Guards one division; `code` is the fault that is recorded.
 pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Result<()> {
     let fault_if = emitter.runtime("__kassay_fault_if")?;
     let inst = division.inst;
@@ -85,21 +87,21 @@ pub fn guard(emitter: &Emitter<'_, '_>, division: &Division, code: u32) -> Resul
         }
         let mut any = bad;
         if is_vector {
-            let lane = |i: u32| LLVMBuildExtractElement(b, bad, emitter.number(i), c"".as_ptr());
+            let lane = |i: u32| LLVMBuildExtractElement(b, bad, emitter.const_i32(i), c"".as_ptr());
             any = lane(0);
             for i in 1..lanes {
                 any = LLVMBuildOr(b, any, lane(i), c"".as_ptr());
             }
         }
         let safe = LLVMBuildSelect(b, bad, constant(LLVMConstInt(element, 1, 0)), divisor, c"".as_ptr());
-        let any = emitter.truth(any);
-        emitter.call(fault_if, &mut [emitter.fault, any, emitter.number(code)]);
+        let any = emitter.bool_to_int(any);
+        emitter.call(fault_if, &mut [emitter.fault, any, emitter.const_i32(code)]);
         LLVMSetOperand(inst.0, 1, safe);
     }
     Ok(())
 }
 
-/// The least value of a signed integer type of so many bits.
+/// Returns the smallest value of a signed integer type of this width in bits.
 unsafe fn least_value(element: LLVMTypeRef, width: u32) -> LLVMValueRef {
     // SAFETY: alive; two words hold up to 128 bits.
     unsafe {

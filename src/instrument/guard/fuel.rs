@@ -1,5 +1,5 @@
-//! Fuel: every iteration of a loop costs one; without any, the loop is left. Loops that hold barriers are left only when
-//! the work-group agrees (see `runtime-cl/guard.cl`).
+//! Limits loop iterations: each costs one unit of fuel, and a loop is left when there is none. Loops that contain
+//! barriers are left only when the work-group agrees (see `runtime-cl/guard.cl`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,35 +9,36 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 
-use super::builtin_accesses::{self, Meeting};
+use super::builtin_accesses::{self, GroupSync};
 use super::emit::Emitter;
 use super::loops::{Loop, Loops};
 use crate::error::Result;
 use crate::instrument::layout::FaultKind;
 use crate::kernel::ir::{self, Block, DebugLocation, Function, Inst};
 
-/// Iterations that an item without fuel may still make in loops that hold barriers, until it meets the others at one.
+/// Iterations that an item without fuel may still execute in loops that contain barriers, until it reaches a barrier
+/// together with the others.
 const GRACE: i32 = 1 << 12;
 
-/// The local memory of [`Group`].
+/// Address space of local memory.
 const LOCAL: u32 = 3;
 
-/// What the items of a group agree with.
-struct Group {
+/// The variables through which the items of a group agree.
+struct GroupAgreement {
     flags: LLVMValueRef,
     turn: LLVMValueRef,
     floor: LLVMValueRef,
 }
 
-/// Where a loop keeps its fault if a work-item runs out of fuel in it.
+/// The code that records the fault of a loop in which a work-item runs out of fuel.
 #[derive(Clone, Copy)]
-struct Spent {
-    /// With what notes it; `None`: nothing is noted.
+struct ExhaustionRecord {
+    /// The variable and the function that sets it; `None`: nothing is recorded.
     variable: Option<(LLVMValueRef, Function)>,
     code: u32,
 }
 
-/// Where loops begin in the source, by the terminators that lead back to their heads.
+/// Returns the locations of loops in the source by the terminators of their latches.
 pub fn starts(module: &Module<'_>, kernel: Function) -> HashMap<Inst, DebugLocation> {
     let kind = ir::metadata_kind(module, "llvm.loop");
     let loops = Loops::of(kernel);
@@ -50,48 +51,50 @@ pub fn starts(module: &Module<'_>, kernel: Function) -> HashMap<Inst, DebugLocat
         .collect()
 }
 
-/// Adds the guards of all loops. `end` is the block in which the kernel returns; it begins with no phi. `spent` is the
-/// variable for the fault of the loop in which the fuel ran out, `places` gets where that loop begins. Unless `noting`, the
-/// variable only tells of a kernel's only loop. Whether the group has to meet at the kernel's entry.
+/// Adds the guards of all loops and returns whether a barrier is required at the kernel's entry. `end` is the block in
+/// which the kernel returns; it does not begin with a phi. `spent` is the variable for the fault of the loop in which
+/// the fuel ran out; the location of each loop is appended to `places`. Unless `record_loops`, the variable is only set
+/// in a kernel whose only cycle is a single natural loop.
 pub fn guard(
     emitter: &Emitter<'_, '_>,
     end: Block,
     spent: LLVMValueRef,
-    noting: bool,
+    record_loops: bool,
     starts: &HashMap<Inst, DebugLocation>,
     places: &mut Vec<Option<DebugLocation>>,
 ) -> Result<bool> {
     let loops = Loops::of(emitter.kernel);
-    let note = emitter.runtime("__kassay_left")?;
-    let variable = noting.then_some((spent, note));
-    let meetings = meetings(emitter);
-    let met: HashSet<Block> = meetings.iter().map(|(call, _)| call.block()).collect();
-    let met: BTreeSet<usize> = (0..loops.blocks.len()).filter(|b| met.contains(&loops.blocks[*b])).collect();
-    let meets = |l: &Loop| !l.blocks.is_disjoint(&met);
-    let group = match loops.all.iter().any(meets) {
-        true => Some(agree(emitter, &meetings)?),
+    let record = emitter.runtime("__kassay_left")?;
+    let variable = record_loops.then_some((spent, record));
+    let sync_calls = sync_calls(emitter);
+    let sync_blocks: HashSet<Block> = sync_calls.iter().map(|(call, _)| call.block()).collect();
+    let sync_blocks: BTreeSet<usize> =
+        (0..loops.blocks.len()).filter(|b| sync_blocks.contains(&loops.blocks[*b])).collect();
+    let synchronises = |l: &Loop| !l.blocks.is_disjoint(&sync_blocks);
+    let group = match loops.all.iter().any(synchronises) {
+        true => Some(agree_on_leaving(emitter, &sync_calls)?),
         false => None,
     };
     let mut at_latch = Vec::new();
     for (number, l) in loops.all.iter().enumerate() {
-        let floor = group.as_ref().filter(|_| meets(l)).map(|g| g.floor);
+        let floor = group.as_ref().filter(|_| synchronises(l)).map(|g| g.floor);
         let latches = l.latches.iter().filter_map(|b| starts.get(&loops.blocks[*b].terminator()));
         let code = (places.len() as u32) << 8 | FaultKind::Fuel as u32;
         places.push(latches.min().cloned());
-        if !noting && loops.all.len() == 1 && loops.irregular.is_empty() {
+        if !record_loops && loops.all.len() == 1 && loops.irregular.is_empty() {
             emitter.at_entry();
             // SAFETY: alive; the variable holds a 32-bit integer.
-            unsafe { LLVMBuildStore(emitter.builder, emitter.number(code), spent) };
+            unsafe { LLVMBuildStore(emitter.builder, emitter.const_i32(code), spent) };
         }
-        let spent = Spent { variable, code };
-        match loops.decider(number) {
-            Some((block, leaves)) => decide(emitter, block, leaves, floor, spent),
-            None => at_latch.push((l, floor, spent)),
+        let exhaustion = ExhaustionRecord { variable, code };
+        match loops.exit_branch(number) {
+            Some((block, leaves)) => guard_exit_branch(emitter, block, leaves, floor, exhaustion),
+            None => at_latch.push((l, floor, exhaustion)),
         }
     }
-    for (l, floor, spent) in at_latch {
-        // Nobody waits for those who go straight to the end of a kernel without barriers.
-        let exit = if meetings.is_empty() { None } else { loops.exit(l) };
+    for (l, floor, exhaustion) in at_latch {
+        // In a kernel without barriers no item waits for those that go straight to the end.
+        let exit = if sync_calls.is_empty() { None } else { loops.exit(l) };
         let blocks: BTreeSet<LLVMBasicBlockRef> = l.blocks.iter().map(|b| loops.blocks[*b].0).collect();
         if exit.is_some() {
             demote(emitter, &loops, &blocks);
@@ -99,35 +102,41 @@ pub fn guard(
         let header = loops.blocks[l.header];
         for latch in &l.latches {
             let latch = loops.blocks[*latch];
-            for (way, _) in (0..).zip(latch.terminator().successors()).filter(|(_, s)| *s == header) {
-                leave_on(emitter, latch, way, exit.unwrap_or(end), floor, spent);
+            for (successor, _) in (0..).zip(latch.terminator().successors()).filter(|(_, s)| *s == header) {
+                guard_edge(emitter, latch, successor, exit.unwrap_or(end), floor, exhaustion);
             }
         }
     }
-    let nowhere = Spent { variable, code: FaultKind::Fuel as u32 };
-    for (from, way) in &loops.irregular {
-        leave_on(emitter, loops.blocks[*from], *way, end, None, nowhere);
+    let outside_loops = ExhaustionRecord { variable, code: FaultKind::Fuel as u32 };
+    for (from, successor) in &loops.irregular {
+        guard_edge(emitter, loops.blocks[*from], *successor, end, None, outside_loops);
     }
     Ok(group.is_some())
 }
 
-/// Burns one unit; whether none is left.
-fn burn(emitter: &Emitter<'_, '_>, floor: Option<LLVMValueRef>) -> LLVMValueRef {
+/// Consumes one unit of fuel and returns whether none is left.
+fn consume(emitter: &Emitter<'_, '_>, floor: Option<LLVMValueRef>) -> LLVMValueRef {
     // SAFETY: alive; all are 32-bit integers.
     unsafe {
         let left = emitter.load(emitter.int, emitter.fuel);
-        let left = LLVMBuildAdd(emitter.builder, left, emitter.number(u32::MAX), c"".as_ptr());
+        let left = LLVMBuildAdd(emitter.builder, left, emitter.const_i32(u32::MAX), c"".as_ptr());
         LLVMBuildStore(emitter.builder, left, emitter.fuel);
-        let floor = floor.map_or_else(|| emitter.number(0), |variable| emitter.load(emitter.int, variable));
+        let floor = floor.map_or_else(|| emitter.const_i32(0), |variable| emitter.load(emitter.int, variable));
         emitter.compare(LLVMIntSLT, left, floor)
     }
 }
 
-/// Adds the fuel to a condition that leaves the loop if it is `leaves == 0`.
-fn decide(emitter: &Emitter<'_, '_>, block: Block, leaves: u32, floor: Option<LLVMValueRef>, spent: Spent) {
+/// Adds the fuel test to a branch condition; the branch leaves the loop on successor `leaves`.
+fn guard_exit_branch(
+    emitter: &Emitter<'_, '_>,
+    block: Block,
+    leaves: u32,
+    floor: Option<LLVMValueRef>,
+    exhaustion: ExhaustionRecord,
+) {
     let branch = block.terminator();
     emitter.before(branch.0);
-    let none = burn(emitter, floor);
+    let none = consume(emitter, floor);
     // SAFETY: alive; a conditional branch.
     unsafe {
         let condition = LLVMGetCondition(branch.0);
@@ -140,27 +149,27 @@ fn decide(emitter: &Emitter<'_, '_>, block: Block, leaves: u32, floor: Option<LL
         LLVMSetCondition(branch.0, condition);
     }
     let exit = branch.successors()[leaves as usize];
-    if let Some(way) = note(emitter, exit, spent) {
+    if let Some(recording) = record_exhaustion(emitter, exit, exhaustion) {
         // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
-        unsafe { LLVMSetSuccessor(branch.0, leaves, way.0) };
-        come_from(emitter, exit, block, way);
+        unsafe { LLVMSetSuccessor(branch.0, leaves, recording.0) };
+        redirect_phis(emitter, exit, block, recording);
     }
 }
 
-/// A block in front of `exit`, and leading there, that notes the loop if the fuel ran out in it.
-fn note(emitter: &Emitter<'_, '_>, exit: Block, spent: Spent) -> Option<Block> {
-    let (variable, note) = spent.variable?;
-    let way = emitter.block_before(exit, c"kassay.left");
-    emitter.at_end(way);
+/// Inserts a block in front of `exit` that records the loop if its fuel ran out there.
+fn record_exhaustion(emitter: &Emitter<'_, '_>, exit: Block, exhaustion: ExhaustionRecord) -> Option<Block> {
+    let (variable, function) = exhaustion.variable?;
+    let recording = emitter.block_before(exit, c"kassay.left");
+    emitter.at_end(recording);
     let fuel = emitter.load(emitter.int, emitter.fuel);
-    emitter.call(note, &mut [variable, fuel, emitter.number(spent.code)]);
+    emitter.call(function, &mut [variable, fuel, emitter.const_i32(exhaustion.code)]);
     // SAFETY: alive; the block had no terminator.
     unsafe { LLVMBuildBr(emitter.builder, exit.0) };
-    Some(way)
+    Some(recording)
 }
 
-/// One entry of each phi of `block` that came from `old` comes from `new`.
-fn come_from(emitter: &Emitter<'_, '_>, block: Block, old: Block, new: Block) {
+/// Changes one entry of each phi of `block` from `old` to `new`.
+fn redirect_phis(emitter: &Emitter<'_, '_>, block: Block, old: Block, new: Block) {
     for phi in phis(block) {
         // SAFETY: alive; `new` took the place of an edge from `old`.
         unsafe {
@@ -172,28 +181,35 @@ fn come_from(emitter: &Emitter<'_, '_>, block: Block, old: Block, new: Block) {
     }
 }
 
-/// Puts a test of the fuel on an edge; without fuel, `exit` is next.
-fn leave_on(emitter: &Emitter<'_, '_>, from: Block, way: u32, exit: Block, floor: Option<LLVMValueRef>, spent: Spent) {
+/// Inserts a fuel test on an edge; without fuel it branches to `exit`.
+fn guard_edge(
+    emitter: &Emitter<'_, '_>,
+    from: Block,
+    successor: u32,
+    exit: Block,
+    floor: Option<LLVMValueRef>,
+    exhaustion: ExhaustionRecord,
+) {
     let terminator = from.terminator();
-    let to = terminator.successors()[way as usize];
+    let to = terminator.successors()[successor as usize];
     let test = emitter.block_before(to, c"kassay.fuel");
     emitter.at_end(test);
-    let none = burn(emitter, floor);
-    let noted = note(emitter, exit, spent);
+    let none = consume(emitter, floor);
+    let recording = record_exhaustion(emitter, exit, exhaustion);
     emitter.at_end(test);
-    let out = noted.unwrap_or(exit);
+    let out = recording.unwrap_or(exit);
     // SAFETY: alive; the new block takes the edge's place in the terminator and in the phis of its target.
     unsafe {
         LLVMBuildCondBr(emitter.builder, none, out.0, to.0);
-        LLVMSetSuccessor(terminator.0, way, test.0);
-        come_from(emitter, to, from, test);
+        LLVMSetSuccessor(terminator.0, successor, test.0);
+        redirect_phis(emitter, to, from, test);
         for phi in phis(exit) {
             let ty = LLVMTypeOf(phi.0);
             let mut nothing = match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMTargetExtTypeKind => LLVMGetUndef(ty),
                 _ => LLVMConstNull(ty),
             };
-            LLVMAddIncoming(phi.0, &mut nothing, &mut { noted.unwrap_or(test).0 }, 1);
+            LLVMAddIncoming(phi.0, &mut nothing, &mut { recording.unwrap_or(test).0 }, 1);
         }
     }
 }
@@ -202,7 +218,7 @@ fn phis(block: Block) -> Vec<Inst> {
     block.instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI).collect()
 }
 
-/// Rebuilds a phi with entries changed by `change`, which is told whether it changed one already.
+/// Rebuilds a phi with entries changed by `change`, whose last argument says whether it has already changed one.
 unsafe fn rebuild(
     emitter: &Emitter<'_, '_>,
     phi: Inst,
@@ -224,7 +240,8 @@ unsafe fn rebuild(
     }
 }
 
-/// Keeps what the loop computes for the code behind it in variables, so that it can be left from anywhere.
+/// Keeps values that are computed in the loop and used after it in variables, so that the loop can be left
+/// from any point.
 fn demote(emitter: &Emitter<'_, '_>, loops: &Loops, blocks: &BTreeSet<LLVMBasicBlockRef>) {
     let inside = |block: LLVMBasicBlockRef| blocks.contains(&block);
     let computed = loops.blocks.iter().filter(|b| inside(b.0)).flat_map(|b| b.instructions());
@@ -282,14 +299,14 @@ fn demote(emitter: &Emitter<'_, '_>, loops: &Loops, blocks: &BTreeSet<LLVMBasicB
     }
 }
 
-/// Where all items of a group meet.
-fn meetings(emitter: &Emitter<'_, '_>) -> Vec<(Inst, Meeting)> {
+/// Finds the calls at which all items of a group synchronise.
+fn sync_calls(emitter: &Emitter<'_, '_>) -> Vec<(Inst, GroupSync)> {
     let calls = emitter.kernel.blocks().into_iter().flat_map(|b| b.instructions());
-    calls.filter_map(|i| Some((i, builtin_accesses::meets(&i.callee()?)?))).collect()
+    calls.filter_map(|i| Some((i, builtin_accesses::group_sync(&i.callee()?)?))).collect()
 }
 
-/// Lets the items of a group agree at every meeting.
-fn agree(emitter: &Emitter<'_, '_>, meetings: &[(Inst, Meeting)]) -> Result<Group> {
+/// Makes the items of a group agree on leaving at each of these calls.
+fn agree_on_leaving(emitter: &Emitter<'_, '_>, sync_calls: &[(Inst, GroupSync)]) -> Result<GroupAgreement> {
     let (begin, arrive, agreed) =
         (emitter.runtime("__kassay_flags")?, emitter.runtime("__kassay_arrive")?, emitter.runtime("__kassay_agree")?);
     let meet = emitter.runtime("__kassay_meet")?;
@@ -304,17 +321,17 @@ fn agree(emitter: &Emitter<'_, '_>, meetings: &[(Inst, Meeting)]) -> Result<Grou
     };
     emitter.at_entry();
     emitter.call(begin, &mut [flags]);
-    let group = Group {
+    let group = GroupAgreement {
         flags,
-        turn: emitter.variable(emitter.number(0)),
-        floor: emitter.variable(emitter.number(GRACE.wrapping_neg() as u32)),
+        turn: emitter.variable(emitter.const_i32(0)),
+        floor: emitter.variable(emitter.const_i32(GRACE.wrapping_neg() as u32)),
     };
-    for (call, meeting) in meetings {
+    for (call, kind) in sync_calls {
         emitter.before(call.0);
         emitter.call(arrive, &mut [group.flags, group.turn, emitter.fuel]);
-        match meeting {
-            Meeting::Barrier => fence_local(emitter, *call),
-            Meeting::Other => {
+        match kind {
+            GroupSync::Barrier => fence_local(emitter, *call),
+            GroupSync::Other => {
                 emitter.call(meet, &mut []);
             }
         }
@@ -325,10 +342,10 @@ fn agree(emitter: &Emitter<'_, '_>, meetings: &[(Inst, Meeting)]) -> Result<Grou
     Ok(group)
 }
 
-/// Makes a barrier one for local memory too.
+/// Makes a barrier order local memory, too.
 fn fence_local(emitter: &Emitter<'_, '_>, call: Inst) {
     let spirv = call.callee().is_some_and(|c| c.contains("__spirv_ControlBarrier"));
-    // CLK_LOCAL_MEM_FENCE; SPIR-V's memory semantics WorkgroupMemory, released and acquired.
+    // CLK_LOCAL_MEM_FENCE; SPIR-V's memory semantics WorkgroupMemory with AcquireRelease.
     let (operand, bits) = if spirv { (2, 0x108) } else { (0, 1) };
     // SAFETY: alive; barriers take their flags as an integer there.
     unsafe {

@@ -1,4 +1,4 @@
-//! Which instructions are guarded, and by what: read from the kernel before anything changes.
+//! Finds the instructions to guard; reads the kernel before anything changes.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -8,36 +8,39 @@ use super::builtin_accesses::{self, Reach};
 use super::pointers::{Address, Object, Objects};
 use crate::kernel::ir::{Function, Inst};
 
-/// An instruction that accesses memory in ways that are not known to be in bounds.
+/// An instruction with memory accesses that are not proven to be in bounds.
 pub struct Access {
     pub inst: Inst,
     pub ranges: Vec<Range>,
-    /// The operand with the number of elements, of asynchronous copies: all items have to take part in them, so a copy
-    /// that is out of bounds becomes one of nothing.
+    /// For asynchronous copies: the operand with the number of elements. All items have to take part in the copy, so
+    /// one that is out of bounds is executed with no elements.
     pub count: Option<u32>,
 }
 
-/// Memory that is accessed.
+/// A range of memory that is accessed.
 pub struct Range {
     pub address: Address,
     pub length: Length,
 }
 
+/// The length of a range.
 pub enum Length {
-    /// So many bytes.
+    /// A number of bytes.
     Fixed(u64),
-    /// So many bytes, so many times a value further on (value and times).
+    /// Third field: number of bytes. They start at the first field (a value) times the second (a constant), in bytes
+    /// from the address.
     At(LLVMValueRef, u64, u64),
-    /// `count` elements of `size` bytes; the stride in elements, if there is one.
+    /// `count` elements of `size` bytes; the stride is in elements.
     Elements { count: LLVMValueRef, stride: Option<LLVMValueRef>, size: u64 },
 }
 
-/// A division whose divisor may be zero, or whose result may not fit.
+/// A division whose divisor may be zero, or which may overflow.
 pub struct Division {
     pub inst: Inst,
     pub signed: bool,
 }
 
+/// Finds the accesses that are not proven to be in bounds.
 pub fn accesses(kernel: Function, objects: &Objects) -> Vec<Access> {
     let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
     let unproven = |mut access: Access| {
@@ -49,16 +52,16 @@ pub fn accesses(kernel: Function, objects: &Objects) -> Vec<Access> {
 
 fn access(inst: Inst, objects: &Objects) -> Option<Access> {
     let operands = inst.operands();
-    let whole = |value: LLVMValueRef, pointer: LLVMValueRef| {
+    let at_pointer = |value: LLVMValueRef, pointer: LLVMValueRef| {
         // SAFETY: alive.
         let size = objects.stored_size(unsafe { LLVMTypeOf(value) })?;
         let range = Range { address: objects.trace(pointer)?, length: Length::Fixed(size) };
         Some(Access { inst, ranges: vec![range], count: None })
     };
     match inst.opcode() {
-        LLVMOpcode::LLVMLoad => whole(inst.0, operands[0]),
-        LLVMOpcode::LLVMStore => whole(operands[0], operands[1]),
-        LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => whole(operands[1], operands[0]),
+        LLVMOpcode::LLVMLoad => at_pointer(inst.0, operands[0]),
+        LLVMOpcode::LLVMStore => at_pointer(operands[0], operands[1]),
+        LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => at_pointer(operands[1], operands[0]),
         LLVMOpcode::LLVMCall => {
             let callee = inst.callee()?;
             let moved = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().position(|p| callee.starts_with(p));
@@ -90,11 +93,11 @@ fn bytes(count: LLVMValueRef) -> Length {
 fn builtin(inst: Inst, callee: &str, operands: &[LLVMValueRef], objects: &Objects) -> Option<Access> {
     let mut count = None;
     let mut ranges = Vec::new();
-    // The callee stands behind the arguments.
+    // The callee is the last operand.
     let arguments = &operands[..operands.len() - 1];
-    for through in builtin_accesses::accesses(callee) {
-        let Some(pointer) = arguments.get(through.parameter as usize) else { continue };
-        let length = match through.reach {
+    for parameter in builtin_accesses::accesses(callee) {
+        let Some(pointer) = arguments.get(parameter.index as usize) else { continue };
+        let length = match parameter.reach {
             Reach::Bytes(Some(size)) => Length::Fixed(size),
             // SAFETY: alive.
             Reach::Bytes(None) => Length::Fixed(objects.stored_size(unsafe { LLVMTypeOf(inst.0) }).unwrap_or(1)),
@@ -113,7 +116,7 @@ fn builtin(inst: Inst, callee: &str, operands: &[LLVMValueRef], objects: &Object
 }
 
 impl Range {
-    /// Whether it is in bounds whatever happens: at a constant distance in a variable.
+    /// Returns whether the range is provably in bounds: at a constant distance in a variable.
     fn is_within(&self) -> bool {
         let [Object::Variable(_, extent)] = self.address.objects[..] else { return false };
         let Some(distance) = self.address.distance.as_ref().filter(|d| d.terms.is_empty()) else { return false };
@@ -122,6 +125,7 @@ impl Range {
     }
 }
 
+/// Finds the integer divisions that may be undefined.
 pub fn divisions(kernel: Function) -> Vec<Division> {
     let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
     instructions
@@ -136,7 +140,8 @@ pub fn divisions(kernel: Function) -> Vec<Division> {
         .collect()
 }
 
-/// Whether dividing by it is always defined: a constant, in no lane zero nor (signed) −1.
+/// Returns whether dividing by this value is always defined: it is a constant with no lane equal to zero or
+/// (if signed) −1.
 fn is_harmless(divisor: LLVMValueRef, signed: bool) -> bool {
     // SAFETY: alive; lanes are below the count; the value is asked of constants of at most 64 bits.
     unsafe {

@@ -1,5 +1,5 @@
-//! Texels out of bounds: a write is skipped, a read without a sampler gives zero, and it is a fault. Samplers say themselves what
-//! is read there.
+//! Guards image accesses against coordinates out of bounds: a write is skipped, a read without a sampler yields zero,
+//! and a fault is recorded. With a sampler, such reads are defined.
 
 use llvm_sys::LLVMIntPredicate::LLVMIntULT;
 use llvm_sys::LLVMTypeKind;
@@ -14,16 +14,16 @@ use crate::kernel::ir::{self, Function, Inst};
 
 const SPIR_FUNC: u32 = 75;
 
-/// A call that reads or writes a texel of an image at whole coordinates.
+/// A call that reads or writes a texel of an image at integer coordinates.
 pub struct Texel {
     pub inst: Inst,
     /// The mangled name of the image's type.
     ty: String,
-    /// What tells its extents, one for each coordinate.
+    /// The builtins that return the image's extents, one for each coordinate.
     extents: &'static [&'static str],
 }
 
-/// The accesses to images that the kernel has as arguments.
+/// Finds the accesses to images that are arguments of the kernel.
 pub fn texels(kernel: Function) -> Vec<Texel> {
     kernel.blocks().into_iter().flat_map(|b| b.instructions()).filter_map(texel).collect()
 }
@@ -36,7 +36,7 @@ fn texel(inst: Inst) -> Option<Texel> {
     let ty = builtin_accesses::identifier(parameters)?.0;
     let extents = extents(ty.strip_prefix("ocl_")?.rsplit_once('_')?.0)?;
     let operands = inst.operands();
-    // The callee stands behind the arguments; with a sampler there would be one more.
+    // The callee is the last operand; with a sampler there would be another one.
     let count = if writes { 4 } else { 3 };
     if !(writes || reads) || operands.len() != count {
         return None;
@@ -46,7 +46,7 @@ fn texel(inst: Inst) -> Option<Texel> {
     (is_argument && lanes(operands[1])? as usize >= extents.len()).then(|| Texel { inst, ty: ty.to_owned(), extents })
 }
 
-/// By the image's kind.
+/// Returns the extent builtins for a kind of image.
 fn extents(kind: &str) -> Option<&'static [&'static str]> {
     const WIDTH: &str = "get_image_width";
     const HEIGHT: &str = "get_image_height";
@@ -61,7 +61,7 @@ fn extents(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// StartingExecutors of a 32-bit integer or a vector of such.
+/// Number of components of a 32-bit integer or a vector of these; `None` for other types.
 fn lanes(value: LLVMValueRef) -> Option<u32> {
     // SAFETY: alive; elements are asked of vectors, widths of integers.
     unsafe {
@@ -87,12 +87,12 @@ pub fn guard(emitter: &Emitter<'_, '_>, texel: &Texel, code: u32) -> Result<()> 
     let mut fits = None;
     for (lane, query) in (0..).zip(texel.extents) {
         let extent =
-            emitter.prepare((image, u64::from(lane), u64::MAX, 0), || Ok(extent(emitter, texel, query, image)))?;
+            emitter.entry_value((image, u64::from(lane), u64::MAX, 0), || Ok(extent(emitter, texel, query, image)))?;
         // SAFETY: alive; the lane is below the vector's length.
         unsafe {
             let is_vector = LLVMGetTypeKind(LLVMTypeOf(place)) == LLVMTypeKind::LLVMVectorTypeKind;
             let at = match is_vector {
-                true => LLVMBuildExtractElement(emitter.builder, place, emitter.number(lane), c"".as_ptr()),
+                true => LLVMBuildExtractElement(emitter.builder, place, emitter.const_i32(lane), c"".as_ptr()),
                 false => place,
             };
             let one = emitter.compare(LLVMIntULT, at, extent);
@@ -105,7 +105,7 @@ pub fn guard(emitter: &Emitter<'_, '_>, texel: &Texel, code: u32) -> Result<()> 
     }
 }
 
-/// Asks the image for one of its extents (OpenCL C 6.12.14.5), as a 32-bit integer.
+/// Builds the query of one of the image's extents (OpenCL C 6.12.14.5), as a 32-bit integer.
 fn extent(emitter: &Emitter<'_, '_>, texel: &Texel, query: &str, image: LLVMValueRef) -> LLVMValueRef {
     let is_wide = query == "get_image_array_size";
     let result = if is_wide { emitter.long } else { emitter.int };

@@ -1,6 +1,6 @@
-//! Local memory is filled with one pattern before the kernel begins. OpenCL leaves its contents open, so a mutant that
-//! does not write it first would read what the launch before left there, or what a compiler makes of an undefined value:
-//! no verdict would hold for another module of the same mutant.
+//! Fills local memory with a pattern before the kernel begins. OpenCL leaves its initial contents undefined, so a
+//! mutant that does not write it first would read what the previous launch left there, or whatever a compiler makes of
+//! an undefined value, and no verdict would hold for another module of the same mutant.
 
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
@@ -14,11 +14,11 @@ use crate::instrument::layout::{GuardLayout, argument};
 /// The address space of local memory.
 const LOCAL: u32 = 3;
 
-/// What words of four bytes are written with.
+/// Alignment required by four-byte writes.
 const ALIGNMENT: u32 = 4;
 
-/// Fills the kernel's local variables and the local memory that it gets as arguments, at its entry. Whether there was any:
-/// then the group has to meet before it goes on.
+/// Fills the kernel's local variables and local arguments at its entry. Returns whether there were any, in which case
+/// the group has to synchronise before it continues.
 ///
 /// # Errors
 /// `Internal` if the runtime lacks a function.
@@ -27,18 +27,18 @@ pub fn fill(emitter: &Emitter<'_, '_>, layout: GuardLayout) -> Result<bool> {
     let variables = variables(emitter);
     emitter.at_entry();
     for (variable, bytes) in &variables {
-        emitter.call(fill, &mut [*variable, emitter.wide(*bytes)]);
+        emitter.call(fill, &mut [*variable, emitter.const_i64(*bytes)]);
     }
     let arguments = arguments(emitter, layout);
     for (position, pointer) in &arguments {
-        let word = emitter.number(layout.argument(*position) + argument::EXTENT);
+        let word = emitter.const_i32(layout.argument(*position) + argument::EXTENT);
         let bytes = emitter.call(extent, &mut [emitter.probe, word]);
         emitter.call(fill, &mut [*pointer, bytes]);
     }
     Ok(!variables.is_empty() || !arguments.is_empty())
 }
 
-/// The local variables that something uses, with their sizes in bytes; aligned for words.
+/// Returns the used local variables with their sizes in bytes, and aligns them for word writes.
 fn variables(emitter: &Emitter<'_, '_>) -> Vec<(LLVMValueRef, u64)> {
     let mut found = Vec::new();
     // SAFETY: the module is alive; its list of globals ends with null.
@@ -57,7 +57,7 @@ fn variables(emitter: &Emitter<'_, '_>) -> Vec<(LLVMValueRef, u64)> {
     found
 }
 
-/// The kernel's own arguments that are local memory and that something uses.
+/// Returns the kernel's own arguments that are used and point to local memory.
 fn arguments(emitter: &Emitter<'_, '_>, layout: GuardLayout) -> Vec<(u32, LLVMValueRef)> {
     // SAFETY: the kernel has the layout's arguments and the probe buffer.
     let argument = |position| unsafe { LLVMGetParam(emitter.kernel.0, position) };

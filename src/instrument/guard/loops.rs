@@ -1,4 +1,4 @@
-//! The loops of a kernel on LLVM's own blocks, as it is after inlining; `cfg::loops` has those of the source.
+//! Finds the loops of a kernel in LLVM's blocks, as they are after inlining; `cfg::loops` has those of the source.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,29 +7,31 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::kernel::ir::{Block, Function};
 
-/// A natural loop; blocks are positions in [`Loops::blocks`].
+/// A natural loop; blocks are indices into [`Loops::blocks`].
 pub struct Loop {
     pub header: usize,
     pub blocks: BTreeSet<usize>,
     pub latches: BTreeSet<usize>,
 }
 
+/// The loops and the dominator tree of a kernel.
 pub struct Loops {
     pub blocks: Vec<Block>,
     index: HashMap<Block, usize>,
-    /// Those within others after these.
+    /// Sorted by size, so that outer loops precede the loops that they contain.
     pub all: Vec<Loop>,
-    /// Edges (source, position among its successors) that close cycles which are no natural loops.
+    /// Edges (source, position among its successors) that close cycles other than natural loops.
     pub irregular: Vec<(usize, u32)>,
     successors: Vec<Vec<usize>>,
     dominators: Dominators<NodeIndex>,
-    /// By block: when a walk of the dominator tree enters it and leaves it, so that dominance is a comparison.
-    walk: Vec<(usize, usize)>,
-    /// By block: the innermost loop that holds it.
+    /// By block: entry and exit numbers of a depth-first walk of the dominator tree, which make dominance a comparison.
+    dominator_intervals: Vec<(usize, usize)>,
+    /// By block: the innermost loop that contains it.
     innermost: Vec<Option<usize>>,
 }
 
 impl Loops {
+    /// Analyses the control-flow graph of `kernel`.
     pub fn of(kernel: Function) -> Loops {
         let blocks = kernel.blocks();
         let index: HashMap<Block, usize> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
@@ -43,17 +45,25 @@ impl Loops {
             }
         }
         let dominators = dominators::simple_fast(&graph, nodes[0]);
-        let walk = walk(&dominators, blocks.len());
+        let dominator_intervals = dominator_intervals(&dominators, blocks.len());
         let innermost = vec![None; blocks.len()];
-        let mut loops =
-            Loops { blocks, index, all: Vec::new(), irregular: Vec::new(), successors, dominators, walk, innermost };
+        let mut loops = Loops {
+            blocks,
+            index,
+            all: Vec::new(),
+            irregular: Vec::new(),
+            successors,
+            dominators,
+            dominator_intervals,
+            innermost,
+        };
         loops.find();
         loops
     }
 
     fn find(&mut self) {
         let mut by_header: HashMap<usize, BTreeSet<usize>> = HashMap::new();
-        for (from, successor) in self.closing() {
+        for (from, successor) in self.retreating_edges() {
             let header = self.successors[from][successor];
             if self.dominates(header, from) {
                 by_header.entry(header).or_default().insert(from);
@@ -81,8 +91,8 @@ impl Loops {
         }
     }
 
-    /// Edges that lead back to a block on the way from the entry, in a walk in depth.
-    fn closing(&self) -> Vec<(usize, usize)> {
+    /// Returns the retreating edges of a depth-first walk from the entry.
+    fn retreating_edges(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut state = vec![0u8; self.blocks.len()];
         let mut path = vec![(0usize, 0usize)];
@@ -105,31 +115,33 @@ impl Loops {
         found
     }
 
-    /// By block: who leads there, in order, and by which of its ways.
+    /// By block: its incoming edges in order, as source and position among the source's successors.
     pub fn predecessors(&self) -> Vec<Vec<(usize, u32)>> {
         let mut all = vec![Vec::new(); self.blocks.len()];
         for (from, to) in self.successors.iter().enumerate() {
-            (0..).zip(to).for_each(|(way, to)| all[*to].push((from, way)));
+            (0..).zip(to).for_each(|(successor, to)| all[*to].push((from, successor)));
         }
         all
     }
 
-    /// The position of a block of the kernel.
+    /// Returns the index of a block of the kernel.
     pub fn index(&self, block: Block) -> usize {
         self.index[&block]
     }
 
+    /// Returns whether a block is reachable from the entry.
     pub fn is_reachable(&self, block: usize) -> bool {
         block == 0 || self.dominators.immediate_dominator(NodeIndex::new(block)).is_some()
     }
 
     fn dominates(&self, a: usize, b: usize) -> bool {
-        let ((enter, leave), (at, _)) = (self.walk[a], self.walk[b]);
+        let ((enter, leave), (at, _)) = (self.dominator_intervals[a], self.dominator_intervals[b]);
         self.is_reachable(b) && self.is_reachable(a) && (enter..leave).contains(&at)
     }
 
-    /// A block of the loop in which every iteration decides whether to leave it, and the successor that leaves.
-    pub fn decider(&self, number: usize) -> Option<(Block, u32)> {
+    /// Returns a branch that every iteration executes and that may leave the loop, by its block and
+    /// the successor outside.
+    pub fn exit_branch(&self, number: usize) -> Option<(Block, u32)> {
         let l = &self.all[number];
         l.blocks.iter().find_map(|b| {
             let [yes, no] = self.successors[*b][..] else { return None };
@@ -138,20 +150,22 @@ impl Loops {
                 (true, false) => 1,
                 _ => return None,
             };
-            let every = self.innermost[*b] == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
-            (every && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
+            let is_always_executed =
+                self.innermost[*b] == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
+            (is_always_executed && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
         })
     }
 
-    /// Where the loop leads to when it is left: the first of its targets.
+    /// Returns the first target outside the loop.
     pub fn exit(&self, l: &Loop) -> Option<Block> {
         let mut targets = l.blocks.iter().flat_map(|b| &self.successors[*b]).filter(|to| !l.blocks.contains(to));
         targets.next().map(|to| self.blocks[*to])
     }
 }
 
-/// Numbers the dominator tree's nodes: each comes to `enter`, and what it dominates to `enter..leave`.
-fn walk(dominators: &Dominators<NodeIndex>, count: usize) -> Vec<(usize, usize)> {
+/// Numbers the nodes of the dominator tree: a node gets the number `enter`, and it dominates exactly the
+/// nodes in `enter..leave`.
+fn dominator_intervals(dominators: &Dominators<NodeIndex>, count: usize) -> Vec<(usize, usize)> {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
     for block in 1..count {
         if let Some(over) = dominators.immediate_dominator(NodeIndex::new(block)) {

@@ -1,10 +1,10 @@
-//! Guards: no work-item of a guarded kernel runs on for ever, reaches beyond its buffers or divides by zero. The fault
-//! of the first work-item that tells of one at its end (its last one) stands in the launch's slot of the probe buffer. A
-//! work-item without fuel leaves its loops as soon as it safely can; one with another fault goes on within its bounds and its
-//! fuel. Local memory begins filled (`locals`).
+//! Guards a kernel: no work-item runs forever, accesses memory beyond its buffers or divides by zero. The launch's slot
+//! in the probe buffer holds the fault of the first work-item that reports one at its end (its last fault). A work-item
+//! without fuel leaves its loops as soon as it safely can; one with another fault continues within its bounds and its
+//! fuel. Local memory is initialised (`locals`).
 //!
-//! They are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]): loops are natural
-//! loops then, and pointers lead back to what they point into.
+//! The guards are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]), so that
+//! loops are natural loops and pointers can be traced back to their objects.
 
 mod bounds;
 mod builtin_accesses;
@@ -33,20 +33,19 @@ use crate::kernel::parameters;
 use crate::kernel::{canonical, inlined};
 use crate::lower::spirv;
 
-/// The function that finds the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`, declared here and
-/// defined by the pass that knows which work-group works for which slot.
+/// The function that returns the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`. It is declared here
+/// and defined by [`super::ids`], which maps work-groups to slots.
 pub const SLOT: &str = "__kassay_slot";
 
-/// What was guarded.
+/// The result of weaving guards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guards {
-    /// By the number that a fault names: where the guarded instruction comes from, or the loop begins. Number 0 stands for
-    /// nothing.
+    /// By the number in a fault: the location of the guarded instruction or loop. Number 0 is unused.
     pub places: Vec<Option<DebugLocation>>,
 }
 
 impl Guards {
-    /// What the word [`super::layout::slot::FAULT`] says, for people; `None` if it says nothing.
+    /// Returns a readable description of the word [`super::layout::slot::FAULT`]; `None` if there is no fault.
     pub fn describe(&self, word: u32) -> Option<String> {
         let (kind, number) = FaultKind::read(word)?;
         let what = match kind {
@@ -62,7 +61,7 @@ impl Guards {
     }
 }
 
-/// Inlines all helpers, however large they are, and promotes private variables. Divisions stay as they are.
+/// Inlines all helpers, however large, and promotes private variables. Divisions stay as they are.
 ///
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
@@ -84,11 +83,11 @@ fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()>
         .map_err(|e| Error::internal(format!("the passes {passes} failed: {e}")))
 }
 
-/// Guards the kernel `entry` of a module that [`inline_and_promote`] left. Its last argument is the probe buffer of
-/// `layout`; a kernel that has as many arguments as `layout` says gets it here. Debug information goes: the result has
-/// what is still needed of it. `noting`: every work-item notes the loop in which its fuel ran out, for faults to name. That is
-/// one more value carried from loop to loop, and only for modules that the device does not optimise: Intel's vectoriser
-/// computes wrong results with it.
+/// Guards the kernel `entry` of a module prepared by [`inline_and_promote`]. Its last argument is the probe buffer of
+/// `layout`; it is added if the kernel only has the arguments of `layout`. Debug information is removed; the result
+/// holds what is still needed of it. With `record_loops`, every work-item records the loop in which its fuel ran out,
+/// so that faults can name it. This carries one more value through all loops, and is only for modules that the device
+/// does not optimise: Intel's vectoriser computes wrong results with it.
 ///
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
@@ -96,7 +95,7 @@ pub fn weave(
     module: &Module<'_>,
     entry: &str,
     layout: GuardLayout,
-    noting: bool,
+    record_loops: bool,
     machine: &TargetMachine,
 ) -> Result<Guards> {
     let kernel = with_probe(module, entry, layout)?;
@@ -127,10 +126,10 @@ pub fn weave(
     for division in &divisions {
         division::guard(&emitter, division, next(FaultKind::Division))?;
     }
-    let spent = emitter.variable(emitter.number(0));
+    let spent = emitter.variable(emitter.const_i32(0));
     let end = single_return(&emitter, spent)?;
     let filled = locals::fill(&emitter, layout)?;
-    let flagged = fuel::guard(&emitter, end, spent, noting, &starts, &mut places)?;
+    let flagged = fuel::guard(&emitter, end, spent, record_loops, &starts, &mut places)?;
     if filled || flagged {
         emitter.at_entry();
         emitter.call(emitter.runtime("__kassay_meet")?, &mut []);
@@ -143,7 +142,7 @@ pub fn weave(
     Ok(Guards { places })
 }
 
-/// The kernel, with the probe buffer as its last argument.
+/// Returns the kernel with the probe buffer as its last argument.
 fn with_probe(module: &Module<'_>, entry: &str, layout: GuardLayout) -> Result<Function> {
     let kernel = ir::function(module, entry).filter(|f| f.has_body());
     let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;
@@ -167,7 +166,7 @@ fn with_probe(module: &Module<'_>, entry: &str, layout: GuardLayout) -> Result<F
     }
 }
 
-/// The declaration of [`SLOT`].
+/// Returns the declaration of [`SLOT`].
 fn slot_function(module: &Module<'_>) -> Function {
     ir::function(module, SLOT).unwrap_or_else(|| {
         // SAFETY: the module is alive; the name has a NUL at its end.
@@ -180,8 +179,8 @@ fn slot_function(module: &Module<'_>) -> Function {
     })
 }
 
-/// Lets the kernel return in one block, which tells the slot about the work-item. `spent`: the variable with the place
-/// where its fuel ran out.
+/// Makes the kernel return from a single block, which reports the work-item's results to the slot. `spent`: the
+/// variable with the loop in which its fuel ran out.
 fn single_return(emitter: &Emitter<'_, '_>, spent: LLVMValueRef) -> Result<crate::kernel::ir::Block> {
     let report = emitter.runtime("__kassay_report")?;
     let returns = emitter.kernel.blocks().into_iter().map(|b| b.terminator());
@@ -204,7 +203,7 @@ fn single_return(emitter: &Emitter<'_, '_>, spent: LLVMValueRef) -> Result<crate
     }
 }
 
-/// A guarded kernel writes memory and has side effects, whatever was proved of the original.
+/// A guarded kernel writes memory and has side effects, whatever was inferred for the original.
 fn drop_effect_attributes(kernel: Function) {
     for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
         canonical::remove_attribute(kernel, name);

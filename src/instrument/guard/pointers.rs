@@ -1,4 +1,5 @@
-//! Where pointers come from: the objects they may point into, and the distance from its start where it can be computed.
+//! Traces pointers to the objects that they may point into, and to their distance from the object's start where it can
+//! be computed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,22 +11,23 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use super::SLOT;
 use crate::kernel::ir::{self, Function, Inst};
 
-/// Address spaces as LLVM numbers them for OpenCL.
+/// LLVM's numbers of OpenCL's address spaces.
 const PRIVATE: u32 = 0;
 const GLOBAL: u32 = 1;
 const LOCAL: u32 = 3;
 const GENERIC: u32 = 4;
 
-/// Something with an extent that a pointer may point into.
+/// An object of known or launch-dependent size that a pointer may point into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Object {
-    /// A buffer or local memory that is an argument, by position; its extent comes with the launch.
+    /// A buffer or local memory passed as an argument, by position; the launch sets its size.
     Argument(LLVMValueRef, u32),
-    /// A variable (or an argument by value) of so many bytes.
+    /// A variable (or an argument passed by value) and its size in bytes.
     Variable(LLVMValueRef, u64),
 }
 
 impl Object {
+    /// A pointer to the object's first byte.
     pub fn pointer(self) -> LLVMValueRef {
         match self {
             Object::Argument(pointer, _) | Object::Variable(pointer, _) => pointer,
@@ -33,17 +35,18 @@ impl Object {
     }
 }
 
-/// A pointer as far as it is traced.
+/// A traced pointer.
 #[derive(Debug, Clone)]
 pub struct Address {
     pub pointer: LLVMValueRef,
-    /// What it may point into.
+    /// The objects that it may point into.
     pub objects: Vec<Object>,
-    /// The distance in bytes from the start of the only object; `None`: only the difference of the pointers tells.
+    /// The distance in bytes from the start of the only object; `None`: it has to be computed as the difference
+    /// of the pointers.
     pub distance: Option<Distance>,
 }
 
-/// A sum of values times constants, plus a constant.
+/// A linear combination of values, plus a constant.
 #[derive(Debug, Clone, Default)]
 pub struct Distance {
     pub terms: Vec<(LLVMValueRef, i64)>,
@@ -54,13 +57,13 @@ pub struct Distance {
 pub struct Objects {
     layout: LLVMTargetDataRef,
     all: Vec<Object>,
-    /// By pointer: position in `all`.
-    known: HashMap<LLVMValueRef, usize>,
+    /// Index into `all` by pointer.
+    index_of: HashMap<LLVMValueRef, usize>,
     probe: LLVMValueRef,
 }
 
 impl Objects {
-    /// All that `kernel`, of which the last argument is the probe buffer, can point into.
+    /// Collects everything that `kernel`, whose last argument is the probe buffer, can point into.
     pub fn of(module: LLVMModuleRef, kernel: Function) -> Objects {
         // SAFETY: alive; arguments are below the count; the list of globals ends with null.
         unsafe {
@@ -81,19 +84,19 @@ impl Objects {
                 all.extend(size_of(LLVMGlobalGetValueType(global), layout).map(|n| Object::Variable(global, n)));
                 global = LLVMGetNextGlobal(global);
             }
-            // Of two with one pointer the first counts.
-            let known = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
-            Objects { layout, all, known, probe: LLVMGetLastParam(kernel.0) }
+            // If two have the same pointer, the first takes precedence.
+            let index_of = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
+            Objects { layout, all, index_of, probe: LLVMGetLastParam(kernel.0) }
         }
     }
 
-    /// The bytes that a value of this type takes in memory; `None` where memory cannot hold it (images, events).
+    /// Size in bytes of a value of this type in memory; `None` if memory cannot hold it (images, events).
     pub fn stored_size(&self, ty: LLVMTypeRef) -> Option<u64> {
         // SAFETY: alive and sized.
         size_of(ty, self.layout).map(|_| unsafe { LLVMStoreSizeOfType(self.layout, ty) })
     }
 
-    /// `None` for pointers into the probe buffer, which are kassay's own.
+    /// Traces a pointer. `None` for pointers into the probe buffer, which are kassay's own.
     pub fn trace(&self, pointer: LLVMValueRef) -> Option<Address> {
         let mut distance = Some(Distance::default());
         let mut at = pointer;
@@ -106,7 +109,7 @@ impl Objects {
             }
             match opcode(at) {
                 Some(LLVMOpcode::LLVMGetElementPtr) => {
-                    distance = distance.and_then(|d| step(self.layout, at, d));
+                    distance = distance.and_then(|d| add_gep_offset(self.layout, at, d));
                 }
                 Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast) => {}
                 _ => break,
@@ -122,10 +125,11 @@ impl Objects {
     }
 
     fn find(&self, value: LLVMValueRef) -> Option<Object> {
-        self.known.get(&value).map(|at| self.all[*at])
+        self.index_of.get(&value).map(|at| self.all[*at])
     }
 
-    /// What `value` may point into, or false if that is unknown. Null points into nothing.
+    /// Adds the objects that `value` may point into to `found`; returns false if they are unknown. Null
+    /// points into nothing.
     fn collect(&self, value: LLVMValueRef, found: &mut Vec<Object>, seen: &mut HashSet<LLVMValueRef>) -> bool {
         if !seen.insert(value) {
             return true;
@@ -154,7 +158,7 @@ impl Objects {
         }
     }
 
-    /// All objects of the address space that `pointer` is for; a generic one may point into all but constants.
+    /// Returns all objects of the pointer's address space; a generic pointer may point into all but constants.
     fn in_space(&self, pointer: LLVMValueRef) -> Vec<Object> {
         let space = space(pointer);
         let fits = |o: u32| o == space || (space == GENERIC && [PRIVATE, GLOBAL, LOCAL].contains(&o));
@@ -162,8 +166,8 @@ impl Objects {
     }
 }
 
-/// Adds what an address computation adds.
-pub fn step(layout: LLVMTargetDataRef, gep: LLVMValueRef, mut distance: Distance) -> Option<Distance> {
+/// Adds the offset that a `getelementptr` computes to `distance`; `None` if it cannot be expressed.
+pub fn add_gep_offset(layout: LLVMTargetDataRef, gep: LLVMValueRef, mut distance: Distance) -> Option<Distance> {
     // SAFETY: alive and a GEP, whose indices follow its types.
     unsafe {
         let mut ty = LLVMGetGEPSourceElementType(gep);
@@ -242,7 +246,7 @@ unsafe fn argument_object(
     }
 }
 
-/// The distance of two neighbours in an array; `None` for types that memory cannot hold.
+/// Distance in bytes of two adjacent array elements of this type; `None` for types that memory cannot hold.
 pub fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
     // SAFETY: alive; the size is asked of sized types only.
     unsafe {

@@ -1,8 +1,9 @@
-//! Virtual NDRanges: a launch of several runs of a kernel, or of its work-groups in another order, in which each work-item
-//! sees the ids of its own run (`runtime-cl/ids.cl` says how they follow from the launched ones).
+//! Implements virtual NDRanges: a launch executes several runs of a kernel, or its work-groups in another
+//! order, and each work-item sees the ids of its own run (`runtime-cl/ids.cl` defines how they are derived from
+//! the launched ones).
 //!
-//! Both passes give `__kassay_slot` its meaning, which weaving left open: where the words of a work-item's slot are in
-//! the probe buffer ([`GuardLayout`]).
+//! Both passes define `__kassay_slot`, which weaving leaves undefined: the address of the words of a work-item's slot
+//! in the probe buffer ([`GuardLayout`]).
 
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -18,13 +19,13 @@ use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// What woven code finds its slot with: `global uint *(global uint *probe)`.
+/// The function with which woven code finds its slot: `global uint *(global uint *probe)`.
 pub const SLOT: &str = "__kassay_slot";
 
 /// Address spaces of buffers on SPIR-V: global and constant.
 const BUFFER_SPACES: [u32; 2] = [1, 2];
 
-/// Work-item functions as clang mangles them, and what replaces them. The others are of the launch.
+/// Work-item functions as mangled by clang, with their replacements. All others keep referring to the launch.
 const FUNCTIONS: [(&str, &str); 5] = [
     ("_Z13get_global_idj", "__kassay_ids_get_global_id"),
     ("_Z15get_global_sizej", "__kassay_ids_get_global_size"),
@@ -33,10 +34,10 @@ const FUNCTIONS: [(&str, &str); 5] = [
     ("_Z20get_global_linear_idv", "__kassay_ids_get_global_linear_id"),
 ];
 
-/// Private words that `__kassay_ids_enter` fills.
+/// Number of private words that `__kassay_ids_enter` fills.
 const IDS_WORDS: u64 = 7;
 
-/// For launches of one run: the slot is the first one. Nothing else changes.
+/// Prepares launches with a single run: the slot is the first one. Nothing else changes.
 ///
 /// # Errors
 /// `Internal` if the module does not verify afterwards.
@@ -59,32 +60,33 @@ pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
     canonical::verify(module, "the place of the slot")
 }
 
-/// SPIR-V's names of built-in values, by which kernels that were not compiled from OpenCL C may read their ids.
+/// Prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.
 const BUILT_IN: &str = "__spirv_BuiltIn";
 
-/// Whether all ids that a module reads are read with functions that [`batched`] replaces. Others would be those of the
-/// launch, and runs in one launch would take each other's for their own.
+/// Returns whether a module reads ids only through functions that [`batched`] replaces. Others return the ids of the
+/// launch, which would be wrong for the runs of a batch.
 pub fn can_batch(module: &Module<'_>) -> bool {
     let functions = ir::functions(module).into_iter().map(Function::name);
     !functions.chain(ir::variable_names(module)).any(|name| name.contains(BUILT_IN))
 }
 
-/// For launches that hold several runs (slots), or a group map: rewrites what the kernel `entry`, whose last argument is the
-/// probe buffer, reads its ids with, advances its buffers to the slot's copies, and finds the slot's words. What the kernel
-/// calls is inlined. The launch multiplies its last dimension by the number of slots; one with a single slot and no map
-/// behaves as the kernel did. Work-groups must all be of one size, and fewer than 2^32.
+/// Prepares launches with several runs (slots) or a group map: in the kernel `entry`, whose last argument is the probe
+/// buffer, it rewrites the id functions, advances buffers to the slot's copies, and locates the slot's words.
+/// Everything that the kernel calls is inlined. The launch multiplies its last dimension by the number of slots; one
+/// with a single slot and no map behaves as the original kernel. All work-groups must have the same size, and there
+/// must be fewer than 2^32.
 ///
 /// # Errors
-/// `Internal` if the kernel is not fit for it (a call that cannot be inlined), or the module does not verify afterwards.
+/// `Internal` if the kernel is unsuitable (a call cannot be inlined), or the module does not verify afterwards.
 pub fn batched(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<()> {
     weave(module, entry, layout.args, Some(layout), machine)
 }
 
-/// For launches of one run whose work-groups may be in another order, with any probe buffer whose header says so: only what the
-/// kernel reads its ids with is rewritten.
+/// Prepares launches of a single run whose work-groups may be in another order, with any probe buffer whose header
+/// contains the map; only the id functions are rewritten.
 ///
 /// # Errors
-/// As of [`batched`].
+/// Those of [`batched`].
 pub fn mapped(module: &Module<'_>, entry: &str, args: u32, machine: &TargetMachine) -> Result<()> {
     weave(module, entry, args, None, machine)
 }
@@ -117,15 +119,15 @@ fn weave(
     canonical::verify(module, "the ids of a batch")
 }
 
-/// Functions with a body, but for the kernel.
+/// Returns the functions with a body except the kernel.
 fn helpers(module: &Module<'_>, entry: &str) -> Vec<Function> {
     ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry).collect()
 }
 
-/// The calls of a kernel that are rewritten.
+/// The calls in a kernel that are to be rewritten.
 #[derive(Debug, Default)]
 struct Calls {
-    /// With what replaces them.
+    /// Calls of id functions, with their replacements.
     ids: Vec<(Inst, &'static str)>,
     slots: Vec<Inst>,
 }
@@ -145,15 +147,15 @@ impl Calls {
     }
 }
 
-/// Inserts what a batch needs into one kernel.
+/// Rewrites one kernel for batches or group maps.
 struct Weaver<'a, 'c> {
     module: &'a Module<'c>,
     kernel: Function,
-    /// `None`: launches have one slot, of which the module knows nothing.
+    /// `None`: launches have a single slot, and the module does not refer to it.
     slots: Option<GuardLayout>,
     builder: LLVMBuilderRef,
     word: LLVMTypeRef,
-    /// The probe buffer, and the private words with the ids.
+    /// The probe buffer, and the private words that hold the ids.
     probe: LLVMValueRef,
     ids: LLVMValueRef,
 }
@@ -184,7 +186,7 @@ impl<'a, 'c> Weaver<'a, 'c> {
         unsafe { LLVMConstInt(self.word, u64::from(value), 0) }
     }
 
-    /// A call of a runtime function where the builder stands.
+    /// Builds a call of a runtime function at the builder's position.
     fn call(&self, name: &str, arguments: &mut [LLVMValueRef]) -> Result<LLVMValueRef> {
         let function = runtime::function(self.module, name)?;
         // SAFETY: the runtime's functions take these arguments (`runtime-cl/ids.cl`).
@@ -218,7 +220,7 @@ impl<'a, 'c> Weaver<'a, 'c> {
         Ok(())
     }
 
-    /// Makes an argument that is a buffer begin at the slot's copy.
+    /// Advances a buffer argument to the slot's copy.
     fn advance(&self, layout: GuardLayout, position: u32) -> Result<()> {
         // SAFETY: the kernel has this argument; its uses are replaced by a value of its type that the entry computes
         // before any of them.

@@ -1,11 +1,11 @@
-//! Edits: what a mutant changes in the canonical form, as plain data.
+//! Defines edits: the changes of a mutant to the canonical form, as plain data.
 //!
-//! Whoever enumerates mutants says with these types what each one does; the weavers (`schemata`, `alone`, `infection`)
-//! turn them into IR. Positions are those of the unchanged canonical form (ARCHITECTURE.md, invariant 3).
+//! The enumeration of mutants describes each mutant with these types; the weavers (`schemata`, `single`, `infection`)
+//! turn them into IR. Positions refer to the unchanged canonical form (ARCHITECTURE.md, invariant 3).
 
 use crate::cfg::graph::BlockIndex;
 
-/// An instruction of the canonical form; `function` is its position in `Sites::functions`.
+/// An instruction of the canonical form; `function` is an index into `Sites::functions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub function: usize,
@@ -16,14 +16,15 @@ pub struct Place {
 /// A value that an edit replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
-    /// What the instruction computes, for all who use it.
+    /// The result of the instruction, for all its users.
     Result(Place),
-    /// What the instruction takes as this operand (as LLVM counts them: the condition of a `br` is 0, the value of a
-    /// `store` is 0 and its address 1, the address of a GEP is 0, arguments of a call are from 0 on). Not of `phi`s.
+    /// This operand of the instruction (in LLVM's numbering: the condition of a `br` is 0, the value of a `store` is 0
+    /// and its address 1, the address of a GEP is 0, the arguments of a call start at 0). Not for `phi`s.
     Operand(Place, u32),
 }
 
 impl Slot {
+    /// The instruction that the slot belongs to.
     pub fn place(&self) -> Place {
         match self {
             Slot::Result(place) | Slot::Operand(place, _) => *place,
@@ -31,13 +32,13 @@ impl Slot {
     }
 }
 
-/// A value computed at a place, beside or instead of the original one.
+/// A value computed at a place, in addition to or instead of the original one.
 ///
-/// Types follow from the context: operands of a [`Binary`] have one type; a number has the type of what it is combined
-/// with or replaces (on vectors: in every lane; on pointers 0 is null).
+/// Types follow from the context: the operands of a [`Binary`] have the same type; a number has the type of what it is
+/// combined with or replaces (for vectors: in every lane; for pointers 0 is null).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
-    /// The value that is replaced.
+    /// The replaced value.
     Original,
     /// An operand of the instruction at the place, as it is without the edit.
     Operand(u32),
@@ -45,37 +46,40 @@ pub enum Expr {
     Float(f64),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// An `i1` (of vectors: a vector of them).
+    /// Yields an `i1` (for vectors: a vector of them).
     Compare(Predicate, Box<Expr>, Box<Expr>),
     /// Condition, value if true, value if false.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// At a `store`: what its address holds before, in the type stored. In [`Action::Plain`]: the value loaded.
+    /// At a `store`: the previous contents of its address, in the type stored. In [`Action::Plain`]: the loaded value.
     Current,
     /// A conversion to the type of what it is combined with or replaces.
     Convert(Conversion, Box<Expr>),
-    /// The pointer so many elements on; elements are those of the GEP at the place, bytes at a comparison.
+    /// The pointer advanced by a number of elements; these are the elements of the GEP at the place, or bytes
+    /// at a comparison.
     Offset(Box<Expr>, Box<Expr>),
     /// A lane of a vector.
     Lane(Box<Expr>, u32),
     /// The vector with this lane replaced.
     WithLane(Box<Expr>, u32, Box<Expr>),
-    /// A call of a builtin (by its mangled name, declared if the module does not know it) without memory effects, whose
-    /// result has the type of the original.
+    /// A call of a builtin without memory effects, whose result has the type of the original. The builtin is given by
+    /// its mangled name and declared if the module lacks it.
     Call {
         callee: String,
         args: Vec<Expr>,
     },
 }
 
+/// Operators with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unary {
-    /// Of integers.
+    /// For integers.
     Neg,
     FNeg,
-    /// Of every bit; of an `i1` its negation.
+    /// Bitwise; for an `i1` the logical negation.
     Not,
 }
 
+/// Operators with two operands, each an LLVM opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Binary {
     Add,
@@ -92,7 +96,7 @@ pub enum Binary {
     And,
     Or,
     Xor,
-    /// Of shifts the amount is taken modulo the width, as OpenCL C does (6.3.j).
+    /// The shift amount is taken modulo the width, as OpenCL C does (6.3.j).
     Shl,
     LShr,
     AShr,
@@ -120,36 +124,37 @@ pub enum Predicate {
     FOge,
 }
 
+/// Conversions between scalar types, or vectors with the same number of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conversion {
-    /// Between integers by sign extension or truncation, from an integer (signed) to a float, between floats.
+    /// Between integers by sign extension or truncation, from a signed integer to a float, between floats.
     Signed,
-    /// The same for unsigned integers.
+    /// As `Signed`, for unsigned integers.
     Unsigned,
     /// From a float to a signed integer.
     FloatToSigned,
     FloatToUnsigned,
-    /// From an `i1` (of vectors: of OpenCL's `-1` for true) to the type wanted, as C does.
+    /// From an `i1` (for vectors: from OpenCL's `-1` for true) to the wanted type, as in C.
     Truth,
 }
 
-/// What is executed instead of an instruction that has effects.
+/// The replacement of an instruction that has effects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Nothing; a result, if there is one that is used, is zero.
+    /// Nothing; a result that is used becomes zero.
     Nothing,
-    /// Another function (by its mangled name, declared if needed with the types of `args` and the result of the
-    /// original; memory effects and convergence are assumed).
+    /// Another function, given by its mangled name and declared if needed with the types of `args` and the original's
+    /// result type; it is assumed to access memory and to be convergent.
     Call { callee: String, args: Vec<Expr> },
-    /// A load from `pointer`, `new` computed from it ([`Expr::Current`]), a store of it; the result is what was loaded.
-    /// The type is that of the original's result.
+    /// A load from `pointer`, followed by a store of `new`, which is computed from the loaded value
+    /// ([`Expr::Current`]); the result is the loaded value. The type is that of the original's result.
     Plain { pointer: Expr, new: Expr },
-    /// C11's `atomic_compare_exchange`, not atomically: where `*pointer == *expected`, `desired` is stored and the result is
-    /// true; else `*expected` becomes `*pointer` and it is false. The type is that of `desired`.
+    /// C11's `atomic_compare_exchange` without atomicity: if `*pointer == *expected`, `desired` is stored and the
+    /// result is true; else `*expected` becomes `*pointer` and the result is false. The type is that of `desired`.
     PlainCompareExchange { pointer: Expr, expected: Expr, desired: Expr },
 }
 
-/// An edge of the CFG that leads elsewhere.
+/// A redirected edge of the CFG.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeChange {
     pub function: usize,
@@ -157,8 +162,8 @@ pub struct EdgeChange {
     /// The position among the terminator's successors.
     pub successor: usize,
     pub to: BlockIndex,
-    /// What boolean `phi`s of `to` take from the new way; `None` if it has no `phi`, or already has this predecessor and
-    /// keeps what comes from it.
+    /// The value that boolean `phi`s of `to` take on the new edge; `None` if `to` has no `phi`, or already has this
+    /// predecessor and keeps its values.
     pub phi: Option<bool>,
 }
 
@@ -167,40 +172,41 @@ pub struct EdgeChange {
 pub enum LocalVariable {
     /// A variable of the kernel: the name of the module's global.
     Global(String),
-    /// An argument of the kernel, by position; its size comes with each launch.
+    /// An argument of the kernel, by position; each launch sets its size.
     Argument(u32),
 }
 
-/// A change of the NDRange. Dimensions are from 0.
+/// A change of the NDRange. Dimensions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LaunchChange {
     /// Work-group size and number of work-groups exchanged, in all dimensions.
     Swap,
-    /// This many more (or, negative, fewer) work-groups in that dimension.
+    /// `by` more (if negative, fewer) work-groups in that dimension.
     Groups { dimension: usize, by: i64 },
-    /// This many more (or fewer) work-items per work-group in that dimension, with the number of work-groups as it is.
+    /// `by` more (or fewer) work-items per work-group in that dimension; the number of work-groups stays.
     GroupSize { dimension: usize, by: i64 },
 }
 
-/// What a mutant changes.
+/// The change that a mutant makes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// Each slot's value is `by`, evaluated at its place (several slots: instructions of one source construct).
+    /// Replaces the value of each slot by `by`, evaluated at the slot's place (several slots: instructions of one
+    /// source construct).
     Value { at: Vec<Slot>, by: Expr },
-    /// `by` is executed instead of each of these instructions (calls and stores).
+    /// Executes `by` instead of each of these instructions (calls and stores).
     Instead { at: Vec<Place>, by: Action },
-    /// Edges lead elsewhere.
+    /// Redirects edges.
     Redirect { edges: Vec<EdgeChange> },
-    /// Several of the above at once: they are one change of the source.
+    /// Several of the above together: a single change of the source.
     All(Vec<Edit>),
-    /// Each work-item has a copy of its own. Needs a module of its own.
+    /// Gives each work-item a copy of its own. Needs a module of its own.
     Privatise { variable: LocalVariable },
-    /// Nothing in the code.
+    /// Changes the NDRange and nothing in the code.
     Launch(LaunchChange),
 }
 
 impl Expr {
-    /// Whether it reads memory that the original does not read there ([`Expr::Current`]).
+    /// Returns whether the expression reads memory that the original does not read there ([`Expr::Current`]).
     pub fn reads_current(&self) -> bool {
         match self {
             Expr::Current => true,
@@ -216,8 +222,8 @@ impl Expr {
 }
 
 impl Edit {
-    /// The instructions whose execution means that the mutant was reached: a block's terminator for an edge. Empty for
-    /// launches and local variables, which every run reaches.
+    /// The instructions whose execution means that the mutant was reached: for an edge, the terminator of its block.
+    /// Empty for launches and local variables, whose mutants every run reaches.
     pub fn places(&self, terminator: &dyn Fn(usize, BlockIndex) -> usize) -> Vec<Place> {
         match self {
             Edit::Value { at, .. } => at.iter().map(Slot::place).collect(),
@@ -231,7 +237,7 @@ impl Edit {
         }
     }
 
-    /// Whether it can sit with others in one module, behind a number.
+    /// Returns whether it can share a module with others, selected by its number.
     pub fn is_woven(&self) -> bool {
         match self {
             Edit::Value { .. } | Edit::Instead { .. } | Edit::Redirect { .. } => true,

@@ -1,4 +1,4 @@
-//! Expressions of edits as IR, at a place.
+//! Lowers the expressions of edits to IR.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -16,31 +16,31 @@ use crate::kernel::ir::{Function, Inst};
 /// clang's calling convention of OpenCL functions.
 const SPIR_FUNC: u32 = 75;
 
-/// What is done about operations that are undefined for some operands (division).
+/// The treatment of operations that are undefined for some operands (division).
 #[derive(Clone, Copy)]
 pub(super) enum Hazard {
-    /// Nothing: the code runs only where the edit is in force.
-    InForce,
-    /// The code runs for other mutants too: unless this is true, operands are replaced by harmless ones.
-    Unless(LLVMValueRef),
-    /// Operands are replaced by harmless ones, and that it happened is noted in [`At::hazard`].
-    Noted,
+    /// Emit them unchanged: the code runs only if the edit is active.
+    Unguarded,
+    /// The code also runs for other mutants: unless this is true, operands are replaced by harmless ones.
+    MaskedUnless(LLVMValueRef),
+    /// Undefined operands are replaced by harmless ones, and this is recorded in [`ExprContext::hazard`].
+    Recorded,
 }
 
-/// A place at which expressions are lowered; the builder stands there.
-pub(super) struct At<'t> {
+/// The place at which expressions are lowered; the builder is positioned there.
+pub(super) struct ExprContext<'t> {
     pub tools: &'t Tools,
     pub inst: LLVMValueRef,
     /// Operands of the instruction, as they are without the edit.
     pub operands: &'t [LLVMValueRef],
-    /// The value that is replaced.
+    /// The replaced value.
     pub original: Option<LLVMValueRef>,
-    /// The type of what is replaced.
+    /// The type of the replaced value.
     pub ty: LLVMTypeRef,
-    /// What [`Expr::Current`] is, where it is no load.
+    /// The value of [`Expr::Current`], if it is not to be loaded.
     pub current: Option<LLVMValueRef>,
     pub hazards: Hazard,
-    /// With [`Hazard::Noted`]: whether an operation was undefined (a boolean).
+    /// With [`Hazard::Recorded`]: whether an operation was undefined (a boolean).
     pub hazard: Cell<Option<LLVMValueRef>>,
 }
 
@@ -48,8 +48,8 @@ fn malformed(what: &str) -> Error {
     Error::internal(format!("an edit is malformed: {what}"))
 }
 
-impl At<'_> {
-    /// The expression's value, in the type of what is replaced.
+impl ExprContext<'_> {
+    /// Lowers the expression to the type of the replaced value.
     pub fn replacement(&self, expr: &Expr) -> Result<LLVMValueRef> {
         let value = self.value(expr, self.ty)?;
         if type_of(value) != self.ty {
@@ -58,7 +58,7 @@ impl At<'_> {
         Ok(value)
     }
 
-    /// The type that an expression has whatever it is combined with.
+    /// Returns the type that an expression has independent of its context.
     pub fn own_type(&self, expr: &Expr) -> Option<LLVMTypeRef> {
         match expr {
             Expr::Original => self.original.map(type_of),
@@ -76,7 +76,7 @@ impl At<'_> {
         }
     }
 
-    /// Lowers an expression; `wanted` is the type of what has none of its own.
+    /// Lowers an expression; one without a type of its own gets the type `wanted`.
     pub fn value(&self, expr: &Expr, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
         let b = self.tools.builder;
         // SAFETY: all values are alive; each operation's operands have the types it needs, which is checked where
@@ -103,16 +103,16 @@ impl At<'_> {
                 }
                 Expr::Binary(op, x, y) => {
                     let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
-                    let (x, y) = self.two(x, y, ty)?;
+                    let (x, y) = self.same_typed(x, y, ty)?;
                     self.binary(*op, x, y)?
                 }
                 Expr::Compare(predicate, x, y) => {
                     let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
-                    let (x, y) = self.two(x, y, ty)?;
+                    let (x, y) = self.same_typed(x, y, ty)?;
                     self.compare(*predicate, x, y)?
                 }
-                Expr::Select(condition, yes, no) => self.choice(condition, yes, no, wanted)?,
-                Expr::Current => self.held()?,
+                Expr::Select(condition, yes, no) => self.select(condition, yes, no, wanted)?,
+                Expr::Current => self.current_value()?,
                 Expr::Convert(conversion, e) => {
                     let from = self.own_type(e).unwrap_or(wanted);
                     let e = self.value(e, from)?;
@@ -152,7 +152,7 @@ impl At<'_> {
         if found { Ok(()) } else { Err(malformed("a lane that there is not")) }
     }
 
-    fn two(&self, x: &Expr, y: &Expr, ty: LLVMTypeRef) -> Result<(LLVMValueRef, LLVMValueRef)> {
+    fn same_typed(&self, x: &Expr, y: &Expr, ty: LLVMTypeRef) -> Result<(LLVMValueRef, LLVMValueRef)> {
         let (x, y) = (self.value(x, ty)?, self.value(y, ty)?);
         if type_of(x) == type_of(y) { Ok((x, y)) } else { Err(malformed("operands of different types")) }
     }
@@ -182,7 +182,7 @@ impl At<'_> {
         let y = match op {
             Binary::SDiv | Binary::SRem => self.divisor(x, y, true),
             Binary::UDiv | Binary::URem => self.divisor(x, y, false),
-            Binary::Shl | Binary::LShr | Binary::AShr => self.amount(y),
+            Binary::Shl | Binary::LShr | Binary::AShr => self.shift_amount(y),
             _ => y,
         };
         let opcode = match op {
@@ -208,7 +208,7 @@ impl At<'_> {
         Ok(unsafe { LLVMBuildBinOp(self.tools.builder, opcode, x, y, c"".as_ptr()) })
     }
 
-    /// The divisor, harmless where the division must not trap.
+    /// Returns the divisor, made harmless where the division must not trap.
     fn divisor(&self, x: LLVMValueRef, y: LLVMValueRef, signed: bool) -> LLVMValueRef {
         let ty = type_of(y);
         let b = self.tools.builder;
@@ -216,9 +216,9 @@ impl At<'_> {
         unsafe {
             let constant = |n: u64| self.tools.splat(LLVMConstInt(element(ty), n, 0), ty);
             match self.hazards {
-                Hazard::InForce => y,
-                Hazard::Unless(mine) => self.tools.select(mine, y, constant(1)),
-                Hazard::Noted => {
+                Hazard::Unguarded => y,
+                Hazard::MaskedUnless(active) => self.tools.select(active, y, constant(1)),
+                Hazard::Recorded => {
                     let equal = |a, c| LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, a, c, c"".as_ptr());
                     let mut traps = equal(y, constant(0));
                     if signed && width(ty) > 1 {
@@ -227,28 +227,28 @@ impl At<'_> {
                         let overflows = LLVMBuildAnd(b, least, minus_one, c"".as_ptr());
                         traps = LLVMBuildOr(b, traps, overflows, c"".as_ptr());
                     }
-                    self.note(traps);
+                    self.record_hazard(traps);
                     self.tools.select(traps, constant(1), y)
                 }
             }
         }
     }
 
-    /// A shift's amount modulo the width (OpenCL C 6.3.j).
-    fn amount(&self, y: LLVMValueRef) -> LLVMValueRef {
+    /// Reduces a shift amount modulo the width (OpenCL C 6.3.j).
+    fn shift_amount(&self, y: LLVMValueRef) -> LLVMValueRef {
         let ty = type_of(y);
         // SAFETY: alive; widths of OpenCL's integers are powers of two.
         unsafe {
             let last = self.tools.splat(LLVMConstInt(element(ty), u64::from(width(ty) - 1), 0), ty);
-            if matches!(self.hazards, Hazard::Noted) {
+            if matches!(self.hazards, Hazard::Recorded) {
                 let wide = LLVMBuildICmp(self.tools.builder, LLVMIntPredicate::LLVMIntUGT, y, last, c"".as_ptr());
-                self.note(wide);
+                self.record_hazard(wide);
             }
             LLVMBuildAnd(self.tools.builder, y, last, c"".as_ptr())
         }
     }
 
-    fn note(&self, condition: LLVMValueRef) {
+    fn record_hazard(&self, condition: LLVMValueRef) {
         let condition = self.tools.any(condition);
         let all = match self.hazard.get() {
             None => condition,
@@ -295,7 +295,7 @@ impl At<'_> {
         }
     }
 
-    /// A pointer as a number: SPIR-V before 1.4 does not compare pointers.
+    /// Converts a pointer to an integer: SPIR-V before 1.4 does not compare pointers.
     fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; a pointer or a vector of them.
         unsafe {
@@ -304,7 +304,7 @@ impl At<'_> {
         }
     }
 
-    fn choice(&self, condition: &Expr, yes: &Expr, no: &Expr, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
+    fn select(&self, condition: &Expr, yes: &Expr, no: &Expr, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
         let condition = self.value(condition, self.tools.bool())?;
         if width(type_of(condition)) != 1 || !is_integer(type_of(condition)) {
             return Err(malformed("a choice by no boolean"));
@@ -323,18 +323,18 @@ impl At<'_> {
         unsafe {
             let b = self.tools.builder;
             if let Some(h) = of_yes {
-                self.note(LLVMBuildAnd(b, self.tools.any(condition), h, c"".as_ptr()));
+                self.record_hazard(LLVMBuildAnd(b, self.tools.any(condition), h, c"".as_ptr()));
             }
             if let Some(h) = of_no {
                 let other = self.tools.any(LLVMBuildNot(b, condition, c"".as_ptr()));
-                self.note(LLVMBuildAnd(b, other, h, c"".as_ptr()));
+                self.record_hazard(LLVMBuildAnd(b, other, h, c"".as_ptr()));
             }
         }
         Ok(self.tools.select(condition, yes, no))
     }
 
-    /// What the address of the `store` at the place holds.
-    fn held(&self) -> Result<LLVMValueRef> {
+    /// Returns the contents of the address of the `store` at the place.
+    fn current_value(&self) -> Result<LLVMValueRef> {
         if let Some(current) = self.current {
             return Ok(current);
         }
@@ -392,9 +392,9 @@ impl At<'_> {
         }
     }
 
-    /// Where hazards are noted: the float, or 0 where the integer type cannot hold it.
+    /// With recorded hazards: the float, or 0 if the integer type cannot represent it.
     fn in_range(&self, value: LLVMValueRef, to: LLVMTypeRef, signed: bool) -> LLVMValueRef {
-        if !matches!(self.hazards, Hazard::Noted) {
+        if !matches!(self.hazards, Hazard::Recorded) {
             return value;
         }
         let ty = type_of(value);
@@ -412,12 +412,12 @@ impl At<'_> {
                 compare(LLVMRealPredicate::LLVMRealOGT, -1.0)
             };
             let fits = LLVMBuildAnd(b, low, compare(LLVMRealPredicate::LLVMRealOLT, above), c"".as_ptr());
-            self.note(LLVMBuildNot(b, fits, c"".as_ptr()));
+            self.record_hazard(LLVMBuildNot(b, fits, c"".as_ptr()));
             self.tools.select(fits, value, constant(0.0))
         }
     }
 
-    /// A call of a builtin, which is declared if the module does not know it. `effects`: whether it may touch memory or
+    /// Builds a call of a builtin, which is declared if the module lacks it. `effects`: whether it may access memory or
     /// wait for other work-items.
     pub fn call(&self, callee: &str, args: &[Expr], result: LLVMTypeRef, effects: bool) -> Result<LLVMValueRef> {
         let name = CString::new(callee).map_err(|_| malformed("a callee's name with a NUL"))?;
@@ -483,15 +483,15 @@ pub(super) fn declare(tools: &Tools, name: &std::ffi::CStr, ty: LLVMTypeRef, eff
             canonical::add_attribute(Function(f), "convergent");
         } else {
             canonical::add_attribute(Function(f), "willreturn");
-            // The attribute's number 0: neither reads nor writes.
+            // The attribute's value 0: neither reads nor writes.
             canonical::add_attribute(Function(f), "memory");
         }
         f
     }
 }
 
-/// What one step of the address at a place spans: of a GEP the elements that its last step through an array or from the
-/// pointer goes over, of a load or store what it accesses.
+/// Returns the type by which [`Expr::Offset`] advances an address at a place: for a GEP the element type of its last
+/// array index (or of the pointer), for a load or store the accessed type.
 fn step_type(inst: LLVMValueRef) -> Option<LLVMTypeRef> {
     use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMStructTypeKind, LLVMVectorTypeKind};
     // SAFETY: alive; indices into structs are constants below the number of fields, as verified.

@@ -1,8 +1,8 @@
-//! Which mutants a run reaches, and which of them would change a value at their place.
+//! Determines which mutants a run reaches, and which of them would change a value at their place.
 //!
-//! Weak mutation (Howden: Weak mutation testing and completeness of test sets, IEEE TSE 8(4), 1982): a mutant whose place is
-//! not executed, or whose values never differ from the original's, cannot be killed by that run. The original runs; the
-//! mutants' values are computed beside it and compared.
+//! Weak mutation (Howden: Weak mutation testing and completeness of test sets, IEEE TSE 8(4), 1982): a mutant whose
+//! place is not executed, or whose values never differ from the original's, cannot be killed by that run. The original
+//! runs; the mutants' values are computed in addition and compared.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use super::edit::{Edit, Expr};
-use super::expr::{At, Hazard};
+use super::expr::{ExprContext, Hazard};
 use super::ir_tools::{self, Tools, type_of};
-use super::resolve::{Changes, Of, Resolved, resolve};
+use super::resolve::{Change, InstructionChanges, Resolved, resolve};
 use super::thread_arguments;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -25,51 +25,52 @@ use crate::instrument::runtime;
 use crate::kernel::canonical;
 use crate::kernel::ir::{Function, Inst};
 
-/// Mutants whose bits share a word.
-const PER_WORD: usize = 16;
+/// Number of mutants per word.
+const MUTANTS_PER_WORD: usize = 16;
 
-/// What a run showed of a mutant.
+/// The observations of a mutant in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// Some work-item executed its place.
+pub struct MutantObservation {
+    /// A work-item executed its place.
     pub reached: bool,
-    /// At least once its value differed from the original's, or was undefined. Of mutants that change no value: as `reached`.
+    /// At least once its value differed from the original's, or was undefined. For mutants that change no value: the
+    /// same as `reached`.
     pub infected: bool,
 }
 
-/// The probe buffer of a module woven for infection: behind [`HEADER_WORDS`], two bits for each mutant.
+/// The probe buffer of a module woven for infection: after [`HEADER_WORDS`], two bits for each mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InfectionLayout {
     mutants: usize,
 }
 
 impl InfectionLayout {
-    /// Words of the whole buffer.
+    /// Number of words of the buffer.
     pub fn words(&self) -> u64 {
-        HEADER_WORDS + self.mutants.div_ceil(PER_WORD) as u64
+        HEADER_WORDS + self.mutants.div_ceil(MUTANTS_PER_WORD) as u64
     }
 
-    /// Reads the buffer after a run: by mutant, in the order of weaving. Words that are missing count as zero.
-    pub fn read(&self, probe: &[u32]) -> Vec<Seen> {
+    /// Decodes the buffer after a run, by mutant in the order of weaving. Missing words count as zero.
+    pub fn read(&self, probe: &[u32]) -> Vec<MutantObservation> {
         let bits = |i: usize| probe.get(word(i) as usize).copied().unwrap_or(0) >> shift(i);
-        (0..self.mutants).map(|i| Seen { reached: bits(i) & 1 != 0, infected: bits(i) & 2 != 0 }).collect()
+        (0..self.mutants).map(|i| MutantObservation { reached: bits(i) & 1 != 0, infected: bits(i) & 2 != 0 }).collect()
     }
 }
 
 fn word(mutant: usize) -> u32 {
-    (HEADER_WORDS as usize + mutant / PER_WORD) as u32
+    (HEADER_WORDS as usize + mutant / MUTANTS_PER_WORD) as u32
 }
 
 fn shift(mutant: usize) -> u32 {
-    (mutant % PER_WORD * 2) as u32
+    (mutant % MUTANTS_PER_WORD * 2) as u32
 }
 
 const REACHED: u32 = 1;
-const BOTH: u32 = 3;
+const REACHED_AND_INFECTED: u32 = 3;
 
-/// Weaves probes for `mutants` into the canonical form that `sites` were read from: each with its number (for messages), its
-/// edit, and whether it counts as infected wherever it is reached (changes of structure do in any case). The kernel
-/// gets one more, last argument: `global uint *`, the probe buffer.
+/// Weaves probes for `mutants` into the canonical form that `sites` were read from. A mutant is given by its number
+/// (for messages), its edit, and whether it counts as infected wherever it is reached (structural changes do in any
+/// case). The kernel gets an additional last argument, the probe buffer (`global uint *`).
 ///
 /// # Errors
 /// `Internal` if an edit does not fit the module, or the woven module does not verify.
@@ -84,7 +85,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
         resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&tools, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
-    watch(&resolved, &tools, &structural, &sink)?;
+    insert_probes(&resolved, &tools, &structural, &sink)?;
     let values = thread_arguments::probe(&tools, &mut resolved.functions, &needs);
     for (stand_in, value) in probes.into_iter().zip(values) {
         thread_arguments::settle_one(stand_in, value);
@@ -94,16 +95,17 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     Ok(InfectionLayout { mutants: mutants.len() })
 }
 
-/// Weaves a mark ([`crate::instrument::marks`]) for each of `mutants`, as [`weave`] takes them, instead of probes: goals are
-/// numbered as they stand in the list, and one is covered where the mutant is infected. The kernel's arguments stay.
+/// Weaves a mark ([`crate::instrument::marks`]) instead of probes for each of `mutants`, which are given as for
+/// [`weave`]. Goals are numbered by index in `mutants`; a goal is covered where its mutant is infected. The kernel's
+/// arguments do not change.
 ///
 /// # Errors
-/// As of [`weave`].
+/// Those of [`weave`].
 pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<()> {
     let resolved = resolved(module, sites, mutants)?;
     let marker = Marker::new(module);
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
-    watch(&resolved, &marker.tools, &structural, &|_| Sink::Marks(&marker))?;
+    insert_probes(&resolved, &marker.tools, &structural, &|_| Sink::Marks(&marker))?;
     drop_effect_attributes(module);
     canonical::verify(module, "weaving marks of mutants")
 }
@@ -115,8 +117,8 @@ fn resolved<'e>(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &'e Edit, b
     resolve(module, sites, mutants.iter().map(|(_, edit, _)| *edit))
 }
 
-/// Has every place of the mutants told to what `sink` gives for its function.
-fn watch<'t>(
+/// Inserts the probes of all places; `sink` returns the receiver for a function.
+fn insert_probes<'t>(
     resolved: &Resolved<'_>,
     tools: &'t Tools,
     structural: &'t [bool],
@@ -129,39 +131,39 @@ fn watch<'t>(
     let mut ends: BTreeMap<(usize, usize), (LLVMValueRef, Vec<usize>)> = BTreeMap::new();
     for ((function, block, _), edge) in &resolved.edges {
         let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
-        owners.extend(edge.changes.iter().map(|(of, _)| of.owner));
+        owners.extend(edge.changes.iter().map(|(change, _)| change.owner));
     }
     for ((function, _), (terminator, owners)) in ends {
-        let mut shown = Shown::default();
-        owners.into_iter().for_each(|owner| shown.always(owner, BOTH));
-        of(function).tell(terminator, shown);
+        let mut observations = Observations::default();
+        owners.into_iter().for_each(|owner| observations.always(owner, REACHED_AND_INFECTED));
+        of(function).report(terminator, observations);
     }
     Ok(())
 }
 
-/// What shows at one place: mutants with bits that hold in any case, or under a condition.
+/// Observations at one place: mutants with the bits to set, unconditionally or under a condition.
 #[derive(Default)]
-struct Shown(Vec<(usize, u32, Option<LLVMValueRef>)>);
+struct Observations(Vec<(usize, u32, Option<LLVMValueRef>)>);
 
-impl Shown {
+impl Observations {
     fn always(&mut self, owner: usize, bits: u32) {
         self.0.push((owner, bits, None));
     }
 
-    fn when(&mut self, condition: LLVMValueRef, owner: usize, bits: u32) {
+    fn conditional(&mut self, condition: LLVMValueRef, owner: usize, bits: u32) {
         self.0.push((owner, bits, Some(condition)));
     }
 }
 
-/// Who is told.
+/// The receiver of observations.
 enum Sink<'t> {
-    /// The probe buffer, by a function that sets bits.
+    /// The probe buffer, through a function that sets bits.
     Bits { probe: LLVMValueRef, seen: Function },
-    /// Marks, of infection alone.
+    /// Marks, which only report infections.
     Marks(&'t Marker),
 }
 
-/// What is needed to put probes into one function.
+/// Inserts probes into one function.
 struct Prober<'t> {
     tools: &'t Tools,
     sink: Sink<'t>,
@@ -169,18 +171,18 @@ struct Prober<'t> {
 }
 
 impl Prober<'_> {
-    fn instruction(&self, changes: &Changes<'_>) -> Result<()> {
+    fn instruction(&self, changes: &InstructionChanges<'_>) -> Result<()> {
         let inst = changes.inst;
         let operands = Inst(inst).operands();
         self.tools.before(inst);
-        let mut shown = Shown::default();
+        let mut observations = Observations::default();
         for (i, list) in &changes.operands {
-            for of in list {
-                self.compare(inst, &operands, operands[*i as usize], of, &mut shown)?;
+            for change in list {
+                self.compare(inst, &operands, operands[*i as usize], change, &mut observations)?;
             }
         }
-        changes.instead.iter().for_each(|of| shown.always(of.owner, BOTH));
-        self.tell(inst, shown);
+        changes.instead.iter().for_each(|change| observations.always(change.owner, REACHED_AND_INFECTED));
+        self.report(inst, observations);
         if changes.result.is_empty() {
             return Ok(());
         }
@@ -194,41 +196,41 @@ impl Prober<'_> {
             return Err(Error::internal("an edit replaces the result of an instruction that has none"));
         }
         self.tools.before(next);
-        let mut shown = Shown::default();
-        for of in &changes.result {
-            self.compare(inst, &operands, inst, of, &mut shown)?;
+        let mut observations = Observations::default();
+        for change in &changes.result {
+            self.compare(inst, &operands, inst, change, &mut observations)?;
         }
-        self.tell(next, shown);
+        self.report(next, observations);
         Ok(())
     }
 
-    /// Whether an edit's value differs from `original`, at the builder's place.
+    /// Compares an edit's value with `original`, at the builder's position.
     fn compare(
         &self,
         inst: LLVMValueRef,
         operands: &[LLVMValueRef],
         original: LLVMValueRef,
-        of: &Of<'_, Expr>,
-        shown: &mut Shown,
+        change: &Change<'_, Expr>,
+        observations: &mut Observations,
     ) -> Result<()> {
         let ty = type_of(original);
-        if self.structural[of.owner]
+        if self.structural[change.owner]
             || !(ir_tools::is_integer(ty) || ir_tools::is_float(ty) || ir_tools::is_pointer(ty))
         {
-            shown.always(of.owner, BOTH);
+            observations.always(change.owner, REACHED_AND_INFECTED);
             return Ok(());
         }
-        let at = At {
+        let at = ExprContext {
             tools: self.tools,
             inst,
             operands,
             original: Some(original),
             ty,
             current: None,
-            hazards: Hazard::Noted,
+            hazards: Hazard::Recorded,
             hazard: Default::default(),
         };
-        let mutated = at.replacement(of.what)?;
+        let mutated = at.replacement(change.edit)?;
         let b = self.tools.builder;
         // SAFETY: alive; both values have one type.
         let mut differs = unsafe {
@@ -240,12 +242,12 @@ impl Prober<'_> {
             // SAFETY: alive; booleans.
             differs = unsafe { LLVMBuildOr(b, differs, hazard, c"".as_ptr()) };
         }
-        shown.always(of.owner, REACHED);
-        shown.when(differs, of.owner, BOTH);
+        observations.always(change.owner, REACHED);
+        observations.conditional(differs, change.owner, REACHED_AND_INFECTED);
         Ok(())
     }
 
-    /// A value as integers of its bits.
+    /// Casts a value to integers with the same bits.
     fn bits(&self, value: LLVMValueRef) -> LLVMValueRef {
         let ty = type_of(value);
         // SAFETY: alive; the integers are as wide as the floats or pointers.
@@ -261,24 +263,26 @@ impl Prober<'_> {
         }
     }
 
-    /// Tells in front of `anchor` what shows there.
-    fn tell(&self, anchor: LLVMValueRef, shown: Shown) {
+    /// Reports the observations in front of `anchor`.
+    fn report(&self, anchor: LLVMValueRef, observations: Observations) {
         self.tools.before(anchor);
         match &self.sink {
-            Sink::Bits { probe, seen } => self.set(*probe, *seen, shown),
+            Sink::Bits { probe, seen } => self.set(*probe, *seen, observations),
             Sink::Marks(marker) => {
-                for (owner, _, condition) in shown.0.into_iter().filter(|(_, bits, _)| *bits == BOTH) {
+                for (owner, _, condition) in
+                    observations.0.into_iter().filter(|(_, bits, _)| *bits == REACHED_AND_INFECTED)
+                {
                     marker.mark(owner as u32, condition.unwrap_or_else(|| marker.truth()));
                 }
             }
         }
     }
 
-    /// Sets the bits: one call for each word.
-    fn set(&self, probe: LLVMValueRef, seen: Function, shown: Shown) {
+    /// Sets the bits, with one call per word.
+    fn set(&self, probe: LLVMValueRef, seen: Function, observations: Observations) {
         let b = self.tools.builder;
         let mut words: BTreeMap<u32, (u32, Vec<(LLVMValueRef, u32)>)> = BTreeMap::new();
-        for (owner, bits, condition) in shown.0 {
+        for (owner, bits, condition) in observations.0 {
             let (always, conditions) = words.entry(word(owner)).or_default();
             match condition {
                 None => *always |= bits << shift(owner),

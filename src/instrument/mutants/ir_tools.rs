@@ -1,4 +1,4 @@
-//! What all weavers of mutants build with: a builder, types, and surgery on blocks.
+//! Provides a builder, type helpers and block surgery for all weavers of mutants.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ use llvm_sys::prelude::*;
 
 use crate::kernel::ir::{self, Block, Inst};
 
-/// A builder with the module that it builds in.
+/// A builder and its module.
 pub(in crate::instrument) struct Tools {
     pub module: LLVMModuleRef,
     pub context: LLVMContextRef,
     pub builder: LLVMBuilderRef,
-    /// Blocks that were split, each with the block in which its beginning is now. See [`Tools::split`].
+    /// Blocks that were split, each with the block that now holds its beginning. See [`Tools::split`].
     heads: RefCell<HashMap<Block, Block>>,
 }
 
@@ -27,6 +27,7 @@ impl Drop for Tools {
 }
 
 impl Tools {
+    /// Creates a builder for the module.
     pub fn new(module: &Module<'_>) -> Tools {
         // SAFETY: the module and its context are alive as long as the weaver.
         unsafe {
@@ -37,27 +38,31 @@ impl Tools {
         }
     }
 
+    /// Positions the builder before an instruction.
     pub fn before(&self, inst: LLVMValueRef) {
         // SAFETY: alive and inside a block.
         unsafe { LLVMPositionBuilderBefore(self.builder, inst) };
     }
 
+    /// The type `i32`.
     pub fn int(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMInt32TypeInContext(self.context) }
     }
 
+    /// The type `i1`.
     pub fn bool(&self) -> LLVMTypeRef {
         // SAFETY: the context is alive.
         unsafe { LLVMInt1TypeInContext(self.context) }
     }
 
+    /// An `i32` constant.
     pub fn number(&self, n: u32) -> LLVMValueRef {
         // SAFETY: the type is alive.
         unsafe { LLVMConstInt(self.int(), u64::from(n), 0) }
     }
 
-    /// `value` in every lane, of a vector like `like`; `value` itself if that is no vector.
+    /// Broadcasts `value` to all lanes of a vector like `like`; returns `value` itself if that is not a vector.
     pub fn splat(&self, value: LLVMValueRef, like: LLVMTypeRef) -> LLVMValueRef {
         let Some(lanes) = lanes(like) else { return value };
         // SAFETY: alive; lane 0 exists in every vector.
@@ -74,7 +79,7 @@ impl Tools {
         }
     }
 
-    /// A `select`. A scalar condition is spread over the lanes of vectors: SPIR-V before 1.4 knows no other form.
+    /// Builds a `select`. A scalar condition is broadcast to the lanes of vectors: SPIR-V before 1.4 has no other form.
     pub fn select(&self, condition: LLVMValueRef, yes: LLVMValueRef, no: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; the two values have one type.
         unsafe {
@@ -84,7 +89,7 @@ impl Tools {
         }
     }
 
-    /// Whether any lane of a boolean (or vector of them) is true.
+    /// Returns whether any lane of a boolean vector is true; a scalar is returned unchanged.
     pub fn any(&self, value: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: alive; lanes are below the vector's length.
         unsafe {
@@ -94,13 +99,13 @@ impl Tools {
         }
     }
 
-    /// A new, empty block in front of `next`.
+    /// Inserts an empty block in front of `next`.
     pub fn block(&self, next: Block, name: &std::ffi::CStr) -> Block {
         // SAFETY: alive.
         Block(unsafe { LLVMInsertBasicBlockInContext(self.context, next.0, name.as_ptr()) })
     }
 
-    /// A new block in front of `next` that goes on to `to`. Returns it with its terminator.
+    /// Inserts a block in front of `next` that jumps to `to`. Returns it with its terminator.
     pub fn passing(&self, next: Block, to: Block, name: &std::ffi::CStr) -> (Block, LLVMValueRef) {
         let block = self.block(next, name);
         self.at_end(block);
@@ -108,7 +113,7 @@ impl Tools {
         (block, unsafe { LLVMBuildBr(self.builder, to.0) })
     }
 
-    /// Positions at the end of a block without a terminator. What is built there has no debug location.
+    /// Positions the builder at the end of a block without a terminator, without a debug location.
     pub fn at_end(&self, block: Block) {
         // SAFETY: alive.
         unsafe {
@@ -117,16 +122,15 @@ impl Tools {
         }
     }
 
-    /// A conditional branch at the end of a block without a terminator.
+    /// Ends a block without a terminator by a conditional branch.
     pub fn branch(&self, from: Block, condition: LLVMValueRef, yes: Block, no: Block) {
         self.at_end(from);
         // SAFETY: alive; the condition is a boolean that dominates the block's end.
         unsafe { LLVMBuildCondBr(self.builder, condition, yes.0, no.0) };
     }
 
-    /// Moves what stands before `inst` in its block into a new block, which takes the old one's place for all that lead
-    /// there, and which has no terminator yet. The old block keeps `inst` and what follows, so that `phi`s behind it stay
-    /// right.
+    /// Moves the instructions before `inst` into a new block, which takes over the old block's incoming edges and has
+    /// no terminator yet. The old block keeps `inst` and what follows, so that `phi`s in its successors stay valid.
     pub fn split(&self, inst: LLVMValueRef) -> Block {
         // SAFETY: alive. Users of a block are terminators; LLVM's replacement of all uses would change `phi`s behind the block
         // too. The builder has no debug location while it inserts what is moved: each instruction keeps its own.
@@ -151,16 +155,16 @@ impl Tools {
         }
     }
 
-    /// Where a block of the unchanged form begins by now.
+    /// Returns the block that now holds the beginning of a block of the unchanged form.
     pub fn head(&self, block: Block) -> Block {
         self.heads.borrow().get(&block).copied().unwrap_or(block)
     }
 
-    /// A `phi` at the start of `block`.
+    /// Builds a `phi` at the start of `block`.
     pub fn phi(&self, block: Block, ty: LLVMTypeRef, incoming: &[(LLVMValueRef, Block)]) -> LLVMValueRef {
         // SAFETY: alive; the caller names every predecessor.
         unsafe {
-            // In front of its debug records too, which no phi may have.
+            // In front of the block's debug records too: no record may precede a phi.
             LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(block.0));
             let phi = LLVMBuildPhi(self.builder, ty, c"".as_ptr());
             for (value, from) in incoming {
@@ -201,7 +205,7 @@ pub(super) fn phis(block: Block) -> Vec<LLVMValueRef> {
     all.take_while(|i| i.opcode() == llvm_sys::LLVMOpcode::LLVMPHI).map(|i| i.0).collect()
 }
 
-/// What a `phi` takes from a block.
+/// Returns the value that a `phi` takes from a predecessor.
 pub(in crate::instrument) fn incoming(phi: LLVMValueRef, from: Block) -> Option<LLVMValueRef> {
     // SAFETY: alive and a phi; indices are below the count.
     unsafe {
@@ -210,7 +214,7 @@ pub(in crate::instrument) fn incoming(phi: LLVMValueRef, from: Block) -> Option<
     }
 }
 
-/// Makes `users` use `new` instead of `old`.
+/// Replaces `old` by `new` in the operands of `users`.
 pub(super) fn replace_in(users: &[LLVMValueRef], old: LLVMValueRef, new: LLVMValueRef) {
     for user in users {
         // SAFETY: alive, users of `old`; indices are below the operand count; both values have one type.
@@ -234,38 +238,41 @@ pub(super) fn kind(ty: LLVMTypeRef) -> LLVMTypeKind {
     unsafe { LLVMGetTypeKind(ty) }
 }
 
-/// The number of a vector's lanes.
+/// The number of a vector's lanes; `None` for other types.
 pub(super) fn lanes(ty: LLVMTypeRef) -> Option<u32> {
     // SAFETY: alive; asked of vectors only.
     (kind(ty) == LLVMTypeKind::LLVMVectorTypeKind).then(|| unsafe { LLVMGetVectorSize(ty) })
 }
 
-/// The type of a vector's lanes; of others the type itself.
+/// The type of a vector's lanes; for other types the type itself.
 pub(super) fn element(ty: LLVMTypeRef) -> LLVMTypeRef {
     // SAFETY: alive; asked of vectors only.
     if lanes(ty).is_some() { unsafe { LLVMGetElementType(ty) } } else { ty }
 }
 
-/// `scalar`, in as many lanes as `like` has.
+/// A vector of `scalar` with as many lanes as `like`; `scalar` itself if `like` is not a vector.
 pub(super) fn shaped(scalar: LLVMTypeRef, like: LLVMTypeRef) -> LLVMTypeRef {
     // SAFETY: alive.
     lanes(like).map_or(scalar, |n| unsafe { LLVMVectorType(scalar, n) })
 }
 
+/// Returns whether a type is an integer or a vector of integers.
 pub(super) fn is_integer(ty: LLVMTypeRef) -> bool {
     kind(element(ty)) == LLVMTypeKind::LLVMIntegerTypeKind
 }
 
+/// Returns whether a type is half, float or double, or a vector of these.
 pub(super) fn is_float(ty: LLVMTypeRef) -> bool {
     use LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMHalfTypeKind};
     matches!(kind(element(ty)), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind)
 }
 
+/// Returns whether a type is a pointer or a vector of pointers.
 pub(super) fn is_pointer(ty: LLVMTypeRef) -> bool {
     kind(element(ty)) == LLVMTypeKind::LLVMPointerTypeKind
 }
 
-/// Bits of an integer or float (of a vector's lane).
+/// Width in bits of an integer or float (or of a vector's lane).
 pub(super) fn width(ty: LLVMTypeRef) -> u32 {
     let ty = element(ty);
     match kind(ty) {

@@ -1,4 +1,4 @@
-//! Weaving mutants: edits as plain data, and the passes that put them into a module.
+//! Weaves mutants: edits as plain data, and the passes that apply them to a module.
 
 pub mod edit;
 mod expr;

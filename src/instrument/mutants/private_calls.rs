@@ -1,5 +1,5 @@
-//! Calls with a pointer to a variable that has become private: memory intrinsics and builtins of the private address space,
-//! atomics by what they compute.
+//! Rewrites calls that get a pointer to a privatised variable: memory intrinsics and builtins to their versions for
+//! private pointers, atomics to plain code.
 
 use std::ffi::CString;
 
@@ -7,19 +7,19 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
-use super::privatise::{Pass, Refusal, Step};
+use super::privatise::{Pass, PassResult, Refusal};
 use crate::kernel::builtins::{self, Operation};
 use crate::kernel::ir::Inst;
 
-/// Builtins that OpenCL C has for private pointers too (6.12.2, 6.12.7).
-const ALIKE: &[&str] = &["vload", "vstore", "fract", "modf", "sincos", "frexp", "lgamma_r", "remquo"];
+/// Builtins that OpenCL C also has for private pointers (6.12.2, 6.12.7).
+const ALSO_FOR_PRIVATE: &[&str] = &["vload", "vstore", "fract", "modf", "sincos", "frexp", "lgamma_r", "remquo"];
 
-/// How a pointer to local memory begins in a mangled name.
+/// Prefix of a pointer to local memory in a mangled name.
 const LOCAL_POINTER: &str = "PU3AS3";
 
 impl Pass {
     /// All methods: the module is alive, and so is the call.
-    pub(super) unsafe fn call(&mut self, call: Inst) -> Step<()> {
+    pub(super) unsafe fn call(&mut self, call: Inst) -> PassResult<()> {
         let Some(callee) = call.callee() else { return Err(Refusal::Escapes("a call".into())) };
         // SAFETY: see above.
         unsafe {
@@ -33,16 +33,16 @@ impl Pass {
                 return Err(Refusal::AsyncCopy);
             }
             if let Some(operation) = builtins::operation(name) {
-                return self.plain(call, operation, name, params);
+                return self.non_atomic(call, operation, name, params);
             }
             if name == "atomic_init" {
                 return self.init(call);
             }
-            if !ALIKE.iter().any(|prefix| name.starts_with(prefix)) {
+            if !ALSO_FOR_PRIVATE.iter().any(|prefix| name.starts_with(prefix)) {
                 return Err(Refusal::Escapes(format!("`{name}`")));
             }
             let pointers = params.matches(LOCAL_POINTER).count();
-            let ours = call.operands().iter().filter(|operand| self.new.contains_key(operand)).count();
+            let ours = call.operands().iter().filter(|operand| self.private_pointers.contains_key(operand)).count();
             if ours != pointers {
                 return Err(Refusal::Mixed);
             }
@@ -50,8 +50,8 @@ impl Pass {
         }
     }
 
-    /// `llvm.memcpy` and its kin are declared again for the private address space.
-    unsafe fn intrinsic(&mut self, call: Inst, callee: &str) -> Step<()> {
+    /// Replaces `llvm.memcpy` and its relatives by declarations for the private address space.
+    unsafe fn intrinsic(&mut self, call: Inst, callee: &str) -> PassResult<()> {
         // SAFETY: see `call`; the overloaded types of these intrinsics are those of their first two or three arguments.
         unsafe {
             let operands = call.operands();
@@ -60,7 +60,7 @@ impl Pass {
                 Some("memset") => &[0, 2],
                 _ => return Err(Refusal::Escapes(format!("`{callee}`"))),
             };
-            let args: Vec<LLVMValueRef> = operands.iter().map(|o| *self.new.get(o).unwrap_or(o)).collect();
+            let args: Vec<LLVMValueRef> = operands.iter().map(|o| *self.private_pointers.get(o).unwrap_or(o)).collect();
             let mut types: Vec<LLVMTypeRef> = overloaded.iter().map(|i| LLVMTypeOf(args[*i])).collect();
             let id = LLVMGetIntrinsicID(LLVMGetCalledValue(call.0));
             let declared = LLVMGetIntrinsicDeclaration(self.module, id, types.as_mut_ptr(), types.len());
@@ -69,14 +69,14 @@ impl Pass {
         }
     }
 
-    /// Calls the function of that name with the private pointers.
-    unsafe fn replace(&mut self, call: Inst, name: &str) -> Step<()> {
+    /// Replaces the call by one of the named function, with private pointers.
+    unsafe fn replace(&mut self, call: Inst, name: &str) -> PassResult<()> {
         // SAFETY: see `call`; the last operand is the function called.
         unsafe {
             let mut args = call.operands();
             args.pop();
             for arg in &mut args {
-                *arg = *self.new.get(arg).unwrap_or(arg);
+                *arg = *self.private_pointers.get(arg).unwrap_or(arg);
             }
             let mut types: Vec<LLVMTypeRef> = args.iter().map(|arg| LLVMTypeOf(*arg)).collect();
             let ty = LLVMFunctionType(LLVMTypeOf(call.0), types.as_mut_ptr(), types.len() as u32, 0);
@@ -86,7 +86,7 @@ impl Pass {
                 function = LLVMAddFunction(self.module, name.as_ptr(), ty);
                 LLVMSetFunctionCallConv(function, LLVMGetInstructionCallConv(call.0));
             }
-            self.at(call.0);
+            self.position_before(call.0);
             let new = LLVMBuildCall2(self.builder, ty, function, args.as_mut_ptr(), args.len() as u32, c"".as_ptr());
             LLVMSetInstructionCallConv(new, LLVMGetFunctionCallConv(function));
             LLVMReplaceAllUsesWith(call.0, new);
@@ -95,21 +95,21 @@ impl Pass {
         }
     }
 
-    /// `atomic_init`: a store.
-    unsafe fn init(&mut self, call: Inst) -> Step<()> {
+    /// Replaces `atomic_init` by a store.
+    unsafe fn init(&mut self, call: Inst) -> PassResult<()> {
         // SAFETY: see `call`; the builtin has two arguments.
         unsafe {
             let operands = call.operands();
-            let Some(pointer) = self.new.get(&operands[0]).copied() else { return Err(Refusal::Mixed) };
-            self.at(call.0);
+            let Some(pointer) = self.private_pointers.get(&operands[0]).copied() else { return Err(Refusal::Mixed) };
+            self.position_before(call.0);
             LLVMBuildStore(self.builder, operands[1], pointer);
             LLVMInstructionEraseFromParent(call.0);
             Ok(())
         }
     }
 
-    /// What an atomic does, plainly: nobody else has this memory.
-    unsafe fn plain(&mut self, call: Inst, operation: Operation, name: &str, params: &str) -> Step<()> {
+    /// Replaces an atomic by plain code: no other work-item accesses this memory.
+    unsafe fn non_atomic(&mut self, call: Inst, operation: Operation, name: &str, params: &str) -> PassResult<()> {
         use LLVMOpcode::*;
         let refuse = || Refusal::Atomic(name.to_owned());
         let kind = builtins::pointee(params).ok_or_else(refuse)?;
@@ -117,14 +117,19 @@ impl Pass {
         // SAFETY: see `call`; the operands are those that the builtin of that name has.
         unsafe {
             let operands = call.operands();
-            let Some(pointer) = self.new.get(&operands[0]).copied() else { return Err(refuse()) };
-            // A pointer to the variable may only be what is operated on, or what is compared with.
+            let Some(pointer) = self.private_pointers.get(&operands[0]).copied() else { return Err(refuse()) };
+            // A pointer to the variable may only be the object of the operation, or the expected value
+            // of a compare-exchange.
             let expected = match operation {
-                Operation::CompareExchangeBool => Some(*self.new.get(&operands[1]).unwrap_or(&operands[1])),
-                _ if operands[1..].iter().any(|operand| self.new.contains_key(operand)) => return Err(refuse()),
+                Operation::CompareExchangeBool => {
+                    Some(*self.private_pointers.get(&operands[1]).unwrap_or(&operands[1]))
+                }
+                _ if operands[1..].iter().any(|operand| self.private_pointers.contains_key(operand)) => {
+                    return Err(refuse());
+                }
                 _ => None,
             };
-            self.at(call.0);
+            self.position_before(call.0);
             let b = self.builder;
             let empty = c"".as_ptr();
             let ty = match operation {
@@ -177,7 +182,7 @@ impl Pass {
                     let wanted = LLVMBuildLoad2(b, ty, expected, empty);
                     let same = LLVMBuildICmp(b, LLVMIntEQ, current, wanted, empty);
                     store(LLVMBuildSelect(b, same, operands[2], current, empty));
-                    // Where it is the same, what is stored is what was there.
+                    // If they are equal, this stores what was there already.
                     LLVMBuildStore(b, current, expected);
                     result = same;
                 }

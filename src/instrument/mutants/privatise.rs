@@ -1,8 +1,8 @@
-//! A `__local` variable becomes private: each work-item has a copy of its own, which begins as zero.
+//! Makes a `__local` variable private: each work-item gets a copy of its own, initially zero.
 //!
-//! Pointers carry their address space in their type, so every pointer that is computed from the variable is rebuilt, and
-//! every use of it that depends on the address space. Runs where everything is inlined and private variables are promoted.
-//! Where it refuses, the module is spoilt.
+//! The address space is part of a pointer's type, so every pointer that is computed from the variable is rebuilt, and
+//! so is every use that depends on the address space. Runs after everything is inlined and private variables are
+//! promoted. After a refusal the module is unusable.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -22,16 +22,16 @@ use crate::kernel::ir::{self, Function, Inst};
 const LOCAL: u32 = 3;
 const GENERIC: u32 = 4;
 
-/// Why a variable has to stay shared.
+/// The reason why a variable has to stay shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// An asynchronous copy, which a work-group does together, goes to or from it.
+    /// An asynchronous copy, a collective operation of the work-group, reads or writes it.
     AsyncCopy,
-    /// A pointer to it goes where it cannot be followed.
+    /// A pointer to it escapes the analysis.
     Escapes(String),
     /// A pointer may lead to it or to something else.
     Mixed,
-    /// An atomic on it that has no plain form.
+    /// It is the object of an atomic without a plain equivalent.
     Atomic(String),
 }
 
@@ -46,10 +46,11 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Makes `variable` of the kernel `entry` private. `bytes`: its size, for an argument that of the launch.
+/// Makes `variable` of the kernel `entry` private. `bytes` is its size; for an argument, the launch's.
 ///
 /// # Errors
-/// `Internal` if there is no such variable, or the result does not verify. Inside: why the variable has to stay shared.
+/// `Internal` if there is no such variable, or the result does not verify. The inner error is the reason why the
+/// variable has to stay shared.
 pub fn privatise(
     module: &Module<'_>,
     entry: &str,
@@ -78,7 +79,8 @@ pub fn privatise(
         let raw = module.as_mut_ptr();
         let context = LLVMGetModuleContext(raw);
         let builder = LLVMCreateBuilderInContext(context);
-        let mut pass = Pass { module: raw, context, builder, kernel, new: HashMap::new(), phis: Vec::new() };
+        let mut pass =
+            Pass { module: raw, context, builder, kernel, private_pointers: HashMap::new(), phis: Vec::new() };
         let done = pass.run(root, bytes);
         LLVMDisposeBuilder(builder);
         done
@@ -90,18 +92,20 @@ pub fn privatise(
     Ok(Ok(()))
 }
 
+/// The state of privatising one variable.
 pub(super) struct Pass {
     pub(super) module: LLVMModuleRef,
     pub(super) context: LLVMContextRef,
     pub(super) builder: LLVMBuilderRef,
     kernel: Function,
-    /// Private pointers by the local ones.
-    pub(super) new: HashMap<LLVMValueRef, LLVMValueRef>,
-    /// Local phis whose private ones have nothing coming in yet.
+    /// Private pointers by the local pointers that they replace.
+    pub(super) private_pointers: HashMap<LLVMValueRef, LLVMValueRef>,
+    /// Local phis whose private counterparts have no incoming values yet.
     phis: Vec<LLVMValueRef>,
 }
 
-pub(super) type Step<T> = std::result::Result<T, Refusal>;
+/// The result of a step of the pass.
+pub(super) type PassResult<T> = std::result::Result<T, Refusal>;
 
 /// The address space of a pointer.
 unsafe fn space(value: LLVMValueRef) -> Option<u32> {
@@ -114,18 +118,18 @@ unsafe fn space(value: LLVMValueRef) -> Option<u32> {
 
 /// All methods: the module is alive, and so are the values given.
 impl Pass {
-    unsafe fn run(&mut self, root: LLVMValueRef, bytes: u64) -> Step<()> {
+    unsafe fn run(&mut self, root: LLVMValueRef, bytes: u64) -> PassResult<()> {
         // SAFETY: see the impl.
         unsafe {
             let is_global = !LLVMIsAGlobalVariable(root).is_null();
-            let spelt = if is_global { self.spell_out(root)? } else { Vec::new() };
-            let derived = self.derived(root, spelt)?;
+            let frozen = if is_global { self.materialise_constants(root)? } else { Vec::new() };
+            let derived = self.derived(root, frozen)?;
             let ty = match is_global {
                 true => LLVMGlobalGetValueType(root),
                 false => self.array_for(&derived, bytes),
             };
             let private = self.variable(ty);
-            self.new.insert(root, private);
+            self.private_pointers.insert(root, private);
             for pointer in &derived {
                 self.private(*pointer)?;
             }
@@ -137,7 +141,7 @@ impl Pass {
                     }
                 }
             }
-            // What is left uses each other only.
+            // The remaining local pointers are only used by each other.
             for old in derived.iter().filter(|old| **old != root) {
                 LLVMReplaceAllUsesWith(*old, LLVMGetPoison(LLVMTypeOf(*old)));
             }
@@ -151,9 +155,9 @@ impl Pass {
         }
     }
 
-    /// Gives instructions that use constant expressions of the variable instructions instead: local pointers stay
-    /// constants within a `freeze`, which is returned.
-    unsafe fn spell_out(&mut self, root: LLVMValueRef) -> Step<Vec<LLVMValueRef>> {
+    /// Replaces constant expressions of the variable in operands by instructions. Local pointers stay constants wrapped
+    /// in a `freeze`; these are returned.
+    unsafe fn materialise_constants(&mut self, root: LLVMValueRef) -> PassResult<Vec<LLVMValueRef>> {
         // SAFETY: see the impl; instructions are listed before any is inserted.
         unsafe {
             let mut work = vec![root];
@@ -173,7 +177,7 @@ impl Pass {
             }
             let mut frozen = Vec::new();
             for inst in self.kernel.blocks().into_iter().flat_map(ir::Block::instructions).collect::<Vec<_>>() {
-                // Of phis: several ways may come from one block, and must bring the same.
+                // For phis: several edges may come from one block, and their values must be the same.
                 let mut built: HashMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> = HashMap::new();
                 for (i, operand) in inst.operands().into_iter().enumerate() {
                     if !constants.contains(&operand) {
@@ -188,7 +192,7 @@ impl Pass {
                     };
                     let value = match built.get(&(block, operand)) {
                         Some(value) => *value,
-                        None => self.instruction_of(operand, before, &mut frozen)?,
+                        None => self.materialise(operand, before, &mut frozen)?,
                     };
                     built.insert((block, operand), value);
                     LLVMSetOperand(inst.0, i as u32, value);
@@ -198,22 +202,22 @@ impl Pass {
         }
     }
 
-    unsafe fn instruction_of(
+    unsafe fn materialise(
         &mut self,
         constant: LLVMValueRef,
         before: LLVMValueRef,
         frozen: &mut Vec<LLVMValueRef>,
-    ) -> Step<LLVMValueRef> {
+    ) -> PassResult<LLVMValueRef> {
         // SAFETY: see the impl; casts have one operand, and address computations at least one.
         unsafe {
             if space(constant) == Some(LOCAL) {
-                self.at(before);
+                self.position_before(before);
                 let freeze = LLVMBuildFreeze(self.builder, constant, c"".as_ptr());
                 frozen.push(freeze);
                 return Ok(freeze);
             }
-            let base = self.instruction_of(LLVMGetOperand(constant, 0), before, frozen)?;
-            self.at(before);
+            let base = self.materialise(LLVMGetOperand(constant, 0), before, frozen)?;
+            self.position_before(before);
             match LLVMGetConstOpcode(constant) {
                 LLVMOpcode::LLVMGetElementPtr => Ok(self.gep(constant, base)),
                 opcode @ (LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMPtrToInt) => {
@@ -224,10 +228,10 @@ impl Pass {
         }
     }
 
-    /// All local pointers that are computed from the variable, itself first.
-    unsafe fn derived(&self, root: LLVMValueRef, spelt: Vec<LLVMValueRef>) -> Step<Vec<LLVMValueRef>> {
+    /// Returns all local pointers that are computed from the variable, beginning with the variable.
+    unsafe fn derived(&self, root: LLVMValueRef, frozen: Vec<LLVMValueRef>) -> PassResult<Vec<LLVMValueRef>> {
         let mut all = vec![root];
-        all.extend(spelt);
+        all.extend(frozen);
         let mut next = 0;
         // SAFETY: see the impl.
         unsafe {
@@ -246,7 +250,7 @@ impl Pass {
         Ok(all)
     }
 
-    /// For the memory of an argument: an array of what is accessed in it.
+    /// Type of the memory of an argument: an array of the type that is accessed in it.
     unsafe fn array_for(&self, derived: &[LLVMValueRef], bytes: u64) -> LLVMTypeRef {
         // SAFETY: see the impl.
         unsafe {
@@ -266,7 +270,8 @@ impl Pass {
         }
     }
 
-    /// The private variable, zero in the beginning: what would be read of others' values is then the same in every run.
+    /// Creates the private variable, initially zero: reads of values that other items wrote then give the same
+    /// in every run.
     unsafe fn variable(&self, ty: LLVMTypeRef) -> LLVMValueRef {
         // SAFETY: see the impl; the kernel has a body.
         unsafe {
@@ -275,7 +280,7 @@ impl Pass {
             LLVMPositionBuilderBefore(self.builder, first);
             LLVMSetCurrentDebugLocation2(self.builder, std::ptr::null_mut());
             let variable = LLVMBuildAlloca(self.builder, ty, c"private".as_ptr());
-            // As aligned as vectors of sixteen may ask for.
+            // 16 bytes, for accesses as vectors.
             LLVMSetAlignment(variable, 16);
             let code = entry.instructions().into_iter().find(|inst| inst.opcode() != LLVMOpcode::LLVMAlloca);
             LLVMPositionBuilderBefore(self.builder, code.unwrap_or_else(|| entry.terminator()).0);
@@ -285,8 +290,8 @@ impl Pass {
         }
     }
 
-    /// Builds in front of an instruction, with its debug location.
-    pub(super) unsafe fn at(&self, before: LLVMValueRef) {
+    /// Positions the builder in front of an instruction, with its debug location.
+    pub(super) unsafe fn position_before(&self, before: LLVMValueRef) {
         // SAFETY: see the impl.
         unsafe {
             LLVMPositionBuilderBefore(self.builder, before);
@@ -295,7 +300,7 @@ impl Pass {
         }
     }
 
-    /// The same address computation from another base.
+    /// Builds the same address computation on another base.
     unsafe fn gep(&self, old: LLVMValueRef, base: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: see the impl; operands are below their count.
         unsafe {
@@ -310,16 +315,16 @@ impl Pass {
         }
     }
 
-    /// The private pointer for a local one.
-    unsafe fn private(&mut self, old: LLVMValueRef) -> Step<LLVMValueRef> {
+    /// Returns the private pointer for a local one.
+    unsafe fn private(&mut self, old: LLVMValueRef) -> PassResult<LLVMValueRef> {
         // SAFETY: see the impl. Pointers that depend on each other do so through a phi, which is entered first.
         unsafe {
-            if let Some(new) = self.new.get(&old) {
+            if let Some(new) = self.private_pointers.get(&old) {
                 return Ok(*new);
             }
             let ty = LLVMPointerTypeInContext(self.context, 0);
             if !LLVMIsAConstantExpr(old).is_null() {
-                // Within the instruction at which the builder stands.
+                // In front of the instruction at which the builder is positioned.
                 let base = self.private(LLVMGetOperand(old, 0))?;
                 return match LLVMGetConstOpcode(old) {
                     LLVMOpcode::LLVMGetElementPtr => Ok(self.gep(old, base)),
@@ -345,33 +350,33 @@ impl Pass {
                 }
                 LLVMOpcode::LLVMGetElementPtr => {
                     let base = self.private(LLVMGetOperand(old, 0))?;
-                    self.at(old);
+                    self.position_before(old);
                     self.gep(old, base)
                 }
                 LLVMOpcode::LLVMSelect => {
                     let (yes, no) = (self.private(LLVMGetOperand(old, 1))?, self.private(LLVMGetOperand(old, 2))?);
-                    self.at(old);
+                    self.position_before(old);
                     LLVMBuildSelect(self.builder, LLVMGetOperand(old, 0), yes, no, c"".as_ptr())
                 }
                 LLVMOpcode::LLVMFreeze => {
-                    self.at(old);
+                    self.position_before(old);
                     self.private(LLVMGetOperand(old, 0))?
                 }
                 _ => return Err(Refusal::Mixed),
             };
-            self.new.insert(old, new);
+            self.private_pointers.insert(old, new);
             Ok(new)
         }
     }
 
-    unsafe fn complete_phis(&mut self) -> Step<()> {
+    unsafe fn complete_phis(&mut self) -> PassResult<()> {
         // SAFETY: see the impl; indices are below the count of what comes in.
         unsafe {
             while let Some(old) = self.phis.pop() {
-                let new = self.new[&old];
+                let new = self.private_pointers[&old];
                 for i in 0..LLVMCountIncoming(old) {
                     let (value, block) = (LLVMGetIncomingValue(old, i), LLVMGetIncomingBlock(old, i));
-                    self.at(LLVMGetBasicBlockTerminator(block));
+                    self.position_before(LLVMGetBasicBlockTerminator(block));
                     let (mut value, mut block) = (self.private(value)?, block);
                     LLVMAddIncoming(new, &mut value, &mut block, 1);
                 }
@@ -380,11 +385,11 @@ impl Pass {
         }
     }
 
-    /// Gives a user that is no local pointer itself the private one.
-    unsafe fn redirect(&mut self, user: LLVMValueRef) -> Step<()> {
+    /// Makes a user that is not itself a local pointer use the private pointer.
+    unsafe fn redirect(&mut self, user: LLVMValueRef) -> PassResult<()> {
         // SAFETY: see the impl; each operand position is one that the instruction has.
         unsafe {
-            let private = |pass: &Pass, i: u32| pass.new.get(&LLVMGetOperand(user, i)).copied();
+            let private = |pass: &Pass, i: u32| pass.private_pointers.get(&LLVMGetOperand(user, i)).copied();
             match LLVMGetInstructionOpcode(user) {
                 LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMPtrToInt => {
                     if let Some(new) = private(self, 0) {
@@ -400,7 +405,8 @@ impl Pass {
                     }
                 }
                 LLVMOpcode::LLVMICmp => {
-                    // Of two pointers to the variable both have been given already when the second one's users are.
+                    // If both are pointers to the variable, both are already replaced when the users of the second one
+                    // are visited.
                     for i in (0..2).filter(|i| space(LLVMGetOperand(user, *i)) == Some(LOCAL)) {
                         let new = self.private(LLVMGetOperand(user, i))?;
                         LLVMSetOperand(user, i, new);
@@ -417,8 +423,8 @@ impl Pass {
         }
     }
 
-    /// A cast to the generic address space, from which all goes on as before; atomics must not follow.
-    unsafe fn cast(&mut self, old: LLVMValueRef, base: Option<LLVMValueRef>) -> Step<()> {
+    /// Rebuilds a cast to the generic address space, whose users stay as they are; they must not include atomics.
+    unsafe fn cast(&mut self, old: LLVMValueRef, base: Option<LLVMValueRef>) -> PassResult<()> {
         // SAFETY: see the impl.
         unsafe {
             let Some(base) = base.filter(|_| space(old) == Some(GENERIC)) else {
@@ -438,7 +444,7 @@ impl Pass {
                     }
                 }
             }
-            self.at(old);
+            self.position_before(old);
             let new = LLVMBuildAddrSpaceCast(self.builder, base, LLVMTypeOf(old), c"".as_ptr());
             LLVMReplaceAllUsesWith(old, new);
             LLVMInstructionEraseFromParent(old);
@@ -447,13 +453,13 @@ impl Pass {
     }
 }
 
-/// Instructions among the users.
+/// The users that are instructions.
 unsafe fn instruction_users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: the caller's value is alive.
     unsafe { ir::users(value).into_iter().filter(|user| !LLVMIsAInstruction(*user).is_null()).collect() }
 }
 
-/// The base name of a builtin.
+/// The unmangled name of a builtin.
 fn base_name(callee: &str) -> Option<&str> {
     builtins::demangle(callee).map(|(name, _)| name)
 }

@@ -1,4 +1,5 @@
-//! From edits to what happens at each instruction and edge: positions become handles before anything is inserted.
+//! Resolves the positions in edits to LLVM handles, and groups the edits by instruction and edge, before
+//! anything is inserted.
 
 use std::collections::BTreeMap;
 
@@ -11,50 +12,52 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
 
-/// One expression or action with its edit: `owner` is the edit's position in the caller's list.
-pub(super) struct Of<'e, T> {
+/// The part of an edit that applies at one place; `owner` is the edit's index in the caller's list.
+pub(super) struct Change<'e, T> {
     pub owner: usize,
-    pub what: &'e T,
+    pub edit: &'e T,
 }
 
-/// All that edits do at one instruction, in the order of the edits.
-pub(super) struct Changes<'e> {
+/// All changes at one instruction, in the order of the edits.
+pub(super) struct InstructionChanges<'e> {
     pub inst: LLVMValueRef,
-    pub operands: BTreeMap<u32, Vec<Of<'e, Expr>>>,
-    pub result: Vec<Of<'e, Expr>>,
-    pub instead: Vec<Of<'e, Action>>,
+    pub operands: BTreeMap<u32, Vec<Change<'e, Expr>>>,
+    pub result: Vec<Change<'e, Expr>>,
+    pub instead: Vec<Change<'e, Action>>,
 }
 
 /// All changes of one edge.
 pub(super) struct EdgeChanges<'e> {
-    /// The block's terminator, and the position among its successors.
+    /// The terminator of the source block.
     pub terminator: LLVMValueRef,
     pub successor: u32,
     /// Each with the block that the edge leads to instead.
-    pub changes: Vec<(Of<'e, EdgeChange>, Block)>,
+    pub changes: Vec<(Change<'e, EdgeChange>, Block)>,
 }
 
-/// Edits, by function and place.
+/// Edits by function and place.
 pub(super) struct Resolved<'e> {
     pub functions: Vec<Function>,
     /// By function, then in the order of the code.
-    pub changes: BTreeMap<Place, Changes<'e>>,
+    pub changes: BTreeMap<Place, InstructionChanges<'e>>,
     /// By function, block and successor.
     pub edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
 }
 
 struct Resolver<'e> {
     blocks: Vec<Vec<Block>>,
-    /// Instructions of blocks, as far as asked for.
+    /// Instructions of the blocks requested so far.
     instructions: BTreeMap<(usize, usize), Vec<ir::Inst>>,
-    changes: BTreeMap<Place, Changes<'e>>,
+    changes: BTreeMap<Place, InstructionChanges<'e>>,
     edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
 }
 
-fn gone(place: &Place) -> Error {
+fn missing_place(place: &Place) -> Error {
     Error::internal(format!("an edit's place is not in the module: {place:?}"))
 }
 
+/// Resolves `edits` against the functions of `sites`.
+///
 /// # Errors
 /// `Internal` if a place or block is not in the module, or an edit cannot be woven.
 pub(super) fn resolve<'e>(
@@ -89,15 +92,15 @@ impl<'e> Resolver<'e> {
                 for slot in at {
                     let changes = self.at(&slot.place())?;
                     match slot {
-                        Slot::Result(_) => changes.result.push(Of { owner, what: by }),
+                        Slot::Result(_) => changes.result.push(Change { owner, edit: by }),
                         Slot::Operand(place, i) => {
                             let inst = ir::Inst(changes.inst);
                             // SAFETY: alive.
                             let count = unsafe { llvm_sys::core::LLVMGetNumOperands(changes.inst) };
                             if inst.opcode() == LLVMOpcode::LLVMPHI || i64::from(*i) >= i64::from(count) {
-                                return Err(gone(place));
+                                return Err(missing_place(place));
                             }
-                            changes.operands.entry(*i).or_default().push(Of { owner, what: by });
+                            changes.operands.entry(*i).or_default().push(Change { owner, edit: by });
                         }
                     }
                 }
@@ -109,7 +112,7 @@ impl<'e> Resolver<'e> {
                     if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMStore) {
                         return Err(Error::internal(format!("only calls and stores can be replaced: {place:?}")));
                     }
-                    changes.instead.push(Of { owner, what: by });
+                    changes.instead.push(Change { owner, edit: by });
                 }
             }
             Edit::Redirect { edges } => {
@@ -130,11 +133,12 @@ impl<'e> Resolver<'e> {
         Ok(())
     }
 
-    fn at(&mut self, place: &Place) -> Result<&mut Changes<'e>> {
-        let block = self.blocks.get(place.function).and_then(|f| f.get(place.block)).ok_or_else(|| gone(place))?;
+    fn at(&mut self, place: &Place) -> Result<&mut InstructionChanges<'e>> {
+        let block =
+            self.blocks.get(place.function).and_then(|f| f.get(place.block)).ok_or_else(|| missing_place(place))?;
         let all = self.instructions.entry((place.function, place.block)).or_insert_with(|| block.instructions());
-        let inst = all.get(place.instruction).ok_or_else(|| gone(place))?.0;
-        Ok(self.changes.entry(*place).or_insert_with(|| Changes {
+        let inst = all.get(place.instruction).ok_or_else(|| missing_place(place))?.0;
+        Ok(self.changes.entry(*place).or_insert_with(|| InstructionChanges {
             inst,
             operands: BTreeMap::new(),
             result: Vec::new(),
@@ -157,7 +161,7 @@ impl<'e> Resolver<'e> {
             successor,
             changes: Vec::new(),
         });
-        changes.changes.push((Of { owner, what: edge }, to));
+        changes.changes.push((Change { owner, edit: edge }, to));
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Many mutants in one module, each behind its number (mutant schemata; Untch, Offutt, Harrold: Mutation analysis using
-//! mutant schemata, ISSTA 1993).
+//! Weaves many mutants into one module, each selected by its number (mutant schemata; Untch, Offutt, Harrold: Mutation
+//! analysis using mutant schemata, ISSTA 1993).
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use super::edit::{Edit, Place};
 use super::ir_tools::Tools;
 use super::resolve::resolve;
 use super::thread_arguments;
-use super::weaver::{Force, Form, Weaver};
+use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 
-/// Weaves `mutants`, each with its number (from 1 on), into the canonical form that `sites` were read from. The kernel gets
-/// one more, last argument: `global uint *`, the probe buffer. Which mutant is in force is the word
-/// [`slot::MUTANT`](crate::instrument::layout::slot::MUTANT) of the run's slot, which the declared `__kassay_slot` finds;
-/// 0: none. With `pairs` the word `SECOND` is another one.
+/// Weaves `mutants`, each with its number (from 1), into the canonical form that `sites` were read from. The kernel
+/// gets an additional last argument, the probe buffer (`global uint *`). The word
+/// [`slot::MUTANT`](crate::instrument::layout::slot::MUTANT) of the run's slot, which is located by the declared
+/// function `__kassay_slot`, selects the active mutant; 0: none. With `pairs`, the word `SECOND` selects another one.
 ///
 /// # Errors
 /// `Internal` if an edit does not fit the module or needs one of its own, or the woven module does not verify.
@@ -26,10 +26,10 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs
     weave_as(module, sites, mutants, pairs, Form::Branch)
 }
 
-/// As [`weave`], with the form of choices between values given.
+/// As [`weave`], with a given form of choosing between values.
 ///
 /// # Errors
-/// As of [`weave`].
+/// Those of [`weave`].
 pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs: bool, form: Form) -> Result<()> {
     if let Some((number, _)) = mutants.iter().find(|(_, edit)| !edit.is_woven()) {
         return Err(Error::internal(format!("mutant {number} cannot share a module with others")));
@@ -40,11 +40,12 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     let own = |f: usize| own.contains(&f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let tools = Tools::new(module);
-    let forces: Vec<Force> = mutants.iter().map(|(number, _)| Force::Number(*number)).collect();
-    // Calls that give numbers on become other instructions, so this comes last; until then others stand for the numbers.
+    let activations: Vec<Activation> = mutants.iter().map(|(number, _)| Activation::Number(*number)).collect();
+    // Passing numbers to helpers replaces call instructions, so it is done last; until then, stand-ins take the place
+    // of the numbers.
     let stand_ins: Vec<_> = resolved.functions.iter().map(|f| thread_arguments::stand_in(&tools, *f, pairs)).collect();
     for (f, stand_in) in stand_ins.iter().enumerate() {
-        let weaver = Weaver { tools: &tools, forces: &forces, numbers: Some(*stand_in), form };
+        let weaver = Weaver { tools: &tools, activations: &activations, numbers: Some(*stand_in), form };
         let begin = |function| Place { function, block: 0, instruction: 0 };
         for changes in resolved.changes.range(begin(f)..begin(f + 1)).map(|(_, changes)| changes) {
             weaver.instruction(changes)?;

@@ -1,17 +1,17 @@
-//! Mutants that are always in force: modules of their own.
+//! Applies mutants unconditionally, in modules of their own.
 
 use inkwell::module::Module;
 
 use super::edit::Edit;
 use super::ir_tools::Tools;
 use super::resolve::resolve;
-use super::weaver::{Force, Form, Weaver};
+use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 
-/// Makes `edit` in the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
+/// Applies `edit` to the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
 ///
 /// # Errors
 /// `Internal` if the edit does not fit the module, or needs a pass of its own ([`Edit::Privatise`]).
@@ -19,15 +19,15 @@ pub fn apply(module: &Module<'_>, sites: &Sites, edit: &Edit) -> Result<()> {
     apply_all(module, sites, &[edit])
 }
 
-/// Makes several edits at once; where two replace the same value or action, the later one counts.
+/// Applies several edits at once; where two replace the same value or action, the later one takes effect.
 ///
 /// # Errors
-/// As of [`apply`].
+/// Those of [`apply`].
 pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<()> {
     let resolved = resolve(module, sites, edits.iter().copied())?;
     let tools = Tools::new(module);
-    let forces = vec![Force::Always; edits.len()];
-    let weaver = Weaver { tools: &tools, forces: &forces, numbers: None, form: Form::Branch };
+    let activations = vec![Activation::Always; edits.len()];
+    let weaver = Weaver { tools: &tools, activations: &activations, numbers: None, form: Form::Branch };
     for changes in resolved.changes.values() {
         weaver.instruction(changes)?;
     }

@@ -1,4 +1,5 @@
-//! Giving functions of the kernel what their woven code needs: the probe buffer, or the numbers in force.
+//! Passes to the functions of a kernel what their woven code needs: the probe buffer, or the numbers of
+//! the active mutants.
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -12,11 +13,11 @@ use crate::instrument::layout::slot;
 use crate::kernel::ir::{self, Function};
 use crate::kernel::parameters;
 
-/// The function that finds the words of the run's slot in the probe buffer; declared by the weavers, defined by whoever
-/// decides how many slots a launch has.
+/// The function that returns the words of the run's slot in the probe buffer. The weavers declare it;
+/// [`crate::instrument::ids`] defines it, depending on how many slots a launch has.
 pub(super) const SLOT: &std::ffi::CStr = c"__kassay_slot";
 
-/// Which functions hold woven code, themselves (`own`) or in what they call; the kernel always counts.
+/// Returns which functions contain woven code, directly (`own`) or in what they call; the kernel always counts.
 ///
 /// # Errors
 /// `Internal` if one of them cannot get another argument because its address is taken.
@@ -51,18 +52,18 @@ pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -
     }
 }
 
-/// What the kernel gives on to its helpers.
-type OfKernel<'a> = dyn Fn(LLVMValueRef) -> LLVMValueRef + 'a;
+/// Computes the value that the kernel passes to its helpers from the kernel's new argument.
+type KernelValue<'a> = dyn Fn(LLVMValueRef) -> LLVMValueRef + 'a;
 
-/// Appends an argument to all functions that need it: to the kernel one of type `kernel_type`, to helpers one of type
-/// `ty`, which `given` makes of the kernel's. Returns, by function, what the helpers' is there; `functions` are
-/// replaced by the new ones.
+/// Appends an argument to all functions that need it: one of type `kernel.0` to the kernel (none if absent), one of
+/// type `ty` to helpers, whose value in the kernel `kernel.1` computes. Returns the helpers' value by function;
+/// `functions` are replaced by the new ones.
 fn append(
     functions: &mut [Function],
     needs: &[bool],
     ty: LLVMTypeRef,
     name: &str,
-    kernel: (Option<LLVMTypeRef>, &OfKernel<'_>),
+    kernel: (Option<LLVMTypeRef>, &KernelValue<'_>),
 ) -> Vec<Option<LLVMValueRef>> {
     let mut calls = Vec::new();
     let mut values = vec![None; functions.len()];
@@ -76,7 +77,7 @@ fn append(
             _ => ty,
         };
         let old = functions[f];
-        let (new, of_old) = parameters::append(old, ty, if f == 0 { "kassay_probe" } else { name });
+        let (new, old_calls) = parameters::append(old, ty, if f == 0 { "kassay_probe" } else { name });
         functions[f] = new;
         // SAFETY: alive; the last parameter is the one just added.
         let last = unsafe { LLVMGetLastParam(new.0) };
@@ -86,13 +87,13 @@ fn append(
         } else {
             values[f] = Some(last);
         }
-        calls.push((old, new, of_old));
+        calls.push((old, new, old_calls));
     }
-    for (old, new, of_old) in calls {
-        for call in of_old {
+    for (old, new, old_calls) in calls {
+        for call in old_calls {
             // SAFETY: alive; a user of a function that is only called is a call.
             let caller = Function(unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) });
-            // All callers of what needs it need it too, or are not reached from the kernel, and then not in the list.
+            // A caller either needs the value too, or is not reachable from the kernel and therefore not in the list.
             if let Some(value) = functions.iter().position(|f| *f == caller).and_then(|f| values[f]) {
                 parameters::call_with(call, new, value);
             }
@@ -108,14 +109,14 @@ fn global_pointer(tools: &Tools) -> LLVMTypeRef {
     unsafe { LLVMPointerTypeInContext(tools.context, 1) }
 }
 
-/// Gives the kernel the probe buffer as its last argument, and helpers that need it the same.
+/// Gives the kernel and the helpers that need it the probe buffer as their last argument.
 pub(super) fn probe(tools: &Tools, functions: &mut [Function], needs: &[bool]) -> Vec<Option<LLVMValueRef>> {
     let ty = global_pointer(tools);
     append(functions, needs, ty, "kassay_probe", (Some(ty), &|probe| probe))
 }
 
-/// Gives the kernel the probe buffer as its last argument, and helpers that need it the numbers in force, which the kernel
-/// reads once, at its start, from the words of its slot. Returns them by function.
+/// Gives the kernel the probe buffer as its last argument, and the helpers that need them the numbers of the active
+/// mutants, which the kernel loads once, at its start, from the words of its slot. Returns the numbers by function.
 pub(super) fn numbers(tools: &Tools, functions: &mut [Function], needs: &[bool], pairs: bool) -> Vec<Option<Numbers>> {
     let read = |slot: LLVMValueRef, word: u32| {
         let mut index = [tools.number(word)];
@@ -163,7 +164,7 @@ pub(super) fn numbers(tools: &Tools, functions: &mut [Function], needs: &[bool],
     first.into_iter().enumerate().map(numbers).collect()
 }
 
-/// Stands for the numbers in force in `function` until [`settle`]: instructions at its start.
+/// Inserts stand-ins for the active numbers at the start of `function`, which [`settle`] replaces.
 pub(super) fn stand_in(tools: &Tools, function: Function, pairs: bool) -> Numbers {
     // SAFETY: alive; the entry block has a terminator. A `freeze` is never folded.
     unsafe {
@@ -173,7 +174,7 @@ pub(super) fn stand_in(tools: &Tools, function: Function, pairs: bool) -> Number
     }
 }
 
-/// Puts the numbers in the place of what stands for them.
+/// Replaces the stand-ins by the numbers.
 pub(super) fn settle(stand_in: Numbers, numbers: Option<Numbers>) {
     settle_one(stand_in.first, numbers.map(|n| n.first));
     if let Some(second) = stand_in.second {
@@ -181,7 +182,7 @@ pub(super) fn settle(stand_in: Numbers, numbers: Option<Numbers>) {
     }
 }
 
-/// Stands for the probe buffer in `function` until [`settle_one`].
+/// Inserts a stand-in for the probe buffer in `function`, which [`settle_one`] replaces.
 pub(super) fn stand_in_probe(tools: &Tools, function: Function) -> LLVMValueRef {
     // SAFETY: as of `stand_in`.
     unsafe {
@@ -190,7 +191,7 @@ pub(super) fn stand_in_probe(tools: &Tools, function: Function) -> LLVMValueRef 
     }
 }
 
-/// Puts a value in the place of what stands for it.
+/// Replaces a stand-in by a value.
 pub(super) fn settle_one(stand_in: LLVMValueRef, value: Option<LLVMValueRef>) {
     // SAFETY: alive; both are of one type and function, and the value stands before all uses. A function that gets no
     // value holds nothing woven.

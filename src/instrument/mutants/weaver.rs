@@ -1,34 +1,34 @@
-//! Putting edits into the code, each in force always or behind its number. `schemata` and `alone` share it.
+//! Applies edits to the code, each active always or selected by its number. Shared by `schemata` and `single`.
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 
 use super::edit::{Action, EdgeChange, Expr};
-use super::expr::{At, Hazard};
+use super::expr::{ExprContext, Hazard};
 use super::ir_tools::{self, Tools, type_of};
-use super::resolve::{Changes, EdgeChanges, Of};
+use super::resolve::{Change, EdgeChanges, InstructionChanges};
 use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Inst, is_bool};
 
-/// When an edit acts.
+/// When an edit is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Force {
+pub(super) enum Activation {
     Always,
-    /// When the number in force is this one.
+    /// When this number is active.
     Number(u32),
 }
 
-/// How a replaced value is chosen among the original and its alternatives.
+/// The code that chooses a value from the original and its alternatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// A branch that is taken when the number is one of those at this place guards the alternatives.
+    /// The alternatives are guarded by a branch that is taken when a number at this place is active.
     Branch,
     /// The alternatives are always computed.
     Select,
 }
 
-/// The numbers in force, as values of the function at hand.
+/// The active numbers, as values of the current function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
     pub first: LLVMValueRef,
@@ -36,23 +36,23 @@ pub(super) struct Numbers {
     pub second: Option<LLVMValueRef>,
 }
 
-/// What weaving one function needs.
+/// The state for weaving one function.
 pub(super) struct Weaver<'t> {
     pub tools: &'t Tools,
     /// By owner.
-    pub forces: &'t [Force],
-    /// `None` where everything acts always.
+    pub activations: &'t [Activation],
+    /// `None` if everything is always active.
     pub numbers: Option<Numbers>,
     pub form: Form,
 }
 
 impl Weaver<'_> {
-    fn force<T>(&self, of: &Of<'_, T>) -> Force {
-        self.forces[of.owner]
+    fn activation<T>(&self, change: &Change<'_, T>) -> Activation {
+        self.activations[change.owner]
     }
 
-    /// Whether a number from `low` to `high` is in force, at the builder's place.
-    fn within(&self, low: u32, high: u32) -> LLVMValueRef {
+    /// Builds the test whether a number from `low` to `high` is active, at the builder's position.
+    fn is_number_within(&self, low: u32, high: u32) -> LLVMValueRef {
         let b = self.tools.builder;
         // SAFETY: alive; all are 32-bit integers.
         let one = |number: LLVMValueRef| unsafe {
@@ -75,30 +75,30 @@ impl Weaver<'_> {
         }
     }
 
-    /// Whether an edit is in force, at the builder's place.
-    fn in_force(&self, force: Force) -> LLVMValueRef {
-        match force {
+    /// Builds the test whether an edit is active, at the builder's position.
+    fn is_active(&self, activation: Activation) -> LLVMValueRef {
+        match activation {
             // SAFETY: alive.
-            Force::Always => unsafe { LLVMConstInt(self.tools.bool(), 1, 0) },
-            Force::Number(n) => self.within(n, n),
+            Activation::Always => unsafe { LLVMConstInt(self.tools.bool(), 1, 0) },
+            Activation::Number(n) => self.is_number_within(n, n),
         }
     }
 
-    /// All changes at one instruction. Instructions of a block must be woven in their order.
+    /// Applies all changes at one instruction. The instructions of a block must be woven in their order.
     ///
     /// # Errors
     /// `Internal` if an edit does not fit its place.
-    pub fn instruction(&self, changes: &Changes<'_>) -> Result<()> {
+    pub fn instruction(&self, changes: &InstructionChanges<'_>) -> Result<()> {
         let inst = changes.inst;
         let before = Inst(inst).operands();
-        let site = |operands, original, ty| Here { inst, operands, original, ty };
+        let site = |operands, original, ty| ReplacedValue { inst, operands, original, ty };
         for (i, list) in &changes.operands {
             let original = before[*i as usize];
-            let here = site(&before, original, type_of(original));
-            let mut new = self.replaced(inst, &here, original, list)?;
+            let place = site(&before, original, type_of(original));
+            let mut new = self.replaced(inst, &place, original, list)?;
             use llvm_sys::LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMShl};
             if *i == 1 && matches!(Inst(inst).opcode(), LLVMShl | LLVMLShr | LLVMAShr) {
-                // The original amount was masked by clang, if it needed that; another one is not.
+                // clang masked the original amount where necessary; a replaced one is not masked.
                 self.tools.before(inst);
                 let last = ir_tools::width(type_of(new)) - 1;
                 // SAFETY: alive; integers of one type.
@@ -124,7 +124,7 @@ impl Weaver<'_> {
         let mut value = inst;
         if !changes.instead.is_empty() {
             let operands = |owner: usize| {
-                let own = changes.operands.values().flatten().any(|of| of.owner == owner);
+                let own = changes.operands.values().flatten().any(|change| change.owner == owner);
                 if own { &before } else { &after }
             };
             value = self.instead(inst, &operands, &changes.instead)?;
@@ -139,18 +139,20 @@ impl Weaver<'_> {
                 // SAFETY: alive; a block ends with a terminator.
                 anchor = unsafe { LLVMGetNextInstruction(anchor) };
             }
-            // An edit that changes operands here too means those from before it; another mutant's change of them shows.
-            let touched = |of: &Of<'_, Expr>| changes.operands.values().flatten().any(|o| o.owner == of.owner);
+            // For an edit that changes operands here too, the operands are those before its changes; another mutant's
+            // changes of them are visible.
+            let touched =
+                |change: &Change<'_, Expr>| changes.operands.values().flatten().any(|o| o.owner == change.owner);
             let operands = if changes.result.iter().any(touched) { &before } else { &after };
-            let here = site(operands, value, type_of(value));
-            value = self.replaced(anchor, &here, value, &changes.result)?;
+            let place = site(operands, value, type_of(value));
+            value = self.replaced(anchor, &place, value, &changes.result)?;
         }
         if value != inst && has_value {
             ir_tools::replace_in(&users, inst, value);
         }
         // SAFETY: alive; replaced everywhere. An instruction that something else is always executed for is gone already.
         unsafe {
-            if changes.instead.iter().any(|of| self.force(of) == Force::Always) {
+            if changes.instead.iter().any(|change| self.activation(change) == Activation::Always) {
                 if has_value {
                     LLVMReplaceAllUsesWith(inst, value);
                 }
@@ -160,45 +162,45 @@ impl Weaver<'_> {
         Ok(())
     }
 
-    /// The value in place of `base`, computed before `anchor`.
+    /// Returns the value that replaces `base`, computed before `anchor`.
     fn replaced(
         &self,
         anchor: LLVMValueRef,
-        here: &Here<'_>,
+        place: &ReplacedValue<'_>,
         base: LLVMValueRef,
-        list: &[Of<'_, Expr>],
+        list: &[Change<'_, Expr>],
     ) -> Result<LLVMValueRef> {
-        // Loads must not happen under another's number, so they stand behind a branch of their own.
-        let (alone, together): (Vec<_>, Vec<_>) = list.iter().partition(|of| reads_memory(of.what));
+        // Loads must not execute when another number is active, so each gets a branch of its own.
+        let (alone, together): (Vec<_>, Vec<_>) = list.iter().partition(|change| reads_memory(change.edit));
         let mut value = base;
-        if self.form == Form::Branch || together.iter().any(|of| self.force(of) == Force::Always) {
-            value = self.group(anchor, here, value, &together)?;
+        if self.form == Form::Branch || together.iter().any(|change| self.activation(change) == Activation::Always) {
+            value = self.guarded(anchor, place, value, &together)?;
         } else {
             self.tools.before(anchor);
-            value = self.chain(here, value, &together)?;
+            value = self.select_chain(place, value, &together)?;
         }
-        for of in alone {
-            value = self.group(anchor, here, value, &[of])?;
+        for change in alone {
+            value = self.guarded(anchor, place, value, &[change])?;
         }
         Ok(value)
     }
 
-    /// One branch in front of `anchor` that guards all of `list`.
-    fn group(
+    /// Guards all of `list` by one branch in front of `anchor`.
+    fn guarded(
         &self,
         anchor: LLVMValueRef,
-        here: &Here<'_>,
+        place: &ReplacedValue<'_>,
         base: LLVMValueRef,
-        list: &[&Of<'_, Expr>],
+        list: &[&Change<'_, Expr>],
     ) -> Result<LLVMValueRef> {
-        let numbers = list.iter().filter_map(|of| match self.force(of) {
-            Force::Number(n) => Some(n),
-            Force::Always => None,
+        let numbers = list.iter().filter_map(|change| match self.activation(change) {
+            Activation::Number(n) => Some(n),
+            Activation::Always => None,
         });
         let (Some(low), Some(high)) = (numbers.clone().min(), numbers.clone().max()) else {
             self.tools.before(anchor);
             return match list.last() {
-                Some(of) => self.at(here, Hazard::InForce).replacement(of.what),
+                Some(change) => self.context(place, Hazard::Unguarded).replacement(change.edit),
                 None => Ok(base),
             };
         };
@@ -207,50 +209,56 @@ impl Weaver<'_> {
         let (guarded, end) = self.tools.passing(join, join, c"kassay.mutants");
         self.tools.before(end);
         let value = match list {
-            [only] => self.at(here, Hazard::InForce).replacement(only.what)?,
-            several => self.chain(here, base, several)?,
+            [only] => self.context(place, Hazard::Unguarded).replacement(only.edit)?,
+            several => self.select_chain(place, base, several)?,
         };
         self.tools.at_end(head);
-        let condition = self.within(low, high);
+        let condition = self.is_number_within(low, high);
         self.tools.branch(head, condition, guarded, join);
-        Ok(self.tools.phi(join, here.ty, &[(value, guarded), (base, head)]))
+        Ok(self.tools.phi(join, place.ty, &[(value, guarded), (base, head)]))
     }
 
-    /// Selects at the builder's place: of each edit's value if it is in force, else the value before.
-    fn chain(&self, here: &Here<'_>, base: LLVMValueRef, list: &[&Of<'_, Expr>]) -> Result<LLVMValueRef> {
+    /// Builds a chain of selects at the builder's position: for each edit its value if it is active, else
+    /// the previous value.
+    fn select_chain(
+        &self,
+        place: &ReplacedValue<'_>,
+        base: LLVMValueRef,
+        list: &[&Change<'_, Expr>],
+    ) -> Result<LLVMValueRef> {
         let mut value = base;
-        for of in list {
-            let mine = self.in_force(self.force(of));
-            let alternative = self.at(here, Hazard::Unless(mine)).replacement(of.what)?;
-            value = self.tools.select(mine, alternative, value);
+        for change in list {
+            let active = self.is_active(self.activation(change));
+            let alternative = self.context(place, Hazard::MaskedUnless(active)).replacement(change.edit)?;
+            value = self.tools.select(active, alternative, value);
         }
         Ok(value)
     }
 
-    fn at<'a>(&'a self, here: &'a Here<'_>, hazards: Hazard) -> At<'a> {
-        At {
+    fn context<'a>(&'a self, place: &'a ReplacedValue<'_>, hazards: Hazard) -> ExprContext<'a> {
+        ExprContext {
             tools: self.tools,
-            inst: here.inst,
-            operands: here.operands,
-            original: Some(here.original),
-            ty: here.ty,
+            inst: place.inst,
+            operands: place.operands,
+            original: Some(place.original),
+            ty: place.ty,
             current: None,
             hazards,
             hazard: Default::default(),
         }
     }
 
-    /// Other actions instead of `inst`: returns the result. If one is always in force, `inst` is left for the caller to
-    /// erase; else it stands in a block of its own.
+    /// Builds other actions instead of `inst` and returns the result. If one is always active, the caller is to erase
+    /// `inst`; else `inst` stays, in a block of its own.
     fn instead<'o>(
         &self,
         inst: LLVMValueRef,
         operands: &dyn Fn(usize) -> &'o Vec<LLVMValueRef>,
-        list: &[Of<'_, Action>],
+        list: &[Change<'_, Action>],
     ) -> Result<LLVMValueRef> {
         let ty = type_of(inst);
-        if let Some(of) = list.iter().rev().find(|of| self.force(of) == Force::Always) {
-            return self.action(inst, inst, operands(of.owner), of.what);
+        if let Some(change) = list.iter().rev().find(|change| self.activation(change) == Activation::Always) {
+            return self.action(inst, inst, operands(change.owner), change.edit);
         }
         // SAFETY: alive; calls and stores are no terminators.
         let next = unsafe { LLVMGetNextInstruction(inst) };
@@ -262,23 +270,23 @@ impl Weaver<'_> {
         unsafe { LLVMBuildBr(self.tools.builder, join.0) };
         let mut results = vec![(inst, original)];
         if let [first, _, ..] = list {
-            let numbers = || list.iter().map(|of| self.number(of));
+            let numbers = || list.iter().map(|change| self.number(change));
             let tests = self.tools.block(original, c"kassay.mutants");
             self.tools.at_end(head);
             let low = numbers().min().unwrap_or(self.number(first));
-            let condition = self.within(low, numbers().max().unwrap_or(low));
+            let condition = self.is_number_within(low, numbers().max().unwrap_or(low));
             self.tools.branch(head, condition, tests, original);
             head = tests;
         }
-        for (i, of) in list.iter().enumerate() {
-            let (mine, end) = self.tools.passing(join, join, c"kassay.instead");
-            let result = self.action(end, inst, operands(of.owner), of.what)?;
+        for (i, change) in list.iter().enumerate() {
+            let (active, end) = self.tools.passing(join, join, c"kassay.instead");
+            let result = self.action(end, inst, operands(change.owner), change.edit)?;
             let otherwise = if i + 1 < list.len() { self.tools.block(original, c"kassay.mutants") } else { original };
             self.tools.at_end(head);
-            let condition = self.in_force(self.force(of));
-            self.tools.branch(head, condition, self.tools.head(mine), otherwise);
+            let condition = self.is_active(self.activation(change));
+            self.tools.branch(head, condition, self.tools.head(active), otherwise);
             head = otherwise;
-            results.push((result, mine));
+            results.push((result, active));
         }
         if kind_of(inst) == LLVMTypeKind::LLVMVoidTypeKind {
             return Ok(inst);
@@ -286,14 +294,14 @@ impl Weaver<'_> {
         Ok(self.tools.phi(join, ty, &results))
     }
 
-    fn number<T>(&self, of: &Of<'_, T>) -> u32 {
-        match self.force(of) {
-            Force::Number(n) => n,
-            Force::Always => 0,
+    fn number<T>(&self, change: &Change<'_, T>) -> u32 {
+        match self.activation(change) {
+            Activation::Number(n) => n,
+            Activation::Always => 0,
         }
     }
 
-    /// One action in front of `anchor`; the result, of `inst`'s type.
+    /// Builds one action in front of `anchor` and returns its result, of `inst`'s type.
     fn action(
         &self,
         anchor: LLVMValueRef,
@@ -305,17 +313,17 @@ impl Weaver<'_> {
         self.tools.before(anchor);
         let ty = type_of(inst);
         let void = kind_of(inst) == LLVMTypeKind::LLVMVoidTypeKind;
-        let mut at = At {
+        let mut at = ExprContext {
             tools: self.tools,
             inst,
             operands,
             original: None,
             ty,
             current: None,
-            hazards: Hazard::InForce,
+            hazards: Hazard::Unguarded,
             hazard: Default::default(),
         };
-        let pointer = |at: &At<'_>, e: &Expr| {
+        let pointer = |at: &ExprContext<'_>, e: &Expr| {
             let p = at.value(e, ty)?;
             if ir_tools::is_pointer(type_of(p)) { Ok(p) } else { Err(Error::internal("an address that is no pointer")) }
         };
@@ -368,45 +376,46 @@ impl Weaver<'_> {
         }
     }
 
-    /// All changes of edges of one function, after all changes at its instructions.
+    /// Applies all changes of edges of one function, after all changes at its instructions.
     ///
     /// # Errors
     /// `Internal` if a `phi` of a new target is left without a value.
     pub fn edges(&self, edges: &[&EdgeChanges<'_>]) -> Result<()> {
-        // What new targets take has to be known before any edge is moved away from its source.
-        let ways: Vec<Vec<Block>> = edges.iter().map(|edge| self.ways(edge)).collect::<Result<_>>()?;
-        for (edge, ways) in edges.iter().zip(&ways) {
-            self.edge(edge, ways);
+        // The phi values for the new targets must be read before any edge is moved away from its source.
+        let redirect_blocks: Vec<Vec<Block>> =
+            edges.iter().map(|edge| self.redirect_blocks(edge)).collect::<Result<_>>()?;
+        for (edge, redirect_blocks) in edges.iter().zip(&redirect_blocks) {
+            self.edge(edge, redirect_blocks);
         }
         Ok(())
     }
 
-    /// A block for each change of an edge that leads to its target (from one block to another there may be several ways,
-    /// with different values for `phi`s).
-    fn ways(&self, edge: &EdgeChanges<'_>) -> Result<Vec<Block>> {
+    /// Inserts a block for each change of an edge, which jumps to the change's target (several edges may lead from one
+    /// block to another, with different values for `phi`s).
+    fn redirect_blocks(&self, edge: &EdgeChanges<'_>) -> Result<Vec<Block>> {
         let source = Inst(edge.terminator).block();
-        let way = |(of, to): &(Of<'_, EdgeChange>, Block)| {
+        let redirect = |(change, to): &(Change<'_, EdgeChange>, Block)| {
             let to = self.tools.head(*to);
-            let (way, _) = self.tools.passing(to, to, c"kassay.redirected");
+            let (redirect, _) = self.tools.passing(to, to, c"kassay.redirected");
             for phi in ir_tools::phis(to) {
-                let mut value = match of.what.phi.filter(|_| is_bool(phi)) {
+                let mut value = match change.edit.phi.filter(|_| is_bool(phi)) {
                     // SAFETY: alive.
                     Some(value) => unsafe { LLVMConstInt(self.tools.bool(), value.into(), 0) },
                     None => ir_tools::incoming(phi, source).ok_or_else(|| {
                         Error::internal("a redirected edge leads to a `phi` that has no value for it")
                     })?,
                 };
-                let mut from = way.0;
+                let mut from = redirect.0;
                 // SAFETY: alive; the value dominates the edge's source.
                 unsafe { LLVMAddIncoming(phi, &mut value, &mut from, 1) };
             }
-            Ok(way)
+            Ok(redirect)
         };
-        edge.changes.iter().map(way).collect()
+        edge.changes.iter().map(redirect).collect()
     }
 
-    /// Puts tests on an edge: for each change whether its edit is in force.
-    fn edge(&self, edge: &EdgeChanges<'_>, ways: &[Block]) {
+    /// Inserts the tests on an edge: one for each change, whether its edit is active.
+    fn edge(&self, edge: &EdgeChanges<'_>, redirect_blocks: &[Block]) {
         let terminator = Inst(edge.terminator);
         let source = terminator.block();
         let old = terminator.successors()[edge.successor as usize];
@@ -415,22 +424,22 @@ impl Weaver<'_> {
         unsafe { LLVMSetSuccessor(edge.terminator, edge.successor, entered.0) };
         // The block from which the old target is entered.
         let mut leaving = entered;
-        let mut here = entered;
-        if ways.len() > 1 {
+        let mut current = entered;
+        if redirect_blocks.len() > 1 {
             leaving = self.tools.passing(old, old, c"kassay.kept").0;
-            here = self.tools.block(leaving, c"kassay.mutants");
-            let numbers = || edge.changes.iter().map(|(of, _)| self.number(of));
+            current = self.tools.block(leaving, c"kassay.mutants");
+            let numbers = || edge.changes.iter().map(|(change, _)| self.number(change));
             let (low, high) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
-            self.test(entered, &|| self.within(low, high), here, leaving);
+            self.test(entered, &|| self.is_number_within(low, high), current, leaving);
         }
-        for (i, ((of, _), way)) in edge.changes.iter().zip(ways).enumerate() {
-            let otherwise = match ways.len() {
+        for (i, ((change, _), redirect)) in edge.changes.iter().zip(redirect_blocks).enumerate() {
+            let otherwise = match redirect_blocks.len() {
                 1 => old,
                 n if i + 1 == n => leaving,
                 _ => self.tools.block(leaving, c"kassay.mutants"),
             };
-            self.test(here, &|| self.in_force(self.force(of)), *way, otherwise);
-            here = otherwise;
+            self.test(current, &|| self.is_active(self.activation(change)), *redirect, otherwise);
+            current = otherwise;
         }
         self.tools.redirect_phis(old, source, leaving);
     }
@@ -443,8 +452,8 @@ impl Weaver<'_> {
     }
 }
 
-/// An instruction at which a value is replaced.
-struct Here<'a> {
+/// A value to replace at an instruction.
+struct ReplacedValue<'a> {
     inst: LLVMValueRef,
     operands: &'a [LLVMValueRef],
     original: LLVMValueRef,
@@ -468,7 +477,7 @@ fn reads_memory(expr: &Expr) -> bool {
     }
 }
 
-/// What clang proved of an operation does not hold for other operands.
+/// Drops flags that clang inferred for the original operands and that may not hold for others.
 fn drop_flags(inst: LLVMValueRef) {
     use llvm_sys::LLVMOpcode::*;
     // SAFETY: alive; asked of the operations that have these flags.

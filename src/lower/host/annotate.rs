@@ -1,4 +1,5 @@
-//! Marks in builtins (see [`mark`](super::abi::mark)): what stands for the call in the kernel's source, and what needs no check.
+//! Marks instructions in builtins (see [`mark`](super::abi::mark)): those that represent the call in the kernel's
+//! source, and those that need no check.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use llvm_sys::prelude::*;
 use super::abi::{self, mark};
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// Marks the accesses and placeholders of a builtin, into which everything is inlined.
+/// Marks the accesses and placeholders of a builtin in which everything is inlined.
 pub fn builtin(module: &Module<'_>, f: Function, name: &str) {
     let builtin = ir::metadata_kind(module, mark::BUILTIN);
     let trusted = ir::metadata_kind(module, mark::TRUSTED);
@@ -34,7 +35,7 @@ pub fn builtin(module: &Module<'_>, f: Function, name: &str) {
     }
 }
 
-/// The pointers that an instruction accesses memory through.
+/// Returns the pointers through which an instruction accesses memory.
 fn pointers(inst: Inst) -> Vec<LLVMValueRef> {
     use LLVMOpcode::*;
     let operands = inst.operands();
@@ -49,7 +50,7 @@ fn pointers(inst: Inst) -> Vec<LLVMValueRef> {
     }
 }
 
-/// Whether a pointer comes from a variable of the builtin, from the item's context, or from an exchange.
+/// Returns whether a pointer comes from a variable of the builtin, from the item's context, or from an exchange.
 fn is_trusted(pointer: LLVMValueRef, seen: &mut HashSet<LLVMValueRef>) -> bool {
     use LLVMOpcode::*;
     if !seen.insert(pointer) {

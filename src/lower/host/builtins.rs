@@ -1,6 +1,7 @@
-//! The bodies of the builtins that a kernel calls: kassay's own (`runtime-cl/host.cl`), else LLVM's libclc for NVPTX, which is plain IR.
+//! Provides the bodies of the builtins that a kernel calls: kassay's own (`runtime-cl/host.cl`), else those of LLVM's
+//! libclc for NVPTX, which is target-independent IR.
 //!
-//! What one set of builtins needs is put together once per process and kept as bitcode.
+//! The module for one set of builtins is assembled once per process and kept as bitcode.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
@@ -25,24 +26,24 @@ use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
-const OWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
+const HOST_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
 
-/// Says where libclc's bitcode is, if not where distributions put it.
-const VARIABLE: &str = "KASSAY_LIBCLC";
-const PLACES: [&str; 3] =
+/// The environment variable with the path of libclc's bitcode, if it is not in a distribution's location.
+const LIBCLC_VARIABLE: &str = "KASSAY_LIBCLC";
+const LIBCLC_PATHS: [&str; 3] =
     ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/local/share/clc/nvptx64--.bc"];
 
-/// What was put together, by libclc's path, and names and types.
-type Known = HashMap<(PathBuf, Vec<(String, String)>), Arc<Vec<u8>>>;
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+/// Assembled bitcode, by libclc's path and the builtins' names and types.
+type BuiltinCache = HashMap<(PathBuf, Vec<(String, String)>), Arc<Vec<u8>>>;
+static CACHE: LazyLock<Mutex<BuiltinCache>> = LazyLock::new(Mutex::default);
 
-/// Gives every function that is called and has no body its body, unless it is to be left.
+/// Adds the body of every called function that has none, except those for which `is_external` holds.
 ///
 /// # Errors
-/// `Environment` without libclc; `Internal` if neither has a function of that name.
-pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str) -> bool) -> Result<()> {
+/// `Environment` without libclc; `Internal` if neither library has a function of that name.
+pub fn link(module: &Module<'_>, machine: &TargetMachine, is_external: impl Fn(&str) -> bool) -> Result<()> {
     let wanted: BTreeMap<String, LLVMTypeRef> =
-        undefined(module).into_iter().filter(|(name, _)| !is_left(name)).collect();
+        undefined(module).into_iter().filter(|(name, _)| !is_external(name)).collect();
     if wanted.is_empty() {
         return Ok(());
     }
@@ -50,7 +51,7 @@ pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str)
     // SAFETY: the types are alive.
     let spelled = |ty: &LLVMTypeRef| unsafe { ir::take_message(LLVMPrintTypeToString(*ty)) };
     let key = (path.clone(), wanted.iter().map(|(name, ty)| (name.clone(), spelled(ty))).collect::<Vec<_>>());
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let known = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
     let bitcode = match known {
         Some(bitcode) => bitcode,
         None => {
@@ -61,7 +62,7 @@ pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str)
             let bitcode = match place.as_ref().and_then(cache::find) {
                 Some(bitcode) => Arc::new(bitcode),
                 None => {
-                    let made = together(module, &wanted, &path, machine, is_left)?;
+                    let made = assemble(module, &wanted, &path, machine, is_external)?;
                     let bitcode = made.write_bitcode_to_memory().as_slice().to_vec();
                     if let Some(place) = place {
                         cache::keep(&place, &bitcode);
@@ -69,7 +70,7 @@ pub fn link(module: &Module<'_>, machine: &TargetMachine, is_left: impl Fn(&str)
                     Arc::new(bitcode)
                 }
             };
-            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bitcode.clone());
+            CACHE.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bitcode.clone());
             bitcode
         }
     };
@@ -82,7 +83,7 @@ fn unreadable(e: impl std::fmt::Display) -> Error {
     Error::internal("the builtins cannot be linked").details(e.to_string())
 }
 
-/// Functions without a body that something uses, with their types.
+/// Returns the functions that are used but have no body, with their types.
 fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
     let functions = ir::functions(module).into_iter().filter(|f| !f.has_body() && !f.name().starts_with("llvm."));
     // SAFETY: alive.
@@ -92,15 +93,16 @@ fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
 }
 
 fn missing(what: String) -> Error {
-    Error::environment(what)
-        .help(format!("install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {VARIABLE}"))
+    Error::environment(what).help(format!(
+        "install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {LIBCLC_VARIABLE}"
+    ))
 }
 
-/// Where libclc's bitcode for NVPTX is.
+/// Returns the path of libclc's bitcode for NVPTX.
 fn libclc() -> Result<PathBuf> {
-    let path = match std::env::var_os(VARIABLE) {
+    let path = match std::env::var_os(LIBCLC_VARIABLE) {
         Some(path) => PathBuf::from(path),
-        None => PLACES
+        None => LIBCLC_PATHS
             .map(PathBuf::from)
             .into_iter()
             .find(|path| path.is_file())
@@ -119,7 +121,7 @@ fn libclc() -> Result<PathBuf> {
     }
 }
 
-/// Which libclc there is.
+/// Identifies the installed libclc for cache keys.
 pub(super) fn stamp() -> Vec<u8> {
     let Ok(path) = libclc() else { return Vec::new() };
     let mut stamp = path.as_os_str().as_encoded_bytes().to_vec();
@@ -127,7 +129,7 @@ pub(super) fn stamp() -> Vec<u8> {
     stamp
 }
 
-/// A library of which only what is linked is read.
+/// A library from which only linked functions are read.
 struct Library(LLVMModuleRef);
 
 impl Library {
@@ -141,8 +143,13 @@ impl Library {
         // SAFETY: the buffer is the module's own once it is read; messages are freed.
         unsafe {
             match bitcode {
-                Source::Own => {
-                    buffer = LLVMCreateMemoryBufferWithMemoryRange(OWN.as_ptr().cast(), OWN.len(), c"host".as_ptr(), 0)
+                Source::Embedded => {
+                    buffer = LLVMCreateMemoryBufferWithMemoryRange(
+                        HOST_BITCODE.as_ptr().cast(),
+                        HOST_BITCODE.len(),
+                        c"host".as_ptr(),
+                        0,
+                    )
                 }
                 Source::File(path) => {
                     let name = CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default();
@@ -155,11 +162,11 @@ impl Library {
             if llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut library, &mut message) != 0 {
                 let why = ir::take_message(message);
                 return Err(match bitcode {
-                    Source::Own => unreadable(why),
+                    Source::Embedded => unreadable(why),
                     Source::File(path) => missing(format!("{} cannot be read: {why}", path.display())),
                 });
             }
-            // So that linking takes only what is asked for.
+            // So that linking takes only the functions that are needed.
             let mut next = LLVMGetFirstFunction(library);
             while !next.is_null() {
                 if LLVMIsDeclaration(next) == 0 && LLVMGetLinkage(next) == LLVMLinkage::LLVMExternalLinkage {
@@ -187,7 +194,7 @@ impl Library {
         }
     }
 
-    /// Links what `into` declares.
+    /// Links the functions that `into` declares.
     fn link(self, into: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         // SAFETY: both are alive and of one context; the library is gone afterwards.
         unsafe {
@@ -210,15 +217,15 @@ impl Drop for Library {
     }
 }
 
-/// libclc, which is opened once something of it is asked for: reading its list of functions takes a third of a short kernel's way
+/// libclc, opened when first needed: reading its list of functions takes a third of the time from a short kernel
 /// to its launch.
-struct Later<'a> {
+struct LazyLibclc<'a> {
     context: LLVMContextRef,
     path: &'a Path,
     open: Option<Library>,
 }
 
-impl Later<'_> {
+impl LazyLibclc<'_> {
     fn get(&mut self) -> Result<&Library> {
         let library = match self.open.take() {
             Some(library) => library,
@@ -230,26 +237,27 @@ impl Later<'_> {
 }
 
 enum Source<'a> {
-    Own,
+    Embedded,
     File(&'a Path),
 }
 
-/// A module with the bodies of the builtins wanted, each without calls of others.
-fn together<'c>(
+/// Assembles a module with the bodies of the wanted builtins, in each of which everything is inlined.
+fn assemble<'c>(
     of: &Module<'c>,
     wanted: &BTreeMap<String, LLVMTypeRef>,
     path: &Path,
     machine: &TargetMachine,
-    is_left: impl Fn(&str) -> bool,
+    is_external: impl Fn(&str) -> bool,
 ) -> Result<Module<'c>> {
     let context = of.get_context();
     // SAFETY: alive.
     let raw = unsafe { LLVMGetModuleContext(of.as_mut_ptr()) };
     // SAFETY: the context is that of a living module and outlives both libraries.
-    let (own, mut libclc) = unsafe { (Library::open(raw, &Source::Own)?, Later { context: raw, path, open: None }) };
+    let (own, mut libclc) =
+        unsafe { (Library::open(raw, &Source::Embedded)?, LazyLibclc { context: raw, path, open: None }) };
     let module = context.create_module("builtins");
     emit::retarget(&module, machine);
-    // By the name that the kernel uses, the name in the library.
+    // Names in the library by the names that the kernel uses.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut missing: Vec<&str> = Vec::new();
     for name in wanted.keys() {
@@ -270,9 +278,10 @@ fn together<'c>(
     }
     declare(&module, names.values());
     own.link(&module, machine)?;
-    // What kassay's own functions call in turn has no pointers to other than private memory: its names are the same in both.
+    // The functions that kassay's own ones call have no pointer parameters to memory other than private, so their names
+    // are the same in both libraries.
     for (name, _) in undefined(&module) {
-        if !is_left(&name) && !libclc.get()?.defines(&name) {
+        if !is_external(&name) && !libclc.get()?.defines(&name) {
             return Err(unknown(of, &[&name]));
         }
     }
@@ -281,7 +290,7 @@ fn together<'c>(
     }
     let module = handles::rewrite(module)?;
     for f in ir::functions(&module) {
-        plain::function(f);
+        plain::strip_function(f);
     }
     for (name, ty) in wanted {
         if !adapt(&module, name, &names[name], *ty)? {
@@ -322,10 +331,10 @@ fn together<'c>(
     Ok(module)
 }
 
-/// What clang puts behind the names of builtins that it calls by functions of its own.
+/// Suffixes that clang appends to the names of builtins that it implements by its own functions.
 const VARIANTS: [&str; 6] = ["_basic", "_varargs", "_events", "_impl", "_2", "_4"];
 
-/// A builtin's name as the source has it.
+/// Returns a builtin's name as written in the source.
 fn as_written(name: &str) -> &str {
     if let Some((base, _)) = demangle(name) {
         return base;
@@ -337,7 +346,7 @@ fn as_written(name: &str) -> &str {
     name
 }
 
-/// `names`: as the kernel's module has them.
+/// Builds the error for builtins that are missing; `names` are those in the kernel's module.
 fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
     let calls = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
     let mut calls = calls.filter(|i| i.callee().is_some_and(|c| names.contains(&c.as_str())));
@@ -353,7 +362,7 @@ fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
         .help("leave that out of what is run here, or run the kernel on an OpenCL device (--device opencl)")
 }
 
-/// Declares functions, so that linking brings their bodies; of whatever type, because the body decides.
+/// Declares functions so that linking adds their bodies. The type is arbitrary, because the body determines it.
 fn declare<'a>(module: &Module<'_>, names: impl Iterator<Item = &'a String>) {
     for name in names {
         if ir::function(module, name).is_none() {
@@ -368,8 +377,8 @@ fn declare<'a>(module: &Module<'_>, names: impl Iterator<Item = &'a String>) {
     }
 }
 
-/// Makes the library's function available under the kernel's name and type: pointers are cast between address spaces. `false`: there
-/// is none.
+/// Makes the library's function available under the kernel's name and type, casting pointers between address spaces.
+/// Returns `false` if there is no such function.
 fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result<bool> {
     let Some(body) = ir::function(module, body).filter(|f| f.has_body()) else { return Ok(false) };
     let wrong = || Error::internal(format!("the builtin `{name}` is called with types that it does not have"));

@@ -1,4 +1,4 @@
-//! A woven kernel as an object file for this host.
+//! Compiles a woven kernel to an object file for this host.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function};
 use crate::lower::forked::{self, Limit};
 
-/// How much is done for fast code.
+/// Optimisation effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Effort {
-    /// Private variables in registers, no more: for code that is run once.
+    /// Only promotes private variables to registers: for code that is run once.
     Quick,
-    /// What `-O2` does.
+    /// As `-O2`.
     #[default]
     Full,
 }
 
-/// How long LLVM may take for one module.
+/// LLVM's time limit for one module.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// Instructions of a woven kernel that are worth more than [`Effort::Quick`]. What `-O2` takes grows faster than the code: of several
-/// times as many instructions it takes minutes, and launches are over long before.
-const MOST: usize = 40_000;
+/// Maximum size in instructions of a woven kernel that gets more than [`Effort::Quick`]. The time of `-O2` grows faster
+/// than the code: for several times as many instructions it takes minutes, far longer than the launches do.
+const MAX_OPTIMISED_INSTRUCTIONS: usize = 40_000;
 
 impl Effort {
     fn passes(self) -> &'static str {
@@ -45,7 +45,7 @@ impl Effort {
     }
 }
 
-/// LLVM's target machine for this host and its processor.
+/// Returns LLVM's target machine for this host and its processor.
 ///
 /// # Errors
 /// `Environment` if this LLVM cannot emit code for this host.
@@ -64,14 +64,14 @@ pub fn machine(effort: Effort) -> Result<TargetMachine> {
             &cpu.to_string(),
             &features.to_string(),
             effort.level(),
-            // Calls of hooks go through stubs of the loader, so that these may be anywhere in memory.
+            // Calls of hooks go through stubs of the loader, so that hooks may be anywhere in memory.
             RelocMode::PIC,
             CodeModel::Small,
         )
         .ok_or_else(|| missing("no target machine".into()))
 }
 
-/// All that decides what code for this host is like, beside the module: the processor and libclc.
+/// Returns everything besides the module that determines the code for this host: the processor and libclc.
 pub fn host() -> Vec<u8> {
     let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
     let mut all = format!("{cpu} {features} {}", TargetMachine::get_default_triple()).into_bytes();
@@ -79,15 +79,15 @@ pub fn host() -> Vec<u8> {
     all
 }
 
-/// Makes `module` one for that machine; its layout agrees with SPIR-V's in everything OpenCL C has.
+/// Retargets `module`; the machine's data layout agrees with SPIR-V's for all types of OpenCL C.
 pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
 }
 
 /// Emits a woven kernel, whose last parameter is the item, as an ELF object that defines [`abi::ENTRY`] and calls hooks
-/// ([`abi::hook`]) and functions of [`runtime_support`]. The module stays as it is: all is done in a child process. The same module
-/// gives the same bytes on the same machine.
+/// ([`abi::hook`]) and functions of [`runtime_support`]. The module does not change: the work is done in a child
+/// process. The same module gives the same bytes on the same machine.
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs, or if the object would call anything else.
@@ -95,25 +95,26 @@ pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>>
     forked::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
 }
 
-/// What is made, for messages.
+/// Name of the product, for messages.
 pub const WHAT: &str = "code of this kernel for the simulator";
 
-/// What [`emit`] does, to be called in a child: it changes the module, and options of the whole process.
+/// Does the work of [`emit`] in the current process. To be called in a child: it changes the module, and options of the
+/// whole process.
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, or if the object would call anything else.
 pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
     let size: usize =
         ir::function(module, entry).map_or(0, |kernel| kernel.blocks().into_iter().map(|b| b.walk().count()).sum());
-    let effort = if size > MOST { Effort::Quick } else { effort };
+    let effort = if size > MAX_OPTIMISED_INSTRUCTIONS { Effort::Quick } else { effort };
     let object = code(module, entry, effort, &machine(effort)?)?;
     check(&object)?;
     Ok(object)
 }
 
-/// Leaves out of code generation what takes time with the square of a kernel's branches: every check has a block of its own, which LLVM
-/// compares with all others to merge their ends. These options are of the whole process: only a child may set them.
-fn keep_ends_apart() {
+/// Disables tail merging, whose time is quadratic in a kernel's branches: every check has a block of its own, which
+/// LLVM compares with all others to merge their ends. Options apply to the whole process, so only a child may set them.
+fn disable_tail_merging() {
     let arguments = [c"kassay".as_ptr(), c"-enable-tail-merge=false".as_ptr()];
     // SAFETY: two C strings, which LLVM copies; LLVM knows the option.
     unsafe {
@@ -123,16 +124,16 @@ fn keep_ends_apart() {
 }
 
 fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
-    keep_ends_apart();
+    disable_tail_merging();
     // SAFETY: the module is alive. Positions are kept in the table of sites; the code carries none.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
-    // What weaving says of hooks holds.
+    // The attributes that weaving gave to hooks are correct and stay.
     for f in ir::functions(module).into_iter().filter(|f| !abi::hook::ALL.contains(&f.name().as_str())) {
-        plain::function(f);
+        plain::strip_function(f);
     }
     for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
-        plain::instruction(inst);
-        plain::steady(inst);
+        plain::strip_instruction(inst);
+        plain::freeze_result(inst);
     }
     wrapper::add(module, entry)?;
     crate::kernel::canonical::verify(module, "wrapping the kernel for this host")?;
@@ -145,7 +146,7 @@ fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachin
         .map_err(|e| Error::internal(e.to_string()))
 }
 
-/// Nothing may be missing when the object is loaded.
+/// Checks that every symbol will be defined when the object is loaded.
 fn check(object: &[u8]) -> Result<()> {
     use object::{Object, ObjectSymbol};
     let file = object::File::parse(object)

@@ -1,7 +1,8 @@
-//! What libclc takes for granted of GPUs.
+//! Removes assumptions of libclc that only hold on GPUs.
 //!
-//! It reads tables before it knows whether it needs what is there; an index out of range does no harm there. Here such an access goes to
-//! the first element instead. And it converts floats to integers beyond the range of these, and counts on the greatest integer.
+//! libclc reads tables before it knows whether it needs the value, since an index out of range does no harm on a GPU;
+//! here, such an access goes to the first element instead. It also converts floats that are out of an integer type's
+//! range and relies on getting the largest integer.
 
 use inkwell::module::Module;
 use llvm_sys::core::*;
@@ -11,7 +12,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// Confines every access of `f` to a global or local variable whose address is computed.
+/// Confines every access of `f` to a variable, program-scope or local to the function, whose address is computed.
 pub fn confine(module: &Module<'_>, f: Function) {
     for inst in f.blocks().into_iter().flat_map(Block::instructions) {
         let (position, accessed) = match inst.opcode() {
@@ -22,7 +23,7 @@ pub fn confine(module: &Module<'_>, f: Function) {
             _ => continue,
         };
         let pointer = inst.operands()[position];
-        let Some((variable, ty)) = computed(pointer) else { continue };
+        let Some((variable, ty)) = indexed_variable(pointer) else { continue };
         // SAFETY: the layout belongs to the module; types are alive and sized.
         let (has, needs) = unsafe {
             let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
@@ -33,7 +34,7 @@ pub fn confine(module: &Module<'_>, f: Function) {
     }
 }
 
-/// Lets conversions of floats to integers give the nearest integer that there is.
+/// Makes conversions of floats to integers saturate.
 pub fn saturate(module: &Module<'_>, f: Function) {
     for inst in f.blocks().into_iter().flat_map(Block::instructions) {
         let name = match inst.opcode() {
@@ -59,8 +60,8 @@ pub fn saturate(module: &Module<'_>, f: Function) {
     }
 }
 
-/// The variable that a pointer is computed from, if it is an instruction that steps from one; with the variable's type.
-fn computed(pointer: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
+/// Returns the variable that a pointer is computed from by address arithmetic, with the variable's type.
+fn indexed_variable(pointer: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
     let mut inst = ir::as_instruction(pointer)?;
     let mut steps = false;
     loop {
@@ -80,7 +81,7 @@ fn computed(pointer: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
     }
 }
 
-/// Lets `inst` access the variable's beginning if the pointer is further than `last` bytes behind it.
+/// Makes `inst` access the variable's first element if the pointer is more than `last` bytes behind its beginning.
 ///
 /// # Safety
 /// `inst` must be alive and have the pointer at that position.

@@ -1,7 +1,7 @@
-//! Images, samplers and events as pointers.
+//! Turns images, samplers and events into pointers.
 //!
-//! Their types (`target("spirv.Image", …)`) are of SPIR-V; no other backend takes them. LLVM's C interface cannot exchange the type of
-//! a value, so the module is written and read again, with `ptr` where such a type stood.
+//! Their types (`target("spirv.Image", …)`) belong to SPIR-V; no other backend accepts them. LLVM's C interface cannot
+//! change the type of a value, so the module is printed and parsed again with `ptr` in place of these types.
 
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -14,32 +14,32 @@ use crate::kernel::ir::{self, Block};
 
 const TYPE: &str = "target(\"spirv.";
 
-/// The module itself if it has no such type.
+/// Returns the module unchanged if it has no such type.
 ///
 /// # Errors
-/// `Internal` if LLVM cannot read its own text.
+/// `Internal` if LLVM cannot parse its own text.
 pub fn rewrite(module: Module<'_>) -> Result<Module<'_>> {
-    if !needed(&module) {
+    if !contains_handles(&module) {
         return Ok(module);
     }
     let context = module.get_context();
     let text = module.print_to_string().to_string();
     drop(module);
-    let buffer = MemoryBuffer::create_from_memory_range_copy(replaced(&text).as_bytes(), "kernel");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(replace_types(&text).as_bytes(), "kernel");
     context
         .create_module_from_ir(buffer)
         .map_err(|e| Error::internal("the kernel's images cannot be made pointers").details(e.to_string()))
 }
 
-fn needed(module: &Module<'_>) -> bool {
+fn contains_handles(module: &Module<'_>) -> bool {
     ir::functions(module).into_iter().any(|f| {
         // SAFETY: alive; the parameters are copied into a vector of the right length.
         let ty = unsafe { LLVMGlobalGetValueType(f.0) };
-        signature_needs(ty) || f.blocks().into_iter().flat_map(Block::instructions).any(|i| allocates(i.0))
+        signature_has_handle(ty) || f.blocks().into_iter().flat_map(Block::instructions).any(|i| allocates_handle(i.0))
     })
 }
 
-fn signature_needs(function: LLVMTypeRef) -> bool {
+fn signature_has_handle(function: LLVMTypeRef) -> bool {
     // SAFETY: the type is alive and a function's; the parameters are copied into a vector of the right length.
     unsafe {
         let mut types = vec![std::ptr::null_mut(); LLVMCountParamTypes(function) as usize];
@@ -49,7 +49,7 @@ fn signature_needs(function: LLVMTypeRef) -> bool {
     }
 }
 
-fn allocates(inst: llvm_sys::prelude::LLVMValueRef) -> bool {
+fn allocates_handle(inst: llvm_sys::prelude::LLVMValueRef) -> bool {
     // SAFETY: alive; asked of allocations only.
     unsafe { !LLVMIsAAllocaInst(inst).is_null() && holds_handle(LLVMGetAllocatedType(inst)) }
 }
@@ -72,8 +72,8 @@ fn is_handle(ty: LLVMTypeRef) -> bool {
     unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMTargetExtTypeKind }
 }
 
-/// The parameters of such a type hold no parentheses.
-fn replaced(text: &str) -> String {
+/// Replaces these types in the text of a module. Their parameters contain no parentheses.
+fn replace_types(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once(TYPE) {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn types_become_pointers() {
         let text = "declare i32 @f(target(\"spirv.Image\", void, 1, 0), i32, target(\"spirv.Sampler\") %s)";
-        assert_eq!(replaced(text), "declare i32 @f(ptr, i32, ptr %s)");
-        assert_eq!(replaced("plain"), "plain");
+        assert_eq!(replace_types(text), "declare i32 @f(ptr, i32, ptr %s)");
+        assert_eq!(replace_types("plain"), "plain");
     }
 }

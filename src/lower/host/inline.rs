@@ -1,7 +1,7 @@
-//! Inlining everything into the kernel, without losing anything on the way.
+//! Inlines everything into the kernel without losing any instruction.
 //!
-//! LLVM's inliner simplifies what it copies: an unused load, or a division by the constant 0, would be gone before it is checked. So loads
-//! are volatile and divisions are calls while it works.
+//! LLVM's inliner simplifies what it copies: an unused load, or a division by the constant 0, would disappear before it
+//! is checked. So loads are volatile and divisions are calls while it runs.
 
 use std::ffi::CString;
 
@@ -16,32 +16,34 @@ use crate::error::{Error, Result};
 use crate::kernel::ir::{self, Block, Function, Inst};
 use crate::kernel::{canonical, inlined};
 
-/// Metadata of loads that are volatile only while the inliner works.
+/// Metadata of loads that are volatile only while the inliner runs.
 const KEPT_LOAD: &str = "kassay.kept";
-/// Prefix of the functions that divisions call meanwhile.
+/// Prefix of the functions that replace divisions while the inliner runs.
 const DIVISION: &str = "__kassay_division.";
 
 const DIVISIONS: [LLVMOpcode; 4] =
     [LLVMOpcode::LLVMSDiv, LLVMOpcode::LLVMUDiv, LLVMOpcode::LLVMSRem, LLVMOpcode::LLVMURem];
 
-/// Instructions that a kernel may have once everything is inlined; code for more takes minutes.
-const MOST: u64 = 1_000_000;
+/// Maximum number of instructions of a kernel once everything is inlined; compiling more takes minutes.
+const MAX_INSTRUCTIONS: u64 = 1_000_000;
 
+/// Refuses kernels that would become too large when everything is inlined.
+///
 /// # Errors
 /// `Caller` if the kernel becomes too large.
 pub fn refuse_large(module: &Module<'_>, entry: &str) -> Result<()> {
-    // A function that calls itself is refused later.
+    // A recursive function is refused later.
     let size = inlined::size(module, entry).unwrap_or(0);
-    if size <= MOST {
+    if size <= MAX_INSTRUCTIONS {
         return Ok(());
     }
     Err(Error::caller(format!(
-        "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MOST} at most"
+        "`{entry}` is too large for the simulator: {size} instructions with everything inlined, {MAX_INSTRUCTIONS} at most"
     ))
     .help("use an OpenCL device for this kernel, or a smaller variant of it"))
 }
 
-/// Leaves of all functions with a body the kernel alone, if none calls itself.
+/// Inlines everything, so that the kernel is the only function with a body unless one is recursive.
 ///
 /// # Errors
 /// `Caller` if the kernel becomes too large; `Internal` if the pass fails.
@@ -73,7 +75,7 @@ pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> 
                 LLVMSetMetadata(inst.0, kept, std::ptr::null_mut());
             }
         }
-        show_division(inst);
+        reveal_division(inst);
     }
     for f in divisions {
         // SAFETY: alive; nothing uses it any more.
@@ -95,7 +97,7 @@ fn keep_load(module: &Module<'_>, load: Inst, kind: u32) {
     }
 }
 
-/// Puts a call of a function without a body in the place of a division: one function per opcode, type and exactness.
+/// Replaces a division by a call of a function without a body: one function per opcode, type and exactness.
 fn hide_division(module: &Module<'_>, division: Inst) {
     let opcode = division.opcode();
     // SAFETY: alive and a division; it is used no more after its replacement.
@@ -115,13 +117,13 @@ fn hide_division(module: &Module<'_>, division: Inst) {
             |f| f.0,
         );
         let mut operands = [LLVMGetOperand(division.0, 0), LLVMGetOperand(division.0, 1)];
-        exchange(division, |builder| {
+        replace_instruction(division, |builder| {
             LLVMBuildCall2(builder, signature, callee, operands.as_mut_ptr(), 2, c"".as_ptr())
         });
     }
 }
 
-fn show_division(call: Inst) {
+fn reveal_division(call: Inst) {
     let Some(name) = call.callee() else { return };
     let Some(rest) = name.strip_prefix(DIVISION) else { return };
     let mut parts = rest.split('.');
@@ -132,7 +134,7 @@ fn show_division(call: Inst) {
     // instruction is built on a stand-in and gets its operands afterwards.
     unsafe {
         let operands = [LLVMGetOperand(call.0, 0), LLVMGetOperand(call.0, 1)];
-        exchange(call, |builder| {
+        replace_instruction(call, |builder| {
             let stand_in = LLVMBuildFreeze(builder, operands[0], c"".as_ptr());
             let division = LLVMBuildBinOp(builder, opcode, stand_in, stand_in, c"".as_ptr());
             LLVMSetOperand(division, 0, operands[0]);
@@ -146,11 +148,11 @@ fn show_division(call: Inst) {
     }
 }
 
-/// Puts a new instruction with the name and the place in the source of the old one in its place.
+/// Replaces an instruction by a new one with its name and debug location.
 ///
 /// # Safety
-/// `old` must be alive; what `new` builds must be of its type.
-unsafe fn exchange(old: Inst, new: impl FnOnce(LLVMBuilderRef) -> LLVMValueRef) {
+/// `old` must be alive; the instruction that `new` builds must be of its type.
+unsafe fn replace_instruction(old: Inst, new: impl FnOnce(LLVMBuilderRef) -> LLVMValueRef) {
     // SAFETY: see above.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(old.0)));

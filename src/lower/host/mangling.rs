@@ -1,39 +1,39 @@
-//! Names of builtins in libclc: the types of parameters in a mangled name (Itanium C++ ABI, 5.1.5), read and written again with
-//! other address spaces.
+//! Translates the names of builtins to libclc's: parses the parameter types in a mangled name (Itanium C++ ABI, 5.1.5)
+//! and prints them with other address spaces.
 //!
-//! Text alone will not do: an address space is a component that later parts of the name may refer to by number, so that a name
-//! without it counts otherwise.
+//! Replacing text is not sufficient: an address space is a component that later parts of the name may refer to by
+//! number, so removing one changes the numbers.
 
 use crate::kernel::builtins::{demangle, mangle};
 
-/// A parameter's type as far as OpenCL C's builtins have them.
+/// A parameter's type, as far as it occurs in OpenCL C's builtins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Type {
     /// A builtin type (`f`, `Dh`).
     Plain(String),
-    /// A type of another name: enumerations, and OpenCL's own types.
+    /// A type with a name of its own: enumerations, and OpenCL's own types.
     Named(String),
     Pointer(Box<Type>),
-    /// The count as it is written.
+    /// The number of components as written, and the component type.
     Vector(String, Box<Type>),
-    /// `_Atomic` and the like.
+    /// `_Atomic` and similar vendor-extended qualifiers.
     Extended(String, Box<Type>),
-    /// Address space, and what of `r`, `V`, `K` there is.
+    /// Address space, those of `r`, `V`, `K` that are present, and the type.
     Qualified(Option<String>, String, Box<Type>),
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     rest: &'a str,
-    /// What back references mean, in order.
+    /// The components that back references refer to, in order.
     components: Vec<Type>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Parser<'a> {
     fn parameters(text: &'a str) -> Option<Vec<Type>> {
-        let mut reader = Reader { rest: text, components: Vec::new() };
+        let mut parser = Parser { rest: text, components: Vec::new() };
         let mut all = Vec::new();
-        while !reader.rest.is_empty() {
-            all.push(reader.ty()?);
+        while !parser.rest.is_empty() {
+            all.push(parser.ty()?);
         }
         Some(all)
     }
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         self.take(count)
     }
 
-    /// A length and as many bytes.
+    /// Reads a length and a name of that length.
     fn name(&mut self) -> Option<String> {
         let length = self.digits()?.parse().ok()?;
         self.take(length).map(str::to_owned)
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         Some(Type::Qualified(space, qualifiers, Box::new(self.ty()?)))
     }
 
-    /// `S_` is the first component, `S0_` the second; numbers are of base 36.
+    /// `S_` is the first component, `S0_` the second; numbers are base 36.
     fn back_reference(&mut self) -> Option<Type> {
         let (number, rest) = self.rest[1..].split_once('_')?;
         self.rest = rest;
@@ -102,12 +102,12 @@ impl<'a> Reader<'a> {
 }
 
 #[derive(Default)]
-struct Writer {
+struct Printer {
     text: String,
     components: Vec<Type>,
 }
 
-impl Writer {
+impl Printer {
     fn ty(&mut self, ty: &Type) {
         if let Type::Plain(name) = ty {
             self.text += name;
@@ -159,9 +159,9 @@ fn base36(mut number: usize) -> String {
     }
 }
 
-/// The type with libclc's address spaces for NVPTX in place of SPIR's: constant is 4 there, and generic is private.
-fn with_spaces_of_libclc(ty: &Type) -> Type {
-    let inner = |ty: &Type| Box::new(with_spaces_of_libclc(ty));
+/// Replaces SPIR's address spaces by those of libclc for NVPTX: constant is 4 there, and generic is private.
+fn with_libclc_address_spaces(ty: &Type) -> Type {
+    let inner = |ty: &Type| Box::new(with_libclc_address_spaces(ty));
     match ty {
         Type::Plain(_) | Type::Named(_) => ty.clone(),
         Type::Pointer(to) => Type::Pointer(inner(to)),
@@ -174,21 +174,22 @@ fn with_spaces_of_libclc(ty: &Type) -> Type {
                 Some(other) => Some(other.to_owned()),
             };
             match space.is_none() && qualifiers.is_empty() {
-                true => with_spaces_of_libclc(of),
+                true => with_libclc_address_spaces(of),
                 false => Type::Qualified(space, qualifiers.clone(), inner(of)),
             }
         }
     }
 }
 
-/// What libclc for NVPTX calls the builtin that is called `name` for SPIR; `None` if that is no mangled name.
+/// Returns the name in libclc for NVPTX of the builtin that is called `name` for SPIR; `None` if that is not
+/// a mangled name.
 pub fn name_in_libclc(name: &str) -> Option<String> {
     let (base, parameters) = demangle(name)?;
-    let mut writer = Writer::default();
-    for ty in Reader::parameters(parameters)? {
-        writer.ty(&with_spaces_of_libclc(&ty));
+    let mut printer = Printer::default();
+    for ty in Parser::parameters(parameters)? {
+        printer.ty(&with_libclc_address_spaces(&ty));
     }
-    Some(mangle(base, &writer.text))
+    Some(mangle(base, &printer.text))
 }
 
 #[cfg(test)]
@@ -211,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn back_references_are_counted_anew() {
-        // Components: the vector, with its address space, the pointer to that.
+    fn back_references_are_renumbered() {
+        // Components: the vector, the vector with its address space, the pointer to that.
         maps("_Z6sincosDv4_fPU3AS4S_", "_Z6sincosDv4_fPS_");
         maps("_Z6remquoDv2_fS_PU3AS4Dv2_i", "_Z6remquoDv2_fS_PDv2_i");
         maps("_Z1fPU3AS4Dv2_fPU3AS4Dv2_iS3_", "_Z1fPDv2_fPDv2_iS1_");
         maps("_Z1fPU3AS4iPU3AS2KiS1_", "_Z1fPiPU3AS4KiS0_");
         maps("_Z39atomic_compare_exchange_strong_explicitPU3AS4VU7_AtomiciPU3AS4ii12memory_orderS4_", {
-            // Components then: the atomic, volatile, the pointer, the pointer to int, the order.
+            // Components in libclc: the atomic, volatile, the pointer, the pointer to int, the order.
             "_Z39atomic_compare_exchange_strong_explicitPVU7_AtomiciPii12memory_orderS3_"
         });
     }

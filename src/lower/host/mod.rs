@@ -1,7 +1,7 @@
-//! Lowering for this host: what the simulator runs.
+//! Lowers for this host, where the simulator runs the code.
 //!
-//! [`prepare`](prepare::prepare) makes one function without builtins of a kernel, in which nothing is optimised; then accesses and the
-//! like are woven in; [`emit`](emit::emit) makes an object file of that.
+//! [`prepare`](prepare::prepare) turns a kernel into a single function that calls no builtins and in which nothing is
+//! optimised; then the hooks are woven in; [`emit`](emit::emit) compiles the result to an object file.
 
 pub mod abi;
 mod annotate;

@@ -1,7 +1,8 @@
-//! Functions and instructions without what licences an optimiser to assume that something does not happen: attributes that promise
-//! values, progress or the absence of effects, flags that make poison, metadata.
+//! Removes everything that allows an optimiser to assume that something does not happen: attributes that promise
+//! values, progress or the absence of effects, flags that produce poison, metadata.
 //!
-//! The simulator is there to see what a kernel does wrong. What it does must not depend on what an optimiser makes of the wrong.
+//! The purpose of the simulator is to observe what a kernel does wrong. The result must not depend on how an optimiser
+//! treats the error.
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -9,20 +10,21 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeRetu
 
 use crate::kernel::ir::{Block, Function, Inst};
 
-/// Attributes that say how things are passed, or what else is kept.
-const KEPT: [&str; 3] = ["nounwind", "zeroext", "signext"];
+/// Attributes that describe how values are passed, or that are harmless.
+const KEPT_ATTRIBUTES: [&str; 3] = ["nounwind", "zeroext", "signext"];
 
 fn kind_of(name: &str) -> u32 {
     // SAFETY: a pointer with its length.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
 
-/// Takes all attributes from a function and its calls but those that say how arguments are passed; the calling convention is C's.
-pub fn function(f: Function) {
+/// Removes all attributes from a function and its calls except those that describe how arguments are passed; the
+/// calling convention becomes C's.
+pub fn strip_function(f: Function) {
     if f.name().starts_with("llvm.") {
         return;
     }
-    let kept = KEPT.map(kind_of);
+    let kept = KEPT_ATTRIBUTES.map(kind_of);
     let align = kind_of("align");
     // SAFETY: alive; attributes are copied before any is removed.
     unsafe {
@@ -45,11 +47,11 @@ pub fn function(f: Function) {
         }
     }
     for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-        call(inst, &kept, align);
+        strip_call(inst, &kept, align);
     }
 }
 
-fn call(inst: Inst, kept: &[u32], align: u32) {
+fn strip_call(inst: Inst, kept: &[u32], align: u32) {
     // SAFETY: alive; asked of calls only; attributes are copied before any is removed.
     unsafe {
         if LLVMIsACallInst(inst.0).is_null() || inst.callee().is_some_and(|name| name.starts_with("llvm.")) {
@@ -102,17 +104,17 @@ fn indices(params: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
     [LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex].into_iter().chain(1..=params)
 }
 
-/// Gives an instruction whose result is poison for some operands (a float out of an integer's range, a shift by too much, a component
-/// that a vector has not) some value there, which stays the same wherever it is used.
-pub fn steady(inst: Inst) {
+/// Freezes the result of an instruction that is poison for some operands (conversion of a float that is out of range, a
+/// shift by too much, an index beyond a vector's components), so that it is the same arbitrary value in all uses.
+pub fn freeze_result(inst: Inst) {
     use LLVMOpcode::*;
     let operands = inst.operands();
     // SAFETY: alive.
-    let varies = |i: usize| unsafe { LLVMIsAConstant(operands[i]).is_null() };
+    let is_variable = |i: usize| unsafe { LLVMIsAConstant(operands[i]).is_null() };
     let may_be_poison = match inst.opcode() {
         LLVMFPToSI | LLVMFPToUI => true,
-        LLVMShl | LLVMLShr | LLVMAShr | LLVMExtractElement => varies(1),
-        LLVMInsertElement => varies(2),
+        LLVMShl | LLVMLShr | LLVMAShr | LLVMExtractElement => is_variable(1),
+        LLVMInsertElement => is_variable(2),
         _ => false,
     };
     if !may_be_poison {
@@ -130,8 +132,8 @@ pub fn steady(inst: Inst) {
     }
 }
 
-/// Takes flags that make poison, and all metadata, from an instruction.
-pub fn instruction(inst: Inst) {
+/// Removes flags that produce poison, and all metadata, from an instruction.
+pub fn strip_instruction(inst: Inst) {
     inst.drop_poison_flags();
     if inst.opcode() == LLVMOpcode::LLVMCall {
         // SAFETY: alive and a call.

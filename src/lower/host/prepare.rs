@@ -1,4 +1,5 @@
-//! A kernel and all it calls as one function for this host, in which every instruction of the source still stands.
+//! Turns a kernel and everything it calls into one function for this host, in which every instruction of the source is
+//! still present.
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -12,8 +13,8 @@ use crate::kernel::canonical;
 use crate::kernel::ir::{self, Block, Function};
 use crate::lower::undefined;
 
-/// What may still be called once everything is inlined, LLVM's intrinsics apart.
-const LEFT: [&str; 12] = [
+/// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
+const ALLOWED_CALLEES: [&str; 12] = [
     abi::ITEM,
     "printf",
     abi::placeholder::BARRIER,
@@ -28,48 +29,50 @@ const LEFT: [&str; 12] = [
     abi::placeholder::LEAVE,
 ];
 
-/// LLVM's number for global memory on SPIR-V.
+/// LLVM's number of global memory on SPIR-V.
 const GLOBAL: u32 = 1;
 
-/// Retargets a (woven) module to this host, links the bodies of the builtins that it calls, and inlines everything into the kernel.
-/// What is left is the kernel alone, which calls nothing but placeholders ([`abi::placeholder`]), [`abi::ITEM`], `printf` and LLVM's
-/// intrinsics. Loads and divisions of helper functions that nothing uses are kept. Images, samplers and events are pointers.
+/// Retargets a (woven) module to this host, links the bodies of the builtins that it calls, and inlines everything into
+/// the kernel. The kernel is then the only function left and calls nothing but placeholders ([`abi::placeholder`]),
+/// [`abi::ITEM`], `printf` and LLVM's intrinsics. Unused loads and divisions of helper functions are kept. Images,
+/// samplers and events are pointers.
 ///
-/// Debug locations tell the way of calls (`inlinedAt`). Memory accesses and placeholders that builtins brought are marked, see
-/// [`abi::mark`].
+/// Debug locations hold the call path (`inlinedAt`). Memory accesses and placeholders that come from builtins are
+/// marked, see [`abi::mark`].
 ///
 /// # Errors
-/// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, holds assembly, uses a writable variable of the program, or is too large; `Environment` without libclc;
-/// `Internal` if a builtin is not known here, or a pass fails.
+/// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, contains inline
+/// assembly, uses a writable program-scope variable, or is too large; `Environment` without libclc; `Internal` if a
+/// builtin is unknown, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
     let module = linked(module)?;
     inlined(&module, entry)?;
     Ok(module)
 }
 
-/// What [`prepare`] does first: a module for this host, with the bodies of the builtins that it calls. It takes little time, whatever the
-/// kernel, and remembers builtins.
+/// The first step of [`prepare`]: returns a module for this host, with the bodies of the builtins that it calls. It is
+/// fast for every kernel, and caches builtins.
 ///
 /// # Errors
-/// As of [`prepare`].
+/// Those of [`prepare`].
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
     let module = handles::rewrite(module)?;
     let machine = emit::machine(emit::Effort::Full)?;
     emit::retarget(&module, &machine);
     for f in ir::functions(&module) {
-        plain::function(f);
+        plain::strip_function(f);
     }
     refuse_pointers(&module)?;
     refuse_program_variables(&module)?;
-    builtins::link(&module, &machine, |name| LEFT.contains(&name))?;
+    builtins::link(&module, &machine, |name| ALLOWED_CALLEES.contains(&name))?;
     Ok(module)
 }
 
-/// What [`prepare`] does then, to a module that is [`linked`].
+/// The second step of [`prepare`], on a module returned by [`linked`].
 ///
 /// # Errors
-/// As of [`prepare`].
+/// Those of [`prepare`].
 pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
     let machine = emit::machine(emit::Effort::Full)?;
     inline::everything(module, entry, &machine)?;
@@ -77,7 +80,7 @@ pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
     canonical::verify(module, "inlining for this host")
 }
 
-/// Calls of what is no function by name.
+/// Refuses calls through pointers and inline assembly.
 fn refuse_pointers(module: &Module<'_>) -> Result<()> {
     for call in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
         // SAFETY: alive; asked of calls only.
@@ -90,7 +93,7 @@ fn refuse_pointers(module: &Module<'_>) -> Result<()> {
         let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
         // SAFETY: alive.
         if unsafe { !LLVMIsAInlineAsm(callee).is_null() } {
-            // It would run as it stands, unchecked, on a processor it was not written for.
+            // It would run unchecked, on a processor that it was not written for.
             return Err(Error::caller(format!(
                 "the kernel holds inline assembly{place}, which the simulator cannot run"
             ))
@@ -102,7 +105,8 @@ fn refuse_pointers(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Variables of the program that kernels write: they outlive launches, which every run here begins anew, and nobody watches them.
+/// Refuses writable program-scope variables: they outlive launches, while every run here starts from scratch, and
+/// accesses to them are not checked.
 fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
     for variable in module.get_globals() {
         let global = variable.as_value_ref();
@@ -121,7 +125,7 @@ fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Nothing but the kernel has a body, and it calls only what is to be left.
+/// Checks that only the kernel has a body, and that it calls only what it may.
 fn check(module: &Module<'_>, entry: &str) -> Result<()> {
     for f in ir::functions(module).into_iter().filter(|f| f.name() != entry) {
         let name = f.name();
@@ -131,7 +135,7 @@ fn check(module: &Module<'_>, entry: &str) -> Result<()> {
         }
         // SAFETY: alive.
         let used = unsafe { !LLVMGetFirstUse(f.0).is_null() };
-        if used && !name.starts_with("llvm.") && !LEFT.contains(&name.as_str()) {
+        if used && !name.starts_with("llvm.") && !ALLOWED_CALLEES.contains(&name.as_str()) {
             return Err(Error::internal(format!("`{name}` is left without a body")));
         }
     }

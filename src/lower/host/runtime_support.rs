@@ -1,16 +1,16 @@
-//! Functions that code for this host may call besides hooks: what LLVM makes of intrinsics that the processor has no instruction for.
-//! The loader gives their addresses.
+//! Lists the functions that code for this host may call besides hooks: LLVM emits calls of them for intrinsics without
+//! a processor instruction. The loader resolves their addresses.
 
 use std::ffi::{c_int, c_void};
 
 use half::f16;
 
-/// The address of a function that code may call; `None` for any other name.
+/// Returns the address of a function that code may call; `None` for any other name.
 pub fn address(name: &str) -> Option<usize> {
     FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, function)| function.0 as usize)
 }
 
-/// Names of all of them.
+/// Returns the names of all these functions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|(name, _)| *name)
 }
@@ -87,7 +87,7 @@ library! {
     frexpf(f32, *mut c_int) -> f32; frexp(f64, *mut c_int) -> f64;
 }
 
-/// A half is passed in the low bits of a vector register, as a float is.
+/// A half is passed in the low bits of a vector register, like a float.
 fn from_half(bits: f32) -> f16 {
     f16::from_bits(bits.to_bits() as u16)
 }
@@ -104,12 +104,12 @@ extern "C" fn truncate_float(value: f32) -> f32 {
     to_half(f16::from_f32(value))
 }
 
-/// By way of a float that is rounded to odd: its last bit keeps what the second rounding must know.
+/// Converts through a float that is rounded to odd: its last bit keeps what the second rounding needs.
 extern "C" fn truncate_double(value: f64) -> f32 {
     to_half(f16::from_f32(odd_float(value)))
 }
 
-/// The float towards zero, with its last bit set if that is not exact.
+/// Rounds towards zero and sets the last bit if the result is not exact.
 fn odd_float(value: f64) -> f32 {
     let nearest = value as f32;
     if nearest.is_nan() || f64::from(nearest) == value {
@@ -164,7 +164,7 @@ mod tests {
     fn doubles_become_halves_with_one_rounding() {
         let half = |value: f64| from_half(truncate_double(value));
         assert_eq!(half(1.0), f16::ONE);
-        // Just above a tie of halves; a float in between would make it the tie.
+        // Just above a tie of halves; an intermediate float would round it to the tie.
         let tie = 1.0 + f64::from(f16::EPSILON.to_f32()) / 2.0;
         assert_eq!(half(tie), f16::ONE);
         assert_eq!(half(tie + f64::EPSILON), f16::ONE + f16::EPSILON);

@@ -1,11 +1,12 @@
-//! What the hooks in a kernel's code for the simulator stand for: accesses, barriers, loops, divisions, by site number.
+//! Defines the table of sites that the hooks in a kernel's code for the simulator refer to: accesses, barriers, loops,
+//! divisions, by number.
 //!
-//! Sites are numbered after everything is inlined into the kernel, so that a site is a place in the source *and* the way of calls
-//! that leads there. Several sites share a source place; findings are told by place.
+//! Sites are numbered after everything is inlined into the kernel, so that a site is a place in the source *and* the
+//! call path that leads there. Several sites share a source place; findings are reported by place.
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of memory (OpenCL C 6.5).
+/// An address space (OpenCL C 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Space {
@@ -17,7 +18,7 @@ pub enum Space {
     Generic,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Mode {
     Read,
@@ -36,6 +37,7 @@ pub struct Ordering {
     pub scope: Scope,
 }
 
+/// Memory scopes, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
     WorkItem,
@@ -45,42 +47,43 @@ pub enum Scope {
     AllDevices,
 }
 
-/// A place in the source; line 0: not known.
+/// A place in the source; line 0 if it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourcePlace {
     pub function: String,
-    /// As debug information names it.
+    /// As in the debug information.
     pub file: String,
     pub line: u32,
     pub column: u32,
 }
 
-/// Where an instruction stands and how it is reached: innermost place first, then the calls that lead there.
+/// The position of an instruction and the calls that lead there: innermost place first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallPath {
     pub frames: Vec<SourcePlace>,
 }
 
-/// A thing in memory that accesses are checked against.
+/// An object in memory that accesses are checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
-    /// The argument's or variable's name; `argument 3` where the IR has none.
+    /// The argument's or variable's name; `argument 3` if the IR has none.
     pub name: String,
     pub space: Space,
     pub storage: Storage,
-    /// Of its elements in bytes, as far as accesses tell: what an index counts in. At least 1.
+    /// Size of its elements in bytes, as far as accesses reveal it: the unit of an index. At least 1.
     pub element: u32,
 }
 
+/// The kind of memory that holds an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
-    /// What the kernel's argument at this position points to; its extent is the launch's.
+    /// Memory passed as the kernel's argument at this position; the launch sets its extent.
     Argument(u32),
-    /// A static `__local` variable: bytes, and where it begins in the group's local memory.
+    /// A static `__local` variable: size in bytes, and offset in the group's local memory.
     Local { bytes: u64, offset: u64 },
-    /// A `__constant` variable of the module: bytes.
+    /// A `__constant` variable of the module: size in bytes.
     Constant { bytes: u64 },
-    /// A private variable: bytes.
+    /// A private variable: size in bytes.
     Private { bytes: u64 },
 }
 
@@ -90,17 +93,17 @@ pub struct AccessSite {
     /// Index into [`HostTable::paths`].
     pub path: u32,
     pub mode: Mode,
-    /// Of the pointer as the source has it.
+    /// Address space of the pointer in the source.
     pub space: Space,
-    /// Index into [`HostTable::objects`], where the pointer can only come from that one.
+    /// Index into [`HostTable::objects`], if the pointer can only come from that one.
     pub object: Option<u32>,
-    /// Bytes; of accesses whose length is only known when they run: of one element.
+    /// Size in bytes; for accesses whose length is known only at run time: of one element.
     pub bytes: u32,
-    /// What the hardware may rely on, in bytes: a misaligned access is a fault.
+    /// Alignment that the hardware may rely on, in bytes: a misaligned access is a fault.
     pub align: u32,
-    /// Of atomics with an order stronger than relaxed, or a scope narrower than the device.
+    /// For atomics with an order stronger than relaxed, or a scope narrower than the device.
     pub ordering: Option<Ordering>,
-    /// The builtin that makes it (`vload4`), if one does.
+    /// The builtin that performs it (`vload4`), if any.
     pub builtin: Option<String>,
 }
 
@@ -110,9 +113,9 @@ pub struct BarrierSite {
     pub path: u32,
     /// `barrier`, `work_group_reduce_add`, `wait_group_events`...
     pub builtin: String,
-    /// Whether only the sub-group waits.
+    /// Whether it only synchronises the sub-group.
     pub sub_group: bool,
-    /// Sites that are the same `barrier` in the source share this number.
+    /// Sites of the same `barrier` in the source share this number.
     pub source: u32,
 }
 
@@ -125,11 +128,11 @@ pub struct PlainSite {
 /// An argument of `printf` after the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PrintArg {
-    /// Bytes of an integer (1, 2, 4, 8), components (1: a scalar), where it lies in the packed arguments.
+    /// Size of an integer in bytes (1, 2, 4, 8), number of components (1: a scalar), offset in the packed arguments.
     Integer { bytes: u32, components: u32, offset: u32 },
-    /// Of a float likewise (2, 4, 8).
+    /// As `Integer`, for a float (2, 4, 8 bytes).
     Float { bytes: u32, components: u32, offset: u32 },
-    /// A pointer; what `%s` takes if it points to constant memory.
+    /// A pointer; printed by `%s` if it points to constant memory.
     Pointer { offset: u32 },
 }
 
@@ -137,16 +140,16 @@ pub enum PrintArg {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintSite {
     pub path: u32,
-    /// `None`: not a literal.
+    /// `None` if it is not a literal.
     pub format: Option<Vec<u8>>,
     pub args: Vec<PrintArg>,
 }
 
-/// All of a kernel's sites. Hooks are given indices into these.
+/// All sites of a kernel. Hooks get indices into these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTable {
     pub paths: Vec<CallPath>,
-    /// The kernel's own arguments first, one per position, also those that are no pointers.
+    /// The kernel's own arguments come first, one per position, including those that are not pointers.
     pub objects: Vec<Object>,
     pub accesses: Vec<AccessSite>,
     pub barriers: Vec<BarrierSite>,
@@ -154,22 +157,23 @@ pub struct HostTable {
     pub divisions: Vec<PlainSite>,
     pub fences: Vec<PlainSite>,
     pub prints: Vec<PrintSite>,
-    /// Bytes of local memory that static variables take.
+    /// Bytes of local memory taken by static variables.
     pub local_bytes: u64,
-    /// The kernel's arguments, without the probe buffer.
+    /// Number of the kernel's arguments, without the probe buffer.
     pub arguments: u32,
-    /// Whether accesses to global and local memory call the hook that knows races ([`super::abi::hook::ACCESS`]); else
-    /// only bounds are checked.
+    /// Whether accesses to global and local memory call the hook that detects races ([`super::abi::hook::ACCESS`]);
+    /// else only bounds are checked.
     pub races: bool,
-    /// Whether the code holds atomics or fences that order other accesses, so that races need happens-before.
+    /// Whether the code contains atomics or fences that order other accesses, so that race
+    /// detection needs happens-before.
     pub synchronises: bool,
-    /// Bytes of stack a work-item needs at most for its private variables.
+    /// Upper bound of the stack that a work-item needs for its private variables, in bytes.
     pub stack_bytes: u64,
-    /// Whether an item that waits or spins can be told to leave ([`super::abi::ItemContext::leaves`]).
+    /// Whether an item that waits or spins can be made to leave ([`super::abi::ItemContext::leaves`]).
     pub leaves: bool,
-    /// The longest access of known length, in bytes.
+    /// Length of the longest access of known length, in bytes.
     pub longest_access: u32,
-    /// By object: the bytes that one shadow cell may stand for (a power of two up to 16): every access that may touch the object covers
-    /// whole cells if it is aligned.
+    /// By object: the size in bytes of one shadow cell (a power of two up to 16), such that every aligned access that
+    /// may touch the object covers complete cells.
     pub granule: Vec<u32>,
 }

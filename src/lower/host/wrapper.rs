@@ -1,4 +1,4 @@
-//! The function that the simulator calls: it fetches the kernel's arguments ([`abi::ENTRY`]).
+//! Builds the function that the simulator calls, which loads the kernel's arguments ([`abi::ENTRY`]).
 
 use inkwell::module::Module;
 use llvm_sys::LLVMLinkage;
@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::ir::{self, Function};
 
-/// Adds it to a woven kernel, whose last parameter is the item. Structures that are passed by value are copied for each work-item.
+/// Adds the wrapper to a woven kernel, whose last parameter is the item. Structures that are passed by value are copied
+/// for each work-item.
 ///
 /// # Errors
 /// `Internal` if there is no such kernel.
@@ -48,16 +49,17 @@ pub fn add(module: &Module<'_>, entry: &str) -> Result<()> {
         LLVMBuildRetVoid(builder);
         LLVMDisposeBuilder(builder);
         LLVMSetLinkage(kernel.0, LLVMLinkage::LLVMInternalLinkage);
-        // The wrapper is small; the kernel stays a function of its own, of which the optimiser sees all callers.
+        // The wrapper is small; the kernel stays a function of its own, all of whose callers are visible
+        // to the optimiser.
         canonical::add_attribute(kernel, "noinline");
     }
     Ok(())
 }
 
-/// What the kernel takes as argument `i`, of which `at` says where it lies.
+/// Builds the value of the kernel's argument `i`; `at` points to it.
 ///
 /// # Safety
-/// The builder must stand in a function of the module.
+/// The builder must be positioned in a function of the module.
 unsafe fn argument(
     module: &Module<'_>,
     builder: LLVMBuilderRef,
@@ -79,7 +81,7 @@ unsafe fn argument(
             none if none.is_null() => 16,
             align => u32::try_from(LLVMGetEnumAttributeValue(align)).unwrap_or(16),
         };
-        // The copy is the wrapper's, so the call need make none.
+        // The copy is made by the wrapper, so the call need not make one.
         LLVMRemoveEnumAttributeAtIndex(kernel.0, i + 1, kind_of("byval"));
         let copy = LLVMBuildAlloca(builder, ty, c"".as_ptr());
         LLVMSetAlignment(copy, align);

@@ -18,7 +18,7 @@ use super::module_builder::Woven;
 const FUEL_CONSTANT: u64 = 1000;
 
 /// What resetting, launching and comparing take besides the kernel, for estimates.
-const BESIDES: Duration = Duration::from_micros(40);
+const LAUNCH_OVERHEAD: Duration = Duration::from_micros(40);
 
 /// Seconds that a launch may take beyond the multiple of the original's.
 const TIME_CONSTANT: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ pub struct TestBaseline<'t> {
     /// One run of the original with resetting and comparing, as one of many; what a sweep takes to begin is left out.
     pub run_time: Duration,
     /// The same with that: what a run may take at most is measured by it.
-    whole_time: Duration,
+    wall_time: Duration,
     pub kernel_time: Duration,
     /// Why it says nothing of mutants.
     pub dropped: Option<String>,
@@ -44,7 +44,7 @@ pub struct TestBaseline<'t> {
 
 /// How cases are run.
 #[derive(Debug, Clone)]
-pub struct Running {
+pub struct RunSettings {
     pub layout: GuardLayout,
     pub repeats: u32,
     pub full_matrix: bool,
@@ -55,7 +55,7 @@ pub struct Running {
     pub end: Option<Instant>,
 }
 
-impl Running {
+impl RunSettings {
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
@@ -103,7 +103,7 @@ impl TestBaseline<'_> {
 
     /// Wall-clock limit of one run of a mutant. Fuel bounds it already; this is the net below.
     pub fn limit(&self, factor: f64) -> Duration {
-        self.whole_time.mul_f64(factor * 2.0) + TIME_CONSTANT
+        self.wall_time.mul_f64(factor * 2.0) + TIME_CONSTANT
     }
 }
 
@@ -111,13 +111,13 @@ impl TestBaseline<'_> {
 ///
 /// # Errors
 /// Of the environment only.
-pub fn attempt<'t>(
+pub fn establish<'t>(
     executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
     layout: GuardLayout,
     (position, test): (usize, &'t Test),
-    trying: BaselineOptions,
+    baseline_options: BaselineOptions,
 ) -> Result<TestBaseline<'t>> {
     let mut baseline = TestBaseline {
         position,
@@ -125,14 +125,18 @@ pub fn attempt<'t>(
         references: Vec::new(),
         fuel_used: 0,
         run_time: Duration::ZERO,
-        whole_time: Duration::ZERO,
+        wall_time: Duration::ZERO,
         kernel_time: Duration::ZERO,
         dropped: None,
     };
     let head = probe_head(layout, &test.launch, i32::MAX as u32);
     let first_slot = layout.slot(0) as usize;
-    let options =
-        RunOptions { timeout: trying.timeout, repeats: 1, probe_words: Some(head.len() as u64), outputs: true };
+    let options = RunOptions {
+        timeout: baseline_options.timeout,
+        repeats: 1,
+        probe_words: Some(head.len() as u64),
+        outputs: true,
+    };
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
@@ -177,14 +181,14 @@ pub fn attempt<'t>(
             probe_words: head.len() as u64,
             variations: &[Variation { words: Vec::new() }],
             references: &baseline.references,
-            repeats: trying.repeats,
-            timeout: trying.timeout,
+            repeats: baseline_options.repeats,
+            timeout: baseline_options.timeout,
             words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
             batch: None,
         },
     )?;
-    baseline.whole_time = begun.elapsed() / trying.repeats.max(1);
-    baseline.run_time = swept.kernel_time + BESIDES;
+    baseline.wall_time = begun.elapsed() / baseline_options.repeats.max(1);
+    baseline.run_time = swept.kernel_time + LAUNCH_OVERHEAD;
     match swept.runs.first() {
         Some(Swept::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
@@ -209,10 +213,10 @@ pub fn time(
     executor: &mut dyn Executor,
     program: ProgramId,
     baseline: &TestBaseline<'_>,
-    running: &Running,
+    settings: &RunSettings,
 ) -> Result<Option<Duration>> {
-    let layout = running.layout;
-    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(running.factor));
+    let layout = settings.layout;
+    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(settings.factor));
     let swept = executor.sweep(
         program,
         &Sweep {
@@ -222,11 +226,11 @@ pub fn time(
             variations: &[Variation { words: Vec::new() }],
             references: &baseline.references,
             repeats: 1,
-            timeout: baseline.limit(running.factor),
+            timeout: baseline.limit(settings.factor),
             words: layout.slot(0)..layout.slot(1),
             batch: None,
         },
     )?;
     let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
-    Ok(agrees.then(|| swept.kernel_time + BESIDES))
+    Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::mutant::{Excluded, Mutant, SourceRange};
-use super::operators::{Found, OPERATORS, Subject};
+use super::operators::{OPERATORS, OperatorOutput, Subject};
 use super::redirect_legality::RedirectLegality;
 use super::selection::Selection;
 use crate::cfg::sites::Sites;
@@ -25,12 +25,12 @@ pub struct Enumeration {
 /// [`launch::mutants`](super::operators::launch::mutants).
 pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     let subject = Subject { preset: selection.preset(), ..subject.clone() };
-    let mut found = Found::default();
+    let mut found = OperatorOutput::default();
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);
     }
-    let passable = RedirectLegality::of(subject.module, subject.sites);
-    let (possible, impossible) = found.mutants.into_iter().partition(|m| passable.allows(&m.edit));
+    let legality = RedirectLegality::of(subject.module, subject.sites);
+    let (possible, impossible) = found.mutants.into_iter().partition(|m| legality.allows(&m.edit));
     found.mutants = possible;
     found.excluded.extend(impossible.into_iter().map(|m: Mutant| Excluded {
         operator: m.operator,
@@ -42,13 +42,13 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
 }
 
 /// Sorts what was found, drops repetitions, gives ids and finds duplicates.
-fn arrange(found: Found, sites: &Sites) -> Enumeration {
+fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     let order = |id: &str| OPERATORS.iter().position(|o| o.id == id).unwrap_or(OPERATORS.len());
-    let mut keyed: Vec<(Key, String, Mutant)> = found
+    let mut keyed: Vec<(SortKey, String, Mutant)> = found
         .mutants
         .into_iter()
         .map(|mutant| {
-            let key = Key {
+            let key = SortKey {
                 at: position(mutant.range.as_ref()),
                 place: first_place(&mutant.edit, sites),
                 operator: order(mutant.operator),
@@ -64,7 +64,7 @@ fn arrange(found: Found, sites: &Sites) -> Enumeration {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut ids: HashMap<String, u32> = HashMap::new();
     for (key, edit, mut mutant) in keyed {
-        let at = whereabouts(&mutant, key.place);
+        let at = place_text(&mutant, key.place);
         if !seen.insert((mutant.operator, mutant.function.clone(), at.clone(), edit.clone())) {
             continue;
         }
@@ -84,7 +84,7 @@ fn arrange(found: Found, sites: &Sites) -> Enumeration {
 
 /// What mutants are sorted by.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct SortKey {
     /// What has no place in the source comes last.
     at: (bool, String, u32, u32),
     place: Option<Place>,
@@ -107,7 +107,7 @@ fn first_place(edit: &Edit, sites: &Sites) -> Option<Place> {
 }
 
 /// The part of an id that says where: `file:line:column`, else the place in the IR, else the variable.
-fn whereabouts(mutant: &Mutant, place: Option<Place>) -> String {
+fn place_text(mutant: &Mutant, place: Option<Place>) -> String {
     match (&mutant.range, place, &mutant.edit) {
         (Some(range), _, _) => format!("{}:{}:{}", base_name(&range.file), range.start.line, range.start.column),
         (None, Some(place), _) => format!("block {} instruction {}", place.block, place.instruction),
@@ -168,7 +168,7 @@ mod tests {
 
     fn ids(mutants: Vec<Mutant>) -> (Vec<String>, Vec<Option<usize>>) {
         let sites = Sites { functions: Vec::new(), sites: Vec::new(), has_statements: false };
-        let all = arrange(Found { mutants, excluded: Vec::new() }, &sites);
+        let all = arrange(OperatorOutput { mutants, excluded: Vec::new() }, &sites);
         (all.mutants.into_iter().map(|m| m.id).collect(), all.duplicate_of)
     }
 

@@ -24,9 +24,9 @@ pub enum Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
     /// By normal forms, and only for what equals the original.
-    Originals,
+    OriginalOnly,
     /// By normal forms.
-    Forms,
+    NormalForms,
     /// By proofs too.
     Proofs,
 }
@@ -35,11 +35,11 @@ pub enum Search {
 #[derive(Debug, Default)]
 pub struct Classes {
     /// The first one whose edit is the same; of others nothing else is asked.
-    same: Vec<usize>,
+    same_edit: Vec<usize>,
     /// The first one of the same normal form.
-    form: Vec<usize>,
+    same_form: Vec<usize>,
     /// Why it is the original.
-    original: Vec<Option<String>>,
+    equivalent: Vec<Option<String>>,
     /// Whether it is proved to be the original; `None`: nobody asked.
     proved: Vec<Option<bool>>,
 }
@@ -70,9 +70,9 @@ impl Classes {
         request: &Request,
         search: Search,
     ) -> Result<Classes> {
-        let mut classes = Classes::distinct(mutants);
+        let mut classes = Classes::by_edit(mutants);
         // What is the same edit needs no proof.
-        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same[*m] == *m).collect();
+        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same_edit[*m] == *m).collect();
         if distinct.is_empty() {
             return Ok(classes);
         }
@@ -80,7 +80,9 @@ impl Classes {
         let bitcode = campaign.under_test.module.write_bitcode_to_memory();
         let kernel = kernel(campaign, bitcode.as_slice());
         let verdicts = match search {
-            Search::Originals | Search::Forms => equivalence::sort(kernel, &edits, threads(request), request.end)?,
+            Search::OriginalOnly | Search::NormalForms => {
+                equivalence::classify_by_normal_form(kernel, &edits, threads(request), request.end)?
+            }
             Search::Proofs => equivalence::classify(
                 kernel.bitcode,
                 kernel.sites,
@@ -96,9 +98,9 @@ impl Classes {
         for (m, verdict) in distinct.iter().zip(verdicts) {
             match verdict {
                 Verdict::Distinct => {}
-                Verdict::Equivalent { reason } => classes.original[*m] = Some(reason),
-                Verdict::DuplicateOf(_) if search == Search::Originals => {}
-                Verdict::DuplicateOf(other) => classes.form[*m] = distinct[other],
+                Verdict::Equivalent { reason } => classes.equivalent[*m] = Some(reason),
+                Verdict::DuplicateOf(_) if search == Search::OriginalOnly => {}
+                Verdict::DuplicateOf(other) => classes.same_form[*m] = distinct[other],
             }
             classes.proved[*m] = (search == Search::Proofs).then_some(false);
         }
@@ -106,34 +108,39 @@ impl Classes {
     }
 
     /// A test tells it from the original, whatever their normal forms.
-    pub fn is_detected(&mut self, m: usize) {
-        self.original[m] = None;
+    pub fn set_detected(&mut self, m: usize) {
+        self.equivalent[m] = None;
     }
 
     /// What an earlier search found: [`Classes::entries`].
-    pub fn of(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
-        let mut classes = Classes::distinct(mutants);
+    pub fn from_entries(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
+        let mut classes = Classes::by_edit(mutants);
         if search == Search::Proofs {
             classes.proved.fill(Some(false));
         }
         let positions: HashMap<&str, usize> = mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
         for (id, class) in entries {
-            let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same[*m] == *m) else { continue };
+            let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same_edit[*m] == *m) else { continue };
             match class {
-                Class::Equivalent(reason) => classes.original[m] = Some(reason.clone()),
-                Class::Duplicate(of) => classes.form[m] = positions.get(of.as_str()).copied().unwrap_or(m),
+                Class::Equivalent(reason) => classes.equivalent[m] = Some(reason.clone()),
+                Class::Duplicate(of) => classes.same_form[m] = positions.get(of.as_str()).copied().unwrap_or(m),
             }
         }
         classes
     }
 
     /// By their edits alone.
-    pub fn distinct(mutants: &[Mutant]) -> Classes {
+    pub fn by_edit(mutants: &[Mutant]) -> Classes {
         let mut first: HashMap<String, usize> = HashMap::new();
-        let same = mutants.iter().enumerate();
-        let same = same.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
+        let same_edit = mutants.iter().enumerate();
+        let same_edit = same_edit.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
         let none = vec![None; mutants.len()];
-        Classes { same, form: (0..mutants.len()).collect(), original: none, proved: vec![None; mutants.len()] }
+        Classes {
+            same_edit,
+            same_form: (0..mutants.len()).collect(),
+            equivalent: none,
+            proved: vec![None; mutants.len()],
+        }
     }
 
     /// By position.
@@ -141,21 +148,21 @@ impl Classes {
         // A mutant that is proved to be the original stands for no normal form: the next one of it does.
         let mut first: HashMap<usize, usize> = HashMap::new();
         let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
-        for m in (0..mutants.len()).filter(|m| self.same[*m] == *m) {
-            classes[m] = match (&self.original[m], self.proved[m]) {
+        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] == *m) {
+            classes[m] = match (&self.equivalent[m], self.proved[m]) {
                 (Some(reason), _) => Some(Class::Equivalent(reason.clone())),
                 (None, Some(true)) => Some(Class::Equivalent(PROVED.to_owned())),
                 (None, _) => {
-                    let stands = *first.entry(self.form[m]).or_insert(m);
-                    (stands != m).then(|| Class::Duplicate(mutants[stands].id.clone()))
+                    let representative = *first.entry(self.same_form[m]).or_insert(m);
+                    (representative != m).then(|| Class::Duplicate(mutants[representative].id.clone()))
                 }
             };
         }
-        for m in (0..mutants.len()).filter(|m| self.same[*m] != *m) {
+        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] != *m) {
             // A duplicate's status is that of the first; of a duplicate's duplicate, of that one's.
-            classes[m] = match &classes[self.same[m]] {
+            classes[m] = match &classes[self.same_edit[m]] {
                 Some(Class::Duplicate(id)) => Some(Class::Duplicate(id.clone())),
-                _ => Some(Class::Duplicate(mutants[self.same[m]].id.clone())),
+                _ => Some(Class::Duplicate(mutants[self.same_edit[m]].id.clone())),
             };
         }
         classes
@@ -170,10 +177,10 @@ impl Classes {
     /// All that share a normal form with one of `these` and of which nobody asked the solver.
     pub fn unproved(&self, these: &[usize]) -> Vec<usize> {
         let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
-        for m in (0..self.form.len()).filter(|m| self.same[*m] == *m && self.original[*m].is_none()) {
-            members.entry(self.form[m]).or_default().push(m);
+        for m in (0..self.same_form.len()).filter(|m| self.same_edit[*m] == *m && self.equivalent[*m].is_none()) {
+            members.entry(self.same_form[m]).or_default().push(m);
         }
-        let forms = these.iter().filter_map(|m| members.remove(&self.form[*m]));
+        let forms = these.iter().filter_map(|m| members.remove(&self.same_form[*m]));
         forms.flatten().filter(|m| self.proved[*m].is_none()).collect()
     }
 

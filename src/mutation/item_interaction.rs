@@ -9,7 +9,7 @@ use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, Block, Function};
 
 /// Builtins are what has no body; what the user's own functions are called says nothing.
-pub fn meets(under_test: &KernelUnderTest<'_>) -> bool {
+pub fn work_items_interact(under_test: &KernelUnderTest<'_>) -> bool {
     let functions = ir::functions(&under_test.module);
     let builtin = |f: &Function| {
         let name = f.name();

@@ -23,7 +23,7 @@ pub struct MutantPair {
     pub second: usize,
     pub conflict: Option<&'static str>,
     /// Of this shard.
-    pub ours: bool,
+    pub in_shard: bool,
 }
 
 /// What is known of each mutant.
@@ -31,7 +31,7 @@ pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
     pub rows: Vec<result::Mutant>,
     decided: Vec<bool>,
-    ours: Vec<bool>,
+    in_shard: Vec<bool>,
     /// Of the journal.
     known: Vec<Entry>,
     classes: Classes,
@@ -52,7 +52,7 @@ impl<'a> Ledger<'a> {
             journal,
             rows: mutants.iter().map(row).collect(),
             decided: vec![false; mutants.len()],
-            ours: vec![true; mutants.len()],
+            in_shard: vec![true; mutants.len()],
             known: Vec::new(),
             classes: Classes::default(),
             pairs: Vec::new(),
@@ -75,8 +75,8 @@ impl<'a> Ledger<'a> {
         ledger
     }
 
-    pub fn is_ours(&self, m: usize) -> bool {
-        self.ours[m] && self.rows[m].duplicate_of.is_none()
+    pub fn is_in_shard(&self, m: usize) -> bool {
+        self.in_shard[m] && self.rows[m].duplicate_of.is_none()
     }
 
     pub fn is_decided(&self, m: usize) -> bool {
@@ -93,7 +93,7 @@ impl<'a> Ledger<'a> {
         self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
     }
 
-    fn note(&self, entry: &Entry) -> Result<()> {
+    fn append_to_journal(&self, entry: &Entry) -> Result<()> {
         self.journal.map_or(Ok(()), |journal| journal.append(entry))
     }
 
@@ -109,16 +109,16 @@ impl<'a> Ledger<'a> {
     pub fn classify(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, search: Search) -> Result<()> {
         let found = self.known.iter().find_map(|entry| match entry {
             Entry::Classified(all) => Some((all, Search::Proofs)),
-            Entry::Sorted(all) => Some((all, Search::Forms)),
+            Entry::Sorted(all) => Some((all, Search::NormalForms)),
             _ => None,
         });
         self.classes = match found {
-            Some((all, search)) => Classes::of(self.mutants, all, search),
+            Some((all, search)) => Classes::from_entries(self.mutants, all, search),
             None => {
                 let classes = Classes::search(campaign, self.mutants, request, search)?;
                 let entries = classes.entries(self.mutants);
-                self.note(&match search {
-                    Search::Originals | Search::Forms => Entry::Sorted(entries),
+                self.append_to_journal(&match search {
+                    Search::OriginalOnly | Search::NormalForms => Entry::Sorted(entries),
                     Search::Proofs => Entry::Classified(entries),
                 })?;
                 classes
@@ -128,8 +128,8 @@ impl<'a> Ledger<'a> {
         if let Some(shard) = self.shard {
             for m in 0..self.rows.len() {
                 let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
-                self.ours[m] = shard.owns(id, None);
-                if !self.ours[m] {
+                self.in_shard[m] = shard.owns(id, None);
+                if !self.in_shard[m] {
                     self.rows[m].status = Status::Pending;
                     self.rows[m].reason = None;
                 }
@@ -140,7 +140,7 @@ impl<'a> Ledger<'a> {
 
     /// Finds the mutants whose edits are the same, before anything is run.
     pub fn classify_edits(&mut self) {
-        self.classes = Classes::distinct(self.mutants);
+        self.classes = Classes::by_edit(self.mutants);
         self.write_classes();
     }
 
@@ -153,31 +153,31 @@ impl<'a> Ledger<'a> {
         &mut self,
         campaign: &CampaignContext<'_, '_>,
         request: &Request,
-        meets: bool,
+        items_interact: bool,
     ) -> Result<()> {
-        let alike = self.alike(meets);
-        let mut classes = Classes::search_among(&alike, campaign, self.mutants, request, Search::Forms)?;
-        alike.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.is_detected(m));
+        let possibly_equal = self.possibly_equal(items_interact);
+        let mut classes = Classes::search_among(&possibly_equal, campaign, self.mutants, request, Search::NormalForms)?;
+        possibly_equal.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.set_detected(m));
         self.classes = classes;
-        self.note(&Entry::Sorted(self.classes.entries(self.mutants)))?;
+        self.append_to_journal(&Entry::Sorted(self.classes.entries(self.mutants)))?;
         self.write_classes();
         Ok(())
     }
 
     /// Those that may equal the original or another, by what they did. `meets`: work-items do, so that those that are the same may
     /// leave different values in each run.
-    fn alike(&self, meets: bool) -> Vec<usize> {
-        let did = |m: usize| {
+    fn possibly_equal(&self, items_interact: bool) -> Vec<usize> {
+        let behaviour = |m: usize| {
             let row = &self.rows[m];
-            let values = (row.status == Status::Killed && !meets).then_some((&row.killed_by, &row.reason));
+            let values = (row.status == Status::Killed && !items_interact).then_some((&row.killed_by, &row.reason));
             (row.status, values)
         };
         let ran: Vec<usize> = (0..self.rows.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
         let mut count: HashMap<_, usize> = HashMap::new();
         for m in &ran {
-            *count.entry(did(*m)).or_default() += 1;
+            *count.entry(behaviour(*m)).or_default() += 1;
         }
-        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&did(*m)] > 1).collect()
+        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&behaviour(*m)] > 1).collect()
     }
 
     /// Writes into the rows what equals what: of such a mutant nothing else is told.
@@ -213,38 +213,40 @@ impl<'a> Ledger<'a> {
         let before = self.classes.all(self.mutants);
         let undetected = |m: usize| {
             let status = self.rows[m].status;
-            self.is_ours(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
+            self.is_in_shard(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
         };
         let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
         // All that share a normal form share its fate.
         let asked = self.classes.unproved(&open);
-        self.ask(campaign, request, &asked)?;
-        self.settle(&before);
+        self.ask_solver(campaign, request, &asked)?;
+        self.apply_proofs(&before);
         if request.doubt {
-            self.doubt(campaign, request)?;
+            self.check_killed(campaign, request)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
+    fn ask_solver(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
         for some in asked.chunks(PROOFS) {
             if request.end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
             let found = Classes::prove(campaign, self.mutants, request, some)?;
-            let told: Vec<(usize, bool)> =
+            let answers: Vec<(usize, bool)> =
                 some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
-            self.note(&Entry::Proved(told.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect()))?;
-            told.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
+            self.append_to_journal(&Entry::Proved(
+                answers.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect(),
+            ))?;
+            answers.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
         }
         Ok(())
     }
 
     /// Writes into the rows what proofs changed of the classes.
-    fn settle(&mut self, before: &[Option<Class>]) {
+    fn apply_proofs(&mut self, before: &[Option<Class>]) {
         let after = self.classes.all(self.mutants);
         let positions = positions(self.mutants);
-        let fates: Vec<Option<result::Mutant>> = before
+        let inherited: Vec<Option<result::Mutant>> = before
             .iter()
             .zip(&after)
             .map(|(before, after)| match (before, after) {
@@ -253,18 +255,18 @@ impl<'a> Ledger<'a> {
                 _ => None,
             })
             .collect();
-        for m in (0..self.rows.len()).filter(|m| self.ours[*m] && before[*m] != after[*m]) {
+        for m in (0..self.rows.len()).filter(|m| self.in_shard[*m] && before[*m] != after[*m]) {
             let row = &mut self.rows[m];
-            match (&after[m], &fates[m]) {
+            match (&after[m], &inherited[m]) {
                 (Some(Class::Equivalent(reason)), _) => {
                     (row.status, row.reason) = (Status::Equivalent, Some(reason.clone()));
                     (row.duplicate_of, row.killed_by, row.covered_by) = (None, Vec::new(), Vec::new());
                     row.schedule = None;
                 }
                 (Some(Class::Duplicate(of)), _) => row.duplicate_of = Some(of.clone()),
-                (None, Some(fate)) => {
-                    (row.status, row.reason, row.duplicate_of) = (fate.status, fate.reason.clone(), None);
-                    (row.killed_by, row.covered_by) = (fate.killed_by.clone(), fate.covered_by.clone());
+                (None, Some(source)) => {
+                    (row.status, row.reason, row.duplicate_of) = (source.status, source.reason.clone(), None);
+                    (row.killed_by, row.covered_by) = (source.killed_by.clone(), source.covered_by.clone());
                 }
                 (None, None) => {}
             }
@@ -272,9 +274,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Has the solver asked of what tests kill: it must not take any of it for equivalent.
-    fn doubt(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
+    fn check_killed(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let killed =
-            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_ours(*m);
+            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m);
         let killed: Vec<usize> = (0..self.rows.len()).filter(killed).collect();
         let proved = Classes::prove(campaign, self.mutants, request, &killed)?;
         let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
@@ -285,9 +287,9 @@ impl<'a> Ledger<'a> {
         Err(Error::internal("mutants that a test kills were proved to be equivalent").details(wrong.join("\n")))
     }
 
-    pub fn covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
-        if self.is_ours(m) && !self.decided[m] {
-            self.rows[m].covered_by = covered(reach, names);
+    pub fn set_covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
+        if self.is_in_shard(m) && !self.decided[m] {
+            self.rows[m].covered_by = covering_tests(reach, names);
         }
     }
 
@@ -304,7 +306,7 @@ impl<'a> Ledger<'a> {
                 first,
                 second,
                 conflict: higher_order::conflict(&mutants[first].edit, &mutants[second].edit),
-                ours: self.shard.is_none_or(|shard| shard.owns(&id, None)),
+                in_shard: self.shard.is_none_or(|shard| shard.owns(&id, None)),
                 id,
             }
         };
@@ -323,7 +325,7 @@ impl<'a> Ledger<'a> {
 
     fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[String]) -> result::Mutant {
         let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
-        let conflict = pair.conflict.filter(|_| pair.ours);
+        let conflict = pair.conflict.filter(|_| pair.in_shard);
         result::Mutant {
             id: pair.id.clone(),
             operator: format!("{}+{}", a.operator, b.operator),
@@ -334,7 +336,7 @@ impl<'a> Ledger<'a> {
             spelling: None,
             status: if conflict.is_some() { Status::Ignored } else { Status::Pending },
             killed_by: Vec::new(),
-            covered_by: if pair.ours { covered(reach, names) } else { Vec::new() },
+            covered_by: if pair.in_shard { covering_tests(reach, names) } else { Vec::new() },
             duplicate_of: None,
             reason: conflict.map(str::to_owned),
             schedule: None,
@@ -351,7 +353,7 @@ fn positions(mutants: &[Mutant]) -> HashMap<&str, usize> {
     mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect()
 }
 
-fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
+fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {
     names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
 }
 

@@ -124,7 +124,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         let module = self.under_test.module.clone();
         let layout = infection::weave(&module, &self.under_test.sites, mutants)?;
         // What mutants read in their own modules, they read here.
-        initialise(&module);
+        initialise_private_variables(&module);
         let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
         Ok((code, layout))
     }
@@ -134,28 +134,32 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     ///
     /// # Errors
     /// As [`ModuleBuilder::schemata`].
-    pub fn watched(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
+    pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
         let module = self.under_test.module.clone();
         schemata::weave(&module, &self.under_test.sites, mutants, false)?;
         ids::plain(&module, self.layout)?;
-        self.watch(module)
+        self.lower_for_simulator(module)
     }
 
     /// The same of a local variable made private, as [`ModuleBuilder::private`] does it.
     ///
     /// # Errors
     /// As [`ModuleBuilder::schemata`].
-    pub fn watched_private(&self, variable: &LocalVariable, bytes: u64) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
+    pub fn privatised_for_simulator(
+        &self,
+        variable: &LocalVariable,
+        bytes: u64,
+    ) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
         let module = self.under_test.module.clone();
         guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
-        self.watch(module).map(Ok)
+        self.lower_for_simulator(module).map(Ok)
     }
 
-    fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
-        initialise(&module);
+    fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+        initialise_private_variables(&module);
         let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.under_test.host };
         match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
             Ok(Code::Host(code)) => Ok(Ok(code)),
@@ -167,14 +171,14 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
 
     fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.under_test.entry;
-        initialise(&module);
+        initialise_private_variables(&module);
         guard::inline_and_promote(&module, entry, &self.under_test.machine)?;
         let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
-        let can = ids::can_batch(&module);
-        if self.is_mapped && !can {
+        let can_batch = ids::can_batch(&module);
+        if self.is_mapped && !can_batch {
             return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
         }
-        let batched = batched && can;
+        let batched = batched && can_batch;
         match batched || self.is_mapped {
             true => ids::batched(&module, entry, self.layout, &self.under_test.machine)?,
             false => ids::plain(&module, self.layout)?,
@@ -215,15 +219,15 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
 }
 
 /// Private arrays and structs of more bytes are left as they are: filling them would take longer than what the kernel does.
-const MOST_FILLED: u64 = 1 << 16;
+const MAX_FILLED_BYTES: u64 = 1 << 16;
 
 /// What the bytes of private arrays and structs begin as, as those of local memory do: hardly what a kernel would begin with.
-const FILLED: u64 = 0x6a;
+const FILL_BYTE: u64 = 0x6a;
 
 /// Gives private numbers the value 0 where their function begins, and fills arrays and structs. Mutants that leave one without another
 /// value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that
 /// suits them, even the one that the mutant deleted.
-fn initialise(module: &Module<'_>) {
+fn initialise_private_variables(module: &Module<'_>) {
     for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         let Some(first) = function.blocks().first().copied() else { continue };
         let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
@@ -238,16 +242,16 @@ fn initialise(module: &Module<'_>) {
                 // Right behind the variable: others, and code that uses this one, may follow in between.
                 LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
                 match LLVMGetTypeKind(ty) {
-                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_plain(ty) => {
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_numeric(ty) => {
                         let bytes = LLVMABISizeOfType(layout, ty);
-                        if bytes <= MOST_FILLED {
-                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILLED, 0);
+                        if bytes <= MAX_FILLED_BYTES {
+                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILL_BYTE, 0);
                             let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
                             LLVMBuildMemSet(builder, variable.0, byte, bytes, LLVMGetAlignment(variable.0));
                         }
                     }
                     LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}
-                    _ if is_plain(ty) => {
+                    _ if is_numeric(ty) => {
                         LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
                     }
                     _ => {}
@@ -262,7 +266,7 @@ fn initialise(module: &Module<'_>) {
 ///
 /// # Safety
 /// The type must be alive.
-unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
+unsafe fn is_numeric(ty: LLVMTypeRef) -> bool {
     // SAFETY: parts of a type live as long as it does.
     unsafe {
         match LLVMGetTypeKind(ty) {
@@ -271,9 +275,9 @@ unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
             | LLVMTypeKind::LLVMFloatTypeKind
             | LLVMTypeKind::LLVMDoubleTypeKind
             | LLVMTypeKind::LLVMVectorTypeKind => true,
-            LLVMTypeKind::LLVMArrayTypeKind => is_plain(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMArrayTypeKind => is_numeric(LLVMGetElementType(ty)),
             LLVMTypeKind::LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).all(|i| is_plain(LLVMStructGetTypeAtIndex(ty, i)))
+                (0..LLVMCountStructElementTypes(ty)).all(|i| is_numeric(LLVMStructGetTypeAtIndex(ty, i)))
             }
             _ => false,
         }

@@ -17,12 +17,12 @@ use crate::instrument::mutants::edit::EdgeChange;
 use crate::kernel::ir::{self, Block, Inst};
 
 /// What blocks of a function need of others.
-struct Needs {
+struct DefUse {
     blocks: Vec<Block>,
     /// A block that computes something, and one that uses it. The first block, which is before all others, is left out.
     uses: Vec<(BlockIndex, BlockIndex)>,
     /// The first ones of `uses`.
-    computed: HashSet<BlockIndex>,
+    definitions: HashSet<BlockIndex>,
     /// Of the unchanged function.
     dominators: Option<Dominators<NodeIndex>>,
 }
@@ -30,47 +30,48 @@ struct Needs {
 /// Judges edits of a module. The functions are those of its sites, in their order.
 pub struct RedirectLegality<'a> {
     sites: &'a Sites,
-    functions: Vec<Needs>,
+    functions: Vec<DefUse>,
 }
 
 impl<'a> RedirectLegality<'a> {
     pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> RedirectLegality<'a> {
         let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
-        let needs = |cfg: &Cfg| {
-            let mut needs = Needs::of(blocks(&cfg.function));
-            needs.dominators = (!needs.uses.is_empty()).then(|| dominators::simple_fast(&cfg.graph, NodeIndex::new(0)));
-            needs
+        let def_use = |cfg: &Cfg| {
+            let mut def_use = DefUse::of(blocks(&cfg.function));
+            def_use.dominators =
+                (!def_use.uses.is_empty()).then(|| dominators::simple_fast(&cfg.graph, NodeIndex::new(0)));
+            def_use
         };
-        let functions = sites.functions.iter().map(|f| needs(&f.cfg)).collect();
+        let functions = sites.functions.iter().map(|f| def_use(&f.cfg)).collect();
         RedirectLegality { sites, functions }
     }
 
     /// Whether every value is there on the new ways of an edit.
     pub fn allows(&self, edit: &Edit) -> bool {
         match edit {
-            Edit::Redirect { edges } => self.offers_phis(edges) && self.keeps_order(edges),
+            Edit::Redirect { edges } => self.phis_have_values(edges) && self.definitions_dominate(edges),
             Edit::All(edits) => edits.iter().all(|e| self.allows(e)),
             _ => true,
         }
     }
 
-    fn offers_phis(&self, edges: &[EdgeChange]) -> bool {
+    fn phis_have_values(&self, edges: &[EdgeChange]) -> bool {
         edges.iter().all(|edge| {
             let blocks = &self.functions[edge.function].blocks;
             let phis = blocks[edge.to].instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI);
             let mut phis = phis.map(|phi| {
-                let told = edge.phi.is_some() && is_bool(phi);
-                told || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
+                let is_given = edge.phi.is_some() && is_bool(phi);
+                is_given || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
             });
             phis.all(|there| there)
         })
     }
 
     /// Whether what is used is still computed before, on all ways, old and new.
-    fn keeps_order(&self, edges: &[EdgeChange]) -> bool {
+    fn definitions_dominate(&self, edges: &[EdgeChange]) -> bool {
         let Some(function) = edges.first().map(|e| e.function) else { return true };
         let uses = &self.functions[function].uses;
-        if edges.iter().all(|edge| self.functions[function].passes(edge)) {
+        if edges.iter().all(|edge| self.functions[function].keeps_dominance(edge)) {
             return true;
         }
         let cfg = &self.sites.functions[function].cfg;
@@ -79,17 +80,17 @@ impl<'a> RedirectLegality<'a> {
             graph.add_edge(NodeIndex::new(edge.block), NodeIndex::new(edge.to), edge.successor);
         }
         let before = dominators::simple_fast(&graph, NodeIndex::new(0));
-        uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(computed, used)| {
-            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *computed))
+        uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(definition, used)| {
+            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *definition))
         })
     }
 }
 
-impl Needs {
+impl DefUse {
     /// Whether an edge certainly goes round nothing that is used. What a block computes is there behind the new edge if that
     /// block is before the edge's source on all ways; and where it was not before the target on all ways, nothing that
     /// uses it follows.
-    fn passes(&self, edge: &EdgeChange) -> bool {
+    fn keeps_dominance(&self, edge: &EdgeChange) -> bool {
         let Some(dominators) = &self.dominators else { return true };
         if dominators.dominators(NodeIndex::new(edge.to)).is_none() {
             return false;
@@ -97,7 +98,7 @@ impl Needs {
         let over = |block: BlockIndex| dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
         let missed: Vec<BlockIndex> = over(edge.to)
             .map(NodeIndex::index)
-            .filter(|over| *over != edge.to && self.computed.contains(over))
+            .filter(|over| *over != edge.to && self.definitions.contains(over))
             .collect();
         missed.is_empty() || {
             let before: HashSet<BlockIndex> = over(edge.block).map(NodeIndex::index).collect();
@@ -105,7 +106,7 @@ impl Needs {
         }
     }
 
-    fn of(blocks: Vec<Block>) -> Needs {
+    fn of(blocks: Vec<Block>) -> DefUse {
         let index: HashMap<Block, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
         let position = |block: Block| index.get(&block).copied();
         let mut uses = Vec::new();
@@ -120,11 +121,11 @@ impl Needs {
                 uses.extend(used.into_iter().filter_map(|(at, value)| Some((position(value.block())?, at?))));
             }
         }
-        uses.retain(|(computed, used)| computed != used && *computed != 0);
+        uses.retain(|(definition, used)| definition != used && *definition != 0);
         uses.sort_unstable();
         uses.dedup();
-        let computed = uses.iter().map(|(computed, _)| *computed).collect();
-        Needs { blocks, uses, computed, dominators: None }
+        let definitions = uses.iter().map(|(definition, _)| *definition).collect();
+        DefUse { blocks, uses, definitions, dominators: None }
     }
 }
 

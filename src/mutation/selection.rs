@@ -12,7 +12,7 @@ pub struct Selection {
     /// In the order of [`OPERATORS`].
     operators: Vec<&'static Operator>,
     /// Whether these are all of the preset's.
-    is_whole: bool,
+    is_complete_preset: bool,
 }
 
 impl Default for Selection {
@@ -45,7 +45,7 @@ impl Selection {
         chosen.dedup();
         Ok(Selection {
             preset: Preset::Full,
-            is_whole: chosen.len() == OPERATORS.len(),
+            is_complete_preset: chosen.len() == OPERATORS.len(),
             operators: chosen.into_iter().map(|i| &OPERATORS[i]).collect(),
         })
     }
@@ -57,7 +57,7 @@ impl Selection {
             Preset::Peng => operator.peng,
             Preset::Liu => operator.liu,
         };
-        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_whole: true }
+        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_complete_preset: true }
     }
 
     pub fn preset(&self) -> Preset {
@@ -78,7 +78,7 @@ impl Selection {
 /// As results say it, and as [`Selection::parse`] reads it: the preset's name or the ids in the registry's order.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.is_whole, self.preset) {
+        match (self.is_complete_preset, self.preset) {
             (true, Preset::Full) => f.write_str("all"),
             (true, Preset::Peng) => f.write_str("peng"),
             (true, Preset::Liu) => f.write_str("liu"),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::mutant::{Excluded, Mutant};
 use super::source_ops::Operations;
-use super::source_ops::tokens::Files;
+use super::source_ops::tokens::TokenCache;
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
@@ -35,14 +35,14 @@ pub struct Subject<'a> {
     pub sources: &'a Sources,
     pub preset: Preset,
     /// Empty at first.
-    pub read: Rc<Read<'a>>,
+    pub cache: Rc<SubjectCache<'a>>,
 }
 
 /// What the first operator that asks has read of a kernel.
 #[derive(Default)]
-pub struct Read<'a> {
+pub struct SubjectCache<'a> {
     pub operations: OnceCell<Operations<'a>>,
-    pub tokens: Files,
+    pub tokens: TokenCache,
 }
 
 /// An operator.
@@ -54,18 +54,18 @@ pub struct Operator {
     /// scores are broken down by. PENG's classes: `branch`, `barrier` and `loop` mutants.
     pub class: &'static str,
     /// What it does, a line of the table in `docs/operators.md`.
-    pub what: &'static str,
+    pub description: &'static str,
     /// `PENG`, `LIU`, `ours`.
-    pub from: &'static str,
+    pub origin: &'static str,
     pub peng: bool,
     pub liu: bool,
     /// Finds its mutants (ids are given by the registry afterwards; leave them empty).
-    pub enumerate: fn(&Subject<'_>, &mut Found),
+    pub enumerate: fn(&Subject<'_>, &mut OperatorOutput),
 }
 
 /// What operators found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct OperatorOutput {
     pub mutants: Vec<Mutant>,
     pub excluded: Vec<Excluded>,
 }

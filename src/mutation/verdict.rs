@@ -32,7 +32,7 @@ impl TestVerdict {
 ///
 /// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 12).
 /// `allows_faults`: the test does, so that only a lack of fuel counts; accesses out of bounds are skipped in kernel and mutant.
-pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
+pub fn test_verdict(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
     let runs = match swept {
         Swept::Ran(runs) => runs,
         Swept::Fault(Fault::Timeout { limit }) => {
@@ -75,8 +75,8 @@ pub struct MutantOutcome {
 
 impl MutantOutcome {
     /// Takes the outcome of the next test into account. `test` is its position, `name` its name.
-    pub fn add(&mut self, test: usize, name: &str, outcome: &TestVerdict) {
-        let (status, text) = match outcome {
+    pub fn add(&mut self, test: usize, name: &str, verdict: &TestVerdict) {
+        let (status, text) = match verdict {
             TestVerdict::Passed => {
                 self.passed = true;
                 return;
@@ -114,7 +114,7 @@ impl MutantOutcome {
     }
 
     /// Nothing stands yet, and no more is run of it.
-    pub fn leave(&mut self, why: &str) {
+    pub fn leave_pending(&mut self, why: &str) {
         if self.status.is_none() {
             self.status = Some(Status::Pending);
             self.reason = Some(why.to_owned());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn verdict(runs: Vec<Run>) -> TestVerdict {
-        pair(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
+        test_verdict(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
     }
 
     #[test]
@@ -168,39 +168,39 @@ mod tests {
 
     #[test]
     fn one_test_that_kills_outweighs_others_that_are_flaky() {
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::Flaky("x".into()));
-        assert_eq!(fate.status(true).0, Status::Undecided);
-        fate.add(1, "b", &TestVerdict::Killed("y".into()));
-        assert_eq!(fate.status(true), (Status::Killed, Some("test \"b\": y".into())));
-        assert_eq!(fate.killed_by, [1]);
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::Flaky("x".into()));
+        assert_eq!(outcome.status(true).0, Status::Undecided);
+        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
+        assert_eq!(outcome.status(true), (Status::Killed, Some("test \"b\": y".into())));
+        assert_eq!(outcome.killed_by, [1]);
     }
 
     #[test]
     fn the_first_test_that_detects_it_decides_whatever_follows() {
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::RuntimeError("x".into()));
-        let first = fate.status(true);
-        fate.add(1, "b", &TestVerdict::Killed("y".into()));
-        assert_eq!((fate.status(true), fate.killed_by.as_slice()), (first, [0, 1].as_slice()));
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::RuntimeError("x".into()));
+        let first = outcome.status(true);
+        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
+        assert_eq!((outcome.status(true), outcome.killed_by.as_slice()), (first, [0, 1].as_slice()));
     }
 
     #[test]
     fn what_is_never_run_is_not_covered_and_what_is_refused_everywhere_ignored() {
         assert_eq!(MutantOutcome::default().status(false).0, Status::NoCoverage);
         assert_eq!(MutantOutcome::default().status(true).0, Status::Survived);
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::Refused("x".into()));
-        assert_eq!(fate.status(true).0, Status::Ignored);
-        fate.add(1, "b", &TestVerdict::Passed);
-        assert_eq!(fate.status(true).0, Status::Survived);
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::Refused("x".into()));
+        assert_eq!(outcome.status(true).0, Status::Ignored);
+        outcome.add(1, "b", &TestVerdict::Passed);
+        assert_eq!(outcome.status(true).0, Status::Survived);
     }
 
     #[test]
     fn a_dead_worker_is_an_error_and_a_hanging_one_a_time_out() {
         let crash = Swept::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
-        assert!(matches!(pair(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
+        assert!(matches!(test_verdict(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
         let hang = Swept::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
-        assert!(matches!(pair(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
+        assert!(matches!(test_verdict(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
     }
 }

@@ -47,7 +47,7 @@ fn tests<'a>(
     condition: Option<&'a Node>,
     value: Inst,
 ) -> Vec<(Inst, Option<&'a Node>)> {
-    let value = plain(value);
+    let value = without_negations(value);
     if value.opcode() != LLVMOpcode::LLVMPHI {
         return vec![(value, condition.map(stripped))];
     }
@@ -58,9 +58,9 @@ fn tests<'a>(
         |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
     let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst>> {
         let mut all: Vec<Option<Inst>> =
-            leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(plain)).collect();
+            leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(without_negations)).collect();
         if let Some(end) = all.last_mut().filter(|_| leaves.last().is_some_and(Vec::is_empty)) {
-            *end = last.map(plain);
+            *end = last.map(without_negations);
         }
         all
     };
@@ -76,7 +76,7 @@ fn tests<'a>(
         }
     }
     if found.is_empty() {
-        let candidates = super::short_circuits::Candidates::of(&body.sites.cfg, &body.sites.dominance);
+        let candidates = super::short_circuits::UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance);
         for circuit in candidates.rest().into_iter().filter(|c| c.phi == Some(phi)) {
             found.extend(of_blocks(&circuit.leaves).into_iter().flatten().map(|inst| (inst, None)));
         }
@@ -110,7 +110,7 @@ fn incoming_value(phi: Inst) -> Option<Inst> {
 }
 
 /// Through negations and widenings of a truth value.
-fn plain(mut value: Inst) -> Inst {
+fn without_negations(mut value: Inst) -> Inst {
     loop {
         let inner = match value.opcode() {
             LLVMOpcode::LLVMXor | LLVMOpcode::LLVMZExt if value.operands().first().is_some_and(|v| ir::is_bool(*v)) => {

@@ -11,13 +11,13 @@ use crate::mutation::subject::Subject;
 
 /// What a condition decides, by position in `FunctionSites`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum Controls {
     Decision(usize),
     Loop(usize),
 }
 
 pub struct Condition<'a> {
-    pub of: Of,
+    pub controls: Controls,
     /// The expression.
     pub node: &'a Node,
     /// The statement or expression whose condition it is.
@@ -33,7 +33,7 @@ pub fn find<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<Condition<'a>> {
 }
 
 /// The conditions that clang folds, with the reason.
-pub fn folded<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<(&'a Node, &'static str)> {
+pub fn folded_conditions<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<(&'a Node, &'static str)> {
     let (Some(ast), Some(function)) = (subject.ast, body.written) else { return Vec::new() };
     let mut walk = Walk::new(ast, function, body, subject);
     walk.node(&function.body, false);
@@ -143,7 +143,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let Some(i) = (0..self.starts.len()).find(is_it) else { return };
         self.loops.push((i, node));
         if let (Some(condition), Some(_)) = (condition, self.body.sites.loops[i].condition) {
-            self.found.push(Condition { of: Of::Loop(i), node: condition, owner: node });
+            self.found.push(Condition { controls: Controls::Loop(i), node: condition, owner: node });
         }
     }
 
@@ -165,7 +165,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let inside = |range: &Range, i: &usize| at(i).is_some_and(|at| text::contains(self.function, range, at));
         if let Some(i) = all.into_iter().find(|i| inside(&range, i)) {
             self.used.push(i);
-            self.found.push(Condition { of: Of::Decision(i), node: condition, owner: node });
+            self.found.push(Condition { controls: Controls::Decision(i), node: condition, owner: node });
         }
     }
 }

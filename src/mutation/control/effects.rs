@@ -102,7 +102,7 @@ fn is_pure(call: Inst) -> bool {
 }
 
 /// The source's name of a barrier or fence that a called (mangled) name stands for.
-pub fn synchronisation(callee: &str) -> Option<&'static str> {
+pub fn barrier_or_fence(callee: &str) -> Option<&'static str> {
     const NAMES: [&str; 6] =
         ["barrier", "work_group_barrier", "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"];
     if callee.contains("__spirv_ControlBarrier") {

@@ -72,13 +72,13 @@ impl Formula {
 
 /// A formula with the nodes that its leaves and operators stand for.
 #[derive(Debug, Clone)]
-pub struct Written<'a> {
+pub struct SourceFormula<'a> {
     pub formula: Formula,
     pub leaves: Vec<&'a Node>,
     pub operators: Vec<&'a Node>,
 }
 
-impl<'a> Written<'a> {
+impl<'a> SourceFormula<'a> {
     /// The outermost operator.
     pub fn root(&self) -> Option<usize> {
         let mut formula = &self.formula;
@@ -92,16 +92,18 @@ impl<'a> Written<'a> {
     }
 
     /// Of a condition that clang branches on operand by operand.
-    pub fn of_branch(ast: &Ast, node: &'a Node) -> Written<'a> {
-        let mut written = Written { formula: Formula::Constant(false), leaves: Vec::new(), operators: Vec::new() };
+    pub fn of_branch(ast: &Ast, node: &'a Node) -> SourceFormula<'a> {
+        let mut written =
+            SourceFormula { formula: Formula::Constant(false), leaves: Vec::new(), operators: Vec::new() };
         written.formula = written.read(ast, node);
         written
     }
 
     /// Of an operator whose value is wanted: clang branches on the left operand and computes the right one as a value.
-    pub fn of_value(ast: &Ast, node: &'a Node) -> Option<Written<'a>> {
+    pub fn of_value(ast: &Ast, node: &'a Node) -> Option<SourceFormula<'a>> {
         let [left, right] = &node.children[..] else { return None };
-        let mut written = Written { formula: Formula::Constant(false), leaves: Vec::new(), operators: vec![node] };
+        let mut written =
+            SourceFormula { formula: Formula::Constant(false), leaves: Vec::new(), operators: vec![node] };
         let left = written.read(ast, left);
         written.leaves.push(right);
         let right = Formula::Leaf(written.leaves.len() - 1);

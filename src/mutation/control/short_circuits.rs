@@ -23,7 +23,7 @@ enum Exit {
 }
 
 /// Whether a short-circuit with its branches at these places may be the one looked for.
-type Pass<'a> = &'a dyn Fn(&[DebugLocation]) -> bool;
+type LocationTest<'a> = &'a dyn Fn(&[DebugLocation]) -> bool;
 
 /// A formula found in a function.
 #[derive(Debug, Clone)]
@@ -37,15 +37,15 @@ pub struct Circuit {
 }
 
 /// The short-circuits of a function that formulas have not yet been found for.
-pub struct Candidates<'a> {
+pub struct UnmatchedCircuits<'a> {
     cfg: &'a Cfg,
     dominance: &'a Dominance,
     groups: Vec<Group>,
 }
 
-impl<'a> Candidates<'a> {
-    pub fn of(cfg: &'a Cfg, dominance: &'a Dominance) -> Candidates<'a> {
-        Candidates { cfg, dominance, groups: ShortCircuits::find(cfg, dominance).groups }
+impl<'a> UnmatchedCircuits<'a> {
+    pub fn of(cfg: &'a Cfg, dominance: &'a Dominance) -> UnmatchedCircuits<'a> {
+        UnmatchedCircuits { cfg, dominance, groups: ShortCircuits::find(cfg, dominance).groups }
     }
 
     /// The first short-circuit that is wired like `formula` and stands where the source has it; it is not found again.
@@ -62,7 +62,7 @@ impl<'a> Candidates<'a> {
             let place = |b: &BlockIndex| self.cfg.blocks[*b].instructions.last()?.location.clone();
             group.leaves.iter().filter_map(place).collect()
         };
-        let passes: [Pass<'_>; 3] =
+        let passes: [LocationTest<'_>; 3] =
             [&|places| places.last().is_some_and(is_root), &|places| places.iter().any(is_root), &|places| {
                 !places.is_empty() && places.iter().all(is_inside)
             }];
@@ -107,19 +107,19 @@ impl Circuit {
             targets.insert(Exit::Outcome(value), phi.0);
             targets.insert(Exit::Outcome(!value), phi.0);
             // The nearest of them: earlier operands' blocks are on the way there too.
-            let ways = group.leaves.iter().flat_map(|b| cfg.successors(*b));
-            let right = ways.filter(|t| *t != phi.0 && dominance.dominates(*t, *from)).max()?;
+            let successors = group.leaves.iter().flat_map(|b| cfg.successors(*b));
+            let right = successors.filter(|t| *t != phi.0 && dominance.dominates(*t, *from)).max()?;
             targets.insert(Exit::Leaf(leaves.len() - 1), right);
         }
         if formula.leaves() != (0..leaves.len()).collect::<Vec<_>>() {
             return None;
         }
         let circuit = Circuit { leaves, phi: group.phi, formula: formula.clone(), targets };
-        circuit.unified(cfg, dominance)
+        circuit.with_checked_edges(cfg, dominance)
     }
 
     /// Checks every edge against the formula, and learns from the edges where leaves begin and outcomes lead.
-    fn unified(mut self, cfg: &Cfg, dominance: &Dominance) -> Option<Circuit> {
+    fn with_checked_edges(mut self, cfg: &Cfg, dominance: &Dominance) -> Option<Circuit> {
         let wires = wires(&self.formula);
         for (leaf, blocks) in self.leaves.iter().enumerate() {
             let (yes, no) = wires.get(&leaf)?;
@@ -158,26 +158,26 @@ impl Circuit {
     /// The formula that the edges show, for input without a syntax tree.
     fn derived(cfg: &Cfg, dominance: &Dominance, group: &Group) -> Option<Circuit> {
         let leaves = merge_arms(cfg, &group.leaves);
-        let shape = Shape { cfg, dominance, leaves: &leaves };
+        let reader = FormulaReader { cfg, dominance, leaves: &leaves };
         let formula = match group.phi {
             Some((join, _)) => {
                 let targets = cfg.successors(*group.leaves.last()?);
                 let right = targets.into_iter().find(|t| *t != join)?;
                 let operand = Box::new(Formula::Leaf(leaves.len()));
                 let pair = |left, is_and| Formula::Pair { operator: 0, is_and, left: Box::new(left), right: operand };
-                match shape.of(0, leaves.len(), right, join) {
+                match reader.of(0, leaves.len(), right, join) {
                     Some(left) if is_false_at(cfg, group) => pair(left, true),
-                    _ => pair(shape.of(0, leaves.len(), join, right)?, false),
+                    _ => pair(reader.of(0, leaves.len(), join, right)?, false),
                 }
             }
             None => {
-                if !(2..=MOST_LEAVES).contains(&leaves.len()) {
+                if !(2..=MAX_LEAVES).contains(&leaves.len()) {
                     return None;
                 }
                 let mut ends = cfg.successors(*group.leaves.last()?);
                 ends.sort_unstable();
                 // clang lays the first arm out right behind the condition.
-                shape.of(0, leaves.len(), ends[0], ends[1])?
+                reader.of(0, leaves.len(), ends[0], ends[1])?
             }
         };
         Circuit::matched(cfg, dominance, group, &numbered(&formula, &mut 0))
@@ -224,7 +224,7 @@ impl Circuit {
 }
 
 /// Formulas over more leaves are not looked for without a syntax tree.
-const MOST_LEAVES: usize = 24;
+const MAX_LEAVES: usize = 24;
 
 /// Whether a group's `phi` takes `false` from its branches, as that of `&&` does.
 fn is_false_at(cfg: &Cfg, group: &Group) -> bool {
@@ -248,13 +248,13 @@ fn numbered(formula: &Formula, next: &mut usize) -> Formula {
 }
 
 /// Reads a formula off the edges.
-struct Shape<'a> {
+struct FormulaReader<'a> {
     cfg: &'a Cfg,
     dominance: &'a Dominance,
     leaves: &'a [Vec<BlockIndex>],
 }
 
-impl Shape<'_> {
+impl FormulaReader<'_> {
     /// The formula of the leaves from `low` to before `high` that leads to `yes` and `no`.
     fn of(&self, low: usize, high: usize, yes: BlockIndex, no: BlockIndex) -> Option<Formula> {
         if high - low == 1 {

@@ -21,14 +21,14 @@ pub fn canonicalise(module: &Module<'_>) {
             unsafe { LLVMMoveBasicBlockAfter(pair[1].0, pair[0].0) };
         }
         for block in blocks {
-            instructions(block, builder);
+            reorder_block(block, builder);
         }
     }
     // SAFETY: created above.
     unsafe { LLVMDisposeBuilder(builder) };
 }
 
-fn instructions(block: Block, builder: LLVMBuilderRef) {
+fn reorder_block(block: Block, builder: LLVMBuilderRef) {
     let movable: Vec<Inst> = block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
     let Some((terminator, rest)) = movable.split_last() else { return };
     let terms: HashSet<Inst> = rest.iter().copied().filter(|i| purity::is_term(*i)).collect();

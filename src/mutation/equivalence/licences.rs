@@ -52,9 +52,9 @@ pub fn drop_metadata(module: &Module<'_>) {
 pub fn drop_all(module: &Module<'_>) {
     drop_metadata(module);
     for f in ir::functions(module) {
-        function(module, f);
+        strip_function(module, f);
         for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-            instruction(module, inst);
+            strip_instruction(module, inst);
         }
     }
 }
@@ -70,7 +70,7 @@ fn kind_of(name: &str) -> u32 {
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
 
-fn function(module: &Module<'_>, f: Function) {
+fn strip_function(module: &Module<'_>, f: Function) {
     let name = f.name();
     if name.starts_with("llvm.") {
         return;
@@ -104,17 +104,17 @@ fn argument_indices(count: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
     std::iter::once(LLVMAttributeReturnIndex).chain(1..=count)
 }
 
-fn instruction(module: &Module<'_>, inst: Inst) {
+fn strip_instruction(module: &Module<'_>, inst: Inst) {
     inst.drop_poison_flags();
     if inst.opcode() == LLVMOpcode::LLVMCall {
         // SAFETY: alive and a call.
-        unsafe { call(module, inst) };
+        unsafe { strip_call(module, inst) };
     }
 }
 
 /// # Safety
 /// `inst` is a call of a living module.
-unsafe fn call(module: &Module<'_>, inst: Inst) {
+unsafe fn strip_call(module: &Module<'_>, inst: Inst) {
     let callee = inst.callee();
     if callee.as_deref().is_some_and(|name| name.starts_with("llvm.")) {
         return;

@@ -22,9 +22,9 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, single};
 use crate::solve::{lockstep, proof};
-use normal::Normal;
-use parts::Base;
-pub use parts::work;
+use normal::NormalForm;
+use parts::CanonicalForm;
+pub use parts::instructions_to_normalise;
 
 /// What is known of a mutant without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub const PROVED: &str = "proved by Z3: wherever the changed value is used, noth
 struct Classes(Mutex<HashMap<String, usize>>);
 
 impl Classes {
-    fn of(&self, normal: Normal) -> Option<usize> {
-        let Normal::Text(text) = normal else { return None };
+    fn of(&self, normal: NormalForm) -> Option<usize> {
+        let NormalForm::Text(text) = normal else { return None };
         let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let next = known.len();
         Some(*known.entry(text).or_insert(next))
@@ -94,7 +94,12 @@ pub fn classify(
 ///
 /// # Errors
 /// As of [`classify`].
-pub fn sort(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Verdict>> {
+pub fn classify_by_normal_form(
+    kernel: Kernel<'_>,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<Vec<Verdict>> {
     Ok(verdicts(find(kernel, mutants, false, jobs, end)?))
 }
 
@@ -118,14 +123,14 @@ fn find(
     let classes = Classes::default();
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
-    let work = || -> Result<Vec<(usize, Finding)>> {
+    let worker = || -> Result<Vec<(usize, Finding)>> {
         let context = Context::create();
-        let base = Base::parse(&context, kernel)?;
+        let canonical = CanonicalForm::parse(&context, kernel)?;
         let mut found = Vec::new();
         while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
-            let finding = judge(&base, edit, &classes, proofs).inspect_err(|_| {
+            let finding = judge(&canonical, edit, &classes, proofs).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
             found.push((at, finding));
@@ -134,7 +139,7 @@ fn find(
     };
     let threads = jobs.clamp(1, mutants.len().max(1));
     let parts: Vec<Result<Vec<(usize, Finding)>>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         let lost = || Err(Error::internal("a thread that looked for equivalent mutants ended early"));
         handles.into_iter().map(|h| h.join().unwrap_or_else(|_| lost())).collect()
     });
@@ -160,15 +165,15 @@ fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
     findings.into_iter().map(|f| f.unwrap_or(Finding::Class(None))).enumerate().map(judge).collect()
 }
 
-fn judge(base: &Base<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
+fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
     if !edit.is_woven() {
         return Ok(Finding::Class(None));
     }
-    let Some(part) = base.part(edit, classes)? else { return Ok(Finding::Class(None)) };
+    let Some(part) = canonical.part(edit, classes)? else { return Ok(Finding::Class(None)) };
     // Without a normal form of the original there is nothing to compare with.
     let Some(original) = part.original else { return Ok(Finding::Class(None)) };
     let mutant = part.module.clone();
-    single::apply(&mutant, base.kernel.sites, edit)?;
+    single::apply(&mutant, canonical.kernel.sites, edit)?;
     if !normal::promote(&mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }

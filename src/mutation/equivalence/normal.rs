@@ -10,7 +10,7 @@ use llvm_sys::error::*;
 use llvm_sys::prelude::*;
 use llvm_sys::transforms::pass_builder::*;
 
-use super::opaque_calls::{self, Opaque};
+use super::opaque_calls::{self, OpaqueCalls};
 use super::{canonical_order, licences};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
@@ -18,10 +18,10 @@ use crate::kernel::ir::{self, Block, Function, Inst};
 
 /// What a module says, or that it cannot be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Normal {
+pub enum NormalForm {
     Text(String),
     /// It holds a value that an optimiser may choose at will: nothing can be claimed.
-    Open,
+    Indeterminate,
 }
 
 const INLINING: &CStr = c"always-inline,globaldce,function(mem2reg)";
@@ -34,10 +34,10 @@ loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifyc
 ///
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
-pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
+pub fn of(module: Module<'_>, entry: &str) -> Result<NormalForm> {
     match promote(&module, entry)? {
         true => of_promoted(module),
-        false => Ok(Normal::Open),
+        false => Ok(NormalForm::Indeterminate),
     }
 }
 
@@ -45,14 +45,14 @@ pub fn of(module: Module<'_>, entry: &str) -> Result<Normal> {
 ///
 /// # Errors
 /// As [`of`].
-pub fn of_promoted(module: Module<'_>) -> Result<Normal> {
+pub fn of_promoted(module: Module<'_>) -> Result<NormalForm> {
     run(&module, OPTIMISING)?;
     canonical_order::canonicalise(&module);
     canonical::verify(&module, "the normal form")?;
     if reads_uninitialised(&module) {
-        return Ok(Normal::Open);
+        return Ok(NormalForm::Indeterminate);
     }
-    Ok(Normal::Text(text(&module)))
+    Ok(NormalForm::Text(text(&module)))
 }
 
 /// Inlines everything and promotes whole variables, without licences, and opaque where needed. False if the module is
@@ -61,11 +61,11 @@ pub fn of_promoted(module: Module<'_>) -> Result<Normal> {
 /// # Errors
 /// As [`of`].
 pub fn promote(module: &Module<'_>, entry: &str) -> Result<bool> {
-    if is_open(module) {
+    if is_indeterminate(module) {
         return Ok(false);
     }
     licences::drop_all(module);
-    let opaque = Opaque::new(module);
+    let opaque = OpaqueCalls::new(module);
     opaque.before_inlining();
     for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
         canonical::add_attribute(f, "alwaysinline");
@@ -96,7 +96,7 @@ fn instructions(module: &Module<'_>) -> impl Iterator<Item = Inst> {
 }
 
 /// Whether an operand is undefined where all of it is used, or a lane is chosen by a variable.
-fn is_open(module: &Module<'_>) -> bool {
+fn is_indeterminate(module: &Module<'_>) -> bool {
     instructions(module).any(|inst| {
         let operands = inst.operands();
         let lane = match inst.opcode() {

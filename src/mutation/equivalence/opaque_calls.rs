@@ -33,33 +33,33 @@ enum Effect {
     /// The result follows from the arguments.
     Pure,
     /// Each call is seen, as those of other opaque functions, and may end the run.
-    Seen,
+    Observable,
     /// It also reads and writes memory.
     Any,
 }
 
 /// Builds calls of opaque functions.
-pub struct Opaque<'m, 'c> {
+pub struct OpaqueCalls<'m, 'c> {
     module: &'m Module<'c>,
     context: LLVMContextRef,
     builder: LLVMBuilderRef,
     data: LLVMTargetDataRef,
 }
 
-impl Drop for Opaque<'_, '_> {
+impl Drop for OpaqueCalls<'_, '_> {
     fn drop(&mut self) {
         // SAFETY: created in `new`, used nowhere else.
         unsafe { LLVMDisposeBuilder(self.builder) };
     }
 }
 
-impl<'m, 'c> Opaque<'m, 'c> {
-    pub fn new(module: &'m Module<'c>) -> Opaque<'m, 'c> {
+impl<'m, 'c> OpaqueCalls<'m, 'c> {
+    pub fn new(module: &'m Module<'c>) -> OpaqueCalls<'m, 'c> {
         // SAFETY: the module is alive; its data layout lives as long.
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let builder = LLVMCreateBuilderInContext(context);
-            Opaque { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
+            OpaqueCalls { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
         }
     }
 
@@ -108,7 +108,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
             for header in loop_headers(f) {
                 // SAFETY: a type of a living context.
                 let void = unsafe { LLVMVoidTypeInContext(self.context) };
-                self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Seen);
+                self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Observable);
             }
         }
     }
@@ -177,7 +177,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
     unsafe fn declare(&self, name: &str, ty: LLVMTypeRef, effect: Effect) -> LLVMValueRef {
         let attributes: &[(&str, u64)] = match effect {
             Effect::Pure => &[("nounwind", 0), ("willreturn", 0), ("memory", MEMORY_NONE)],
-            Effect::Seen => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
+            Effect::Observable => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
             Effect::Any => &[("nounwind", 0), ("nomerge", 0)],
         };
         let name = CString::new(name).unwrap_or_default();
@@ -224,7 +224,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
             let ty = LLVMTypeOf(inst.0);
             let operands = inst.operands();
             let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), text(LLVMTypeOf(operands[0])), text(ty));
-            let effect = if is_division(inst.opcode()) { Effect::Seen } else { Effect::Pure };
+            let effect = if is_division(inst.opcode()) { Effect::Observable } else { Effect::Pure };
             let call = self.call_before(inst, &name, ty, &operands, effect);
             LLVMReplaceAllUsesWith(inst.0, call);
             LLVMInstructionEraseFromParent(inst.0);

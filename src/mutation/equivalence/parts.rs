@@ -19,11 +19,11 @@ use crate::kernel::{inlined, module};
 
 /// Instructions up to which a kernel is compared with all that it calls. In larger ones equals are sought within the function that is
 /// changed: nobody looks at what others do with its values, so that fewer are found, and none in vain.
-const MOST_INLINED: u64 = 8_000;
+const MAX_INLINED: u64 = 8_000;
 
 /// How many instructions are brought into normal forms for these edits of a canonical form, whose functions are `sites`'.
-pub fn work(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
-    let whole = inlined::size(module, entry).filter(|size| *size <= MOST_INLINED);
+pub fn instructions_to_normalise(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
+    let whole = inlined::size(module, entry).filter(|size| *size <= MAX_INLINED);
     let own = |f: usize| {
         let blocks = sites.functions.get(f).map_or(&[][..], |f| &f.cfg.blocks);
         blocks.iter().map(|b| b.instructions.len() as u64).sum()
@@ -34,7 +34,7 @@ pub fn work(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) ->
 }
 
 /// The canonical form without what copies need not carry, and its parts as far as they were asked for.
-pub(super) struct Base<'k, 'c> {
+pub(super) struct CanonicalForm<'k, 'c> {
     pub kernel: Kernel<'k>,
     module: Module<'c>,
     is_large: bool,
@@ -52,16 +52,16 @@ pub(super) struct Part<'c> {
     pub original: Option<usize>,
 }
 
-impl<'k, 'c> Base<'k, 'c> {
+impl<'k, 'c> CanonicalForm<'k, 'c> {
     /// # Errors
     /// `Caller` if the bitcode does not parse.
-    pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<Base<'k, 'c>> {
+    pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<CanonicalForm<'k, 'c>> {
         let module = module::parse(context, kernel.bitcode, Path::new("canonical form"))?;
         // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
         unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
         licences::drop_metadata(&module);
-        let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MOST_INLINED);
-        Ok(Base { kernel, module, is_large, parts: RefCell::default() })
+        let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MAX_INLINED);
+        Ok(CanonicalForm { kernel, module, is_large, parts: RefCell::default() })
     }
 
     /// What an edit is judged in; `None`: it changes several functions of a large kernel.
@@ -90,7 +90,7 @@ impl<'k, 'c> Base<'k, 'c> {
                 let sites = self.kernel.sites.functions.get(f);
                 let name = sites.map(|f| f.cfg.function.clone());
                 let name = name.ok_or_else(|| Error::internal("an edit changes a function that has no sites"))?;
-                leave_only(&module, &name);
+                keep_only_body(&module, &name);
                 name
             }
         };
@@ -105,10 +105,10 @@ impl<'k, 'c> Base<'k, 'c> {
 }
 
 /// Takes the bodies of all other functions, which may then do anything; so may they with variables.
-fn leave_only(module: &Module<'_>, name: &str) {
+fn keep_only_body(module: &Module<'_>, name: &str) {
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         if f.name() != name {
-            empty(f);
+            delete_body(f);
         }
         // SAFETY: alive.
         unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
@@ -126,7 +126,7 @@ fn leave_only(module: &Module<'_>, name: &str) {
 }
 
 /// Makes a function a declaration.
-fn empty(f: Function) {
+fn delete_body(f: Function) {
     let blocks = f.blocks();
     // SAFETY: alive. What is erased has no users left, nor has a block once no terminator is.
     unsafe {

@@ -4,30 +4,30 @@
 //! computes in the type of `a`: that is left out where the conversion would show.
 
 use super::arithmetic::{counterpart, others};
-use super::replacing::{add, binary, each, exchanged, wanted};
+use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::Edit;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 pub const ASR: Operator = Operator {
     id: "ASR",
     name: "assignment short-cut operator replacement",
     class: "assignment",
-    what: "each of `= += -= *= /= %= <<= >>= &= |= ^=` by every other",
-    from: "PENG",
+    description: "each of `= += -= *= /= %= <<= >>= &= |= ^=` by every other",
+    origin: "PENG",
     peng: true,
     liu: true,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| match kind {
         OperationKind::Assign => subject.preset == Preset::Full,
         OperationKind::CompoundAssign(op) => !replacements(Some(op), subject.preset).is_empty(),
         _ => false,
     };
-    let operations = wanted(subject, "ASR", &wants, found);
+    let operations = select_operations(subject, "ASR", &wants, found);
     if operations.by_opcode {
         found.excluded.push(needs_source("ASR", subject));
     }
@@ -41,7 +41,7 @@ fn enumerate(subject: &Subject<'_>, found: &mut Found) {
             let edit = match by {
                 None => plain(&operation),
                 Some(by) if own.is_none() => compound(&operation, by),
-                Some(by) => exchanged(subject, &operation, by),
+                Some(by) => replace_operator(subject, &operation, by),
             };
             add("ASR", &operation, spelling, edit, found);
         }
@@ -73,7 +73,7 @@ fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
 /// `=` in the place of `op=`.
 fn plain(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
-        Implementation::Computed(instances) => each(instances, &|i| Ok(i.right.clone())),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| Ok(i.right.clone())),
         _ => Err("the right operand is no pointer"),
     }
 }
@@ -95,5 +95,5 @@ fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static st
             _ => {}
         }
     }
-    each(instances, &|i| binary(by, i.ty, &i.left, &i.right))
+    for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right))
 }

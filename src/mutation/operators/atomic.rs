@@ -5,15 +5,15 @@
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Load, computation and store instead of the atomic (LIU, table 6.2).
 pub const AR: Operator = Operator {
     id: "AR",
     name: "atomic replacement",
     class: "atomic",
-    what: "an atomic by load, computation and store",
-    from: "LIU",
+    description: "an atomic by load, computation and store",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: ar,
@@ -24,9 +24,9 @@ pub const AOP: Operator = Operator {
     id: "AOP",
     name: "atomic operation",
     class: "atomic",
-    what: "the operation of an atomic by its counterpart: `add`/`sub`, `min`/`max`, `and`/`or`, `inc`/`dec`, `xor` by `or`, \
+    description: "the operation of an atomic by its counterpart: `add`/`sub`, `min`/`max`, `and`/`or`, `inc`/`dec`, `xor` by `or`, \
            `xchg` by `add`",
-    from: "ours",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: aop,
@@ -37,7 +37,7 @@ fn atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
     calls.into_iter().filter_map(|call| operation(&call.name).map(|operation| (call, operation))).collect()
 }
 
-fn ar(subject: &Subject<'_>, found: &mut Found) {
+fn ar(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for (call, operation) in atomics(subject) {
         let Some(ty) = pointee(&call.params) else {
             call.exclude(AR.id, "the type of its memory is not known", found);
@@ -119,7 +119,7 @@ fn place_text(pointer: &str) -> String {
     }
 }
 
-fn aop(subject: &Subject<'_>, found: &mut Found) {
+fn aop(subject: &Subject<'_>, found: &mut OperatorOutput) {
     use Operation::*;
     for (call, operation) in atomics(subject) {
         let (from, to) = match operation {
@@ -149,7 +149,7 @@ fn aop(subject: &Subject<'_>, found: &mut Found) {
         let args = (0..call.operand_count()).map(|i| Expr::Operand(i as u32)).collect();
         let by = Action::Call { callee: builtins::mangle(&name, &call.params), args };
         let edit = Edit::Instead { at: call.places.clone(), by };
-        found.mutants.push(call.mutant(AOP.id, call.respelt(&name, &call.all_args()), edit, true));
+        found.mutants.push(call.mutant(AOP.id, call.call_text(&name, &call.all_args()), edit, true));
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Deletes a barrier (PENG 4.2.2; LIU, table 6.2).
 pub const SYR: Operator = Operator {
     id: "SYR",
     name: "barrier removal",
     class: "barrier",
-    what: "delete a `barrier` or `work_group_barrier`",
-    from: "PENG, LIU",
+    description: "delete a `barrier` or `work_group_barrier`",
+    origin: "PENG, LIU",
     peng: true,
     liu: true,
     enumerate: syr,
@@ -21,8 +21,8 @@ pub const BFR: Operator = Operator {
     id: "BFR",
     name: "barrier flags",
     class: "barrier",
-    what: "`CLK_LOCAL_MEM_FENCE` by `CLK_GLOBAL_MEM_FENCE` and the other way round; of both, each alone",
-    from: "ours",
+    description: "`CLK_LOCAL_MEM_FENCE` by `CLK_GLOBAL_MEM_FENCE` and the other way round; of both, each alone",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: bfr,
@@ -35,7 +35,7 @@ fn barriers(subject: &Subject<'_>) -> Vec<Call> {
     calls::find(subject, |name| matches!(name, "barrier" | "work_group_barrier" | CONTROL_BARRIER))
 }
 
-fn syr(subject: &Subject<'_>, found: &mut Found) {
+fn syr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
         if subject.preset == Preset::Peng && call.is_in_macro {
             call.exclude(SYR.id, "it stands in a macro, which the preset leaves alone", found);
@@ -53,7 +53,7 @@ fn flags_text(flags: i64) -> String {
     if set.is_empty() { flags.to_string() } else { set.join(" | ") }
 }
 
-fn bfr(subject: &Subject<'_>, found: &mut Found) {
+fn bfr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
         // Of SPIR-V's: memory semantics (SPIR-V 3.25), the third operand.
         let is_spirv = call.name == CONTROL_BARRIER;
@@ -81,7 +81,7 @@ fn bfr(subject: &Subject<'_>, found: &mut Found) {
             written[0] = text;
             let name = if is_spirv { "barrier" } else { &call.name };
             let edit = Edit::Instead { at: call.places.clone(), by };
-            found.mutants.push(call.mutant(BFR.id, call.respelt(name, &written), edit, true));
+            found.mutants.push(call.mutant(BFR.id, call.call_text(name, &written), edit, true));
         }
     }
 }

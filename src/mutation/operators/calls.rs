@@ -12,7 +12,7 @@ use crate::kernel::builtins::demangle;
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
-use crate::mutation::subject::{Found, Subject};
+use crate::mutation::subject::{OperatorOutput, Subject};
 
 /// A call in the source.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl Call {
     }
 
     /// The call with other arguments, or of another function.
-    pub fn respelt(&self, name: &str, args: &[String]) -> String {
+    pub fn call_text(&self, name: &str, args: &[String]) -> String {
         format!("{name}({})", args.join(", "))
     }
 
@@ -91,7 +91,7 @@ impl Call {
     }
 
     /// Says that an operator leaves this call alone.
-    pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut Found) {
+    pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut OperatorOutput) {
         found.excluded.push(Excluded {
             operator,
             function: self.function.clone(),
@@ -117,25 +117,25 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                 match inst.location.clone().filter(|l| l.line > 0) {
                     Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
                     // Nothing tells which of these belong together.
-                    None => calls.extend(describe(subject, callee, vec![place], None)),
+                    None => calls.extend(build_call(subject, callee, vec![place], None)),
                 }
             }
         }
-        let written = subject.ast.and_then(|ast| ast.function(&cfg.function));
+        let function_ast = subject.ast.and_then(|ast| ast.function(&cfg.function));
         for ((location, callee), places) in groups {
             let Some(location) = location else { continue };
             let name = demangle(callee).map_or("", |(name, _)| name);
-            let nodes = written.map(|w| nodes_at(w, &location, name)).unwrap_or_default();
+            let nodes = function_ast.map(|f| nodes_at(f, &location, name)).unwrap_or_default();
             let pairs: Vec<(Vec<Place>, Option<&Node>)> = match nodes.len() == places.len() {
                 true => by_spelling(&nodes, &places),
                 false => vec![(places, nodes.first().copied())],
             };
             for (places, node) in pairs {
-                let source = match (written, node) {
-                    (Some(written), Some(node)) => of_tree(subject.sources, written, node),
-                    _ => of_text(subject.sources, &location, name),
+                let source = match (function_ast, node) {
+                    (Some(function), Some(node)) => from_ast(subject.sources, function, node),
+                    _ => from_text(subject.sources, &location, name),
                 };
-                calls.extend(describe(subject, callee, places, Some(source)));
+                calls.extend(build_call(subject, callee, places, Some(source)));
             }
         }
     }
@@ -144,14 +144,14 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
 }
 
 /// The calls of the tree at a place, in source order.
-fn nodes_at<'a>(written: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
+fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
-    collect(&written.body, &mut |node| {
+    collect(&function.body, &mut |node| {
         let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
         else {
             return;
         };
-        let begin = written.place(&range.begin);
+        let begin = function.place(&range.begin);
         if (begin.line, begin.column) == (at.line, at.column) && same_file(&begin.file, &at.file) {
             nodes.push(node);
         }
@@ -187,19 +187,19 @@ fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Opt
 }
 
 /// What the source says of a call.
-struct Written {
+struct SourceCall {
     text: String,
     range: SourceRange,
     spelling: Option<SourceRange>,
     is_in_macro: bool,
 }
 
-fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Option<Written>) -> Option<Call> {
+fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
     let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
     let block = ir::function(subject.module, &function)?.blocks().get(places[0].block).copied()?;
     let inst = block.instructions().get(places[0].instruction).copied()?;
     let (name, params) = demangle(callee)?;
-    let (text, range, spelling, is_in_macro) = match written {
+    let (text, range, spelling, is_in_macro) = match source {
         Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
         None => (name.to_owned(), None, None, false),
     };
@@ -208,13 +208,13 @@ fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Op
     Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
-fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
+fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
     let name = node.name.as_deref().unwrap_or_default();
     let text = node.range.as_ref().and_then(|range| {
         // Within one expansion of a macro the spelling is what one reads; else what stands in the function.
         let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
             (Some(begin), Some(end)) if range.begin.expansion == range.end.expansion => (begin, end),
-            _ => (written.place(&range.begin), written.place(&range.end)),
+            _ => (function.place(&range.begin), function.place(&range.end)),
         };
         between(sources, &range_of(begin, end))
     });
@@ -222,23 +222,23 @@ fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
     let is_in_macro = node.range.as_ref().is_some_and(|range| range.begin.spelling.is_some());
     let (range, spelling) = match &node.range {
         Some(range) => {
-            let place = written.place(&range.begin);
+            let place = function.place(&range.begin);
             let spelt = range.begin.spelling.as_ref().filter(|spelt| *spelt != place);
             let spelling = spelt.map(|begin| range_of(begin, range.end.spelling.as_ref().unwrap_or(begin)));
-            (range_of(place, written.place(&range.end)), spelling)
+            (range_of(place, function.place(&range.end)), spelling)
         }
         None => (SourceRange { file: String::new(), start: spot(0, 0), end: spot(0, 0) }, None),
     };
-    Written { text, range, spelling, is_in_macro }
+    SourceCall { text, range, spelling, is_in_macro }
 }
 
 /// From the debug location alone, with what stands there.
-fn of_text(sources: &Sources, at: &DebugLocation, name: &str) -> Written {
+fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
     let len = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count() as u32;
     let rest = sources.at(&at.file, at.line, at.column);
     let token = rest.as_deref().map_or(name.len() as u32, |rest| len(rest).max(1));
     let call = rest.as_deref().filter(|rest| rest.starts_with(name)).and_then(closed);
-    Written {
+    SourceCall {
         text: call.unwrap_or(name).to_owned(),
         range: SourceRange {
             file: at.file.clone(),

@@ -15,37 +15,37 @@ use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 pub const CSD: Operator = Operator {
     id: "CSD",
     name: "conditional statement forced",
     class: "condition",
-    what: "the condition of an `if`, `?:` or loop by `true`; by `false`",
-    from: "LIU",
+    description: "the condition of an `if`, `?:` or loop by `true`; by `false`",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         let written = conditions::find(subject, &body);
         for (i, decision) in body.sites.decisions.iter().enumerate() {
             if decision.construct == "switch" {
                 continue;
             }
-            let condition = written.iter().find(|c| c.of == conditions::Of::Decision(i));
-            let force = |value| forced(&body, decision, value);
+            let condition = written.iter().find(|c| c.controls == conditions::Controls::Decision(i));
+            let force = |value| forced_decision(&body, decision, value);
             add(subject, &body, condition, decision.location.as_ref(), &force, found);
         }
         for (i, l) in body.sites.loops.iter().enumerate() {
             let Some(block) = l.condition else { continue };
-            let condition = written.iter().find(|c| c.of == conditions::Of::Loop(i));
+            let condition = written.iter().find(|c| c.controls == conditions::Controls::Loop(i));
             let at = body.sites.cfg.blocks[block].condition_location.as_ref();
             add(subject, &body, condition, at, &|value| forced_loop(&body, l, value), found);
         }
-        for (node, reason) in conditions::folded(subject, &body) {
+        for (node, reason) in conditions::folded_conditions(subject, &body) {
             let range = body
                 .written
                 .and_then(|f| text::piece(subject.sources, f, node.range.as_ref()?))
@@ -62,7 +62,7 @@ fn add(
     condition: Option<&Condition<'_>>,
     at: Option<&DebugLocation>,
     force: &dyn Fn(bool) -> Option<Edit>,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) {
     let range = condition.and_then(|c| c.node.range.as_ref());
     let piece: Option<Piece> = range.zip(body.written).and_then(|(range, f)| text::piece(subject.sources, f, range));
@@ -92,11 +92,11 @@ fn add(
 }
 
 /// The edit that forces an `if` or `?:`.
-fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
+fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     let [yes, no] = &decision.outcomes[..] else { return None };
     if let Some(Event::Select { block, instruction, .. }) = yes.events.first() {
         let place = Place { function: body.function, block: *block, instruction: *instruction };
-        return Some(replaced(place, value));
+        return Some(constant_condition(place, value));
     }
     let target = |events: &[Event]| {
         events.iter().find_map(|e| match e {
@@ -110,8 +110,8 @@ fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     let to = if value { yes } else { no };
     let plain = |block: BlockIndex| past_constants(body, block);
     match targets[..] {
-        [a, b] if (plain(a), plain(b)) == (yes, no) => Some(replaced(body.terminator(first), value)),
-        [a, b] if (plain(a), plain(b)) == (no, yes) => Some(replaced(body.terminator(first), !value)),
+        [a, b] if (plain(a), plain(b)) == (yes, no) => Some(constant_condition(body.terminator(first), value)),
+        [a, b] if (plain(a), plain(b)) == (no, yes) => Some(constant_condition(body.terminator(first), !value)),
         [a, b] => {
             let edges = [(0, a), (1, b)].into_iter().filter(|(_, target)| *target != to);
             let edge = |(successor, _)| EdgeChange { function: body.function, block: first, successor, to, phi: None };
@@ -124,11 +124,11 @@ fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
 /// The edit that forces a loop's condition.
 pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
     let place = body.terminator(l.condition?);
-    Some(replaced(place, value == (l.continue_successor == 0)))
+    Some(constant_condition(place, value == (l.continue_successor == 0)))
 }
 
 /// The condition (operand 0 of a `br` or `select`) by a constant.
-fn replaced(place: Place, value: bool) -> Edit {
+fn constant_condition(place: Place, value: bool) -> Edit {
     Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
 }
 

@@ -16,27 +16,27 @@ use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::ir::{self, Inst};
 use crate::kernel::source::Sources;
-use crate::mutation::control::effects::{Body, bodies, has_effects, synchronisation};
+use crate::mutation::control::effects::{Body, barrier_or_fence, bodies, has_effects};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 pub const SDL: Operator = Operator {
     id: "SDL",
     name: "statement deletion",
     class: "statement",
-    what: "an assignment, an increment or a call deleted, as a statement or in the head of a `for`; not initialisers, conditions, `printf`, barriers",
-    from: "ours",
+    description: "an assignment, an increment or a call deleted, as a statement or in the head of a `for`; not initialisers, conditions, `printf`, barriers",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         match (subject.ast, body.written) {
-            (Some(ast), Some(function)) => of_source(subject, &body, ast, function, found),
-            _ => of_instructions(subject, &body, found),
+            (Some(ast), Some(function)) => delete_in_source(subject, &body, ast, function, found),
+            _ => delete_in_ir(subject, &body, found),
         }
     }
 }
@@ -50,7 +50,13 @@ struct Statement<'a> {
     replacement: &'static str,
 }
 
-fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Function, found: &mut Found) {
+fn delete_in_source(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    ast: &Ast,
+    function: &Function,
+    found: &mut OperatorOutput,
+) {
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk { ast, sources: subject.sources, body, function, dropped, statements: Vec::new(), found };
     walk.statement(&function.body, false);
@@ -92,7 +98,7 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
     }
 }
 
-fn add(body: &Body<'_>, piece: Piece, replacement: &str, at: Vec<Place>, found: &mut Found) {
+fn add(body: &Body<'_>, piece: Piece, replacement: &str, at: Vec<Place>, found: &mut OperatorOutput) {
     let Piece { text, range, spelling } = piece;
     found.mutants.push(mutant(body, text, replacement, Some(range), spelling, at));
 }
@@ -118,7 +124,7 @@ fn mutant(
     }
 }
 
-fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut OperatorOutput) {
     let function = body.name().to_owned();
     found.excluded.push(Excluded { operator: "SDL", function, range, reason: reason.to_owned() });
 }
@@ -130,7 +136,7 @@ struct Walk<'a, 'f> {
     function: &'a Function,
     dropped: constant_switch::Nodes,
     statements: Vec<Statement<'a>>,
-    found: &'f mut Found,
+    found: &'f mut OperatorOutput,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -185,23 +191,23 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn expression(&mut self, node: &'a Node, replacement: &'static str) {
-        if core(node).is("BinaryOperator") && core(node).opcode.as_deref() == Some(",") {
-            return core(node).children.iter().for_each(|operand| self.expression(operand, "0"));
+        if unwrapped(node).is("BinaryOperator") && unwrapped(node).opcode.as_deref() == Some(",") {
+            return unwrapped(node).children.iter().for_each(|operand| self.expression(operand, "0"));
         }
         let Some((range, piece)) =
             node.range.as_ref().and_then(|range| Some((range, text::piece(self.sources, self.function, range)?)))
         else {
             return;
         };
-        let inner = core(node);
+        let inner = unwrapped(node);
         let callee = inner.name.as_deref().filter(|_| is_call(inner));
         let reason = match callee {
-            Some(name) if synchronisation(name).is_some() => "barriers and fences are SYR's and FR's",
+            Some(name) if barrier_or_fence(name).is_some() => "barriers and fences are SYR's and FR's",
             Some("printf") => "it only prints: no output is another without it",
             _ => {
                 let effects = self.body.effects_in(range);
                 let is_synchronising = |place: &Place| {
-                    self.body.inst(*place).callee().is_some_and(|callee| synchronisation(&callee).is_some())
+                    self.body.inst(*place).callee().is_some_and(|callee| barrier_or_fence(&callee).is_some())
                 };
                 if !effects.iter().any(is_synchronising) {
                     return self.statements.push(Statement { node: inner, piece, effects, replacement });
@@ -214,7 +220,7 @@ impl<'a> Walk<'a, '_> {
 }
 
 /// Through parentheses and casts.
-fn core(mut node: &Node) -> &Node {
+fn unwrapped(mut node: &Node) -> &Node {
     while let ("ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr", Some(inner)) = (&*node.kind, node.children.first())
     {
         node = inner;
@@ -232,12 +238,12 @@ fn declares_value(node: &Node) -> bool {
 }
 
 /// Without a syntax tree: stores whose place holds the token of an assignment, calls whose result nobody uses.
-fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
+fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutput) {
     for (place, inst) in body.instructions().filter(|(_, inst)| has_effects(*inst)) {
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
-            Some(callee) if synchronisation(&callee).is_some() || callee.contains("printf") => continue,
+            Some(callee) if barrier_or_fence(&callee).is_some() || callee.contains("printf") => continue,
             Some(_) if is_used(inst) => continue,
             Some(callee) => {
                 let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));
@@ -247,7 +253,7 @@ fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
             None if inst.opcode() == LLVMOpcode::LLVMStore => {
                 let token = here.as_deref().and_then(assignment);
                 // An initialiser is at its variable's name, an argument's copy at no assignment either.
-                if (here.is_some() && token.is_none()) || is_of_argument(inst) {
+                if (here.is_some() && token.is_none()) || is_argument_spill(inst) {
                     continue;
                 }
                 (token.unwrap_or("store").to_owned(), text::spot(at, token.map_or(0, str::len)))
@@ -274,7 +280,7 @@ fn is_used(inst: Inst) -> bool {
 }
 
 /// Whether a store keeps an argument of the function in its variable.
-fn is_of_argument(store: Inst) -> bool {
+fn is_argument_spill(store: Inst) -> bool {
     let operands = store.operands();
     let is_variable = operands.get(1).copied().and_then(ir::as_instruction);
     // SAFETY: alive.

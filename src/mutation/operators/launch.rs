@@ -4,7 +4,7 @@ use crate::exec::DeviceInfo;
 use crate::instrument::mutants::edit::{Edit, LaunchChange};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::selection::Selection;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 use crate::suite::launch::NdRange;
 
 /// The class of all of them.
@@ -15,11 +15,11 @@ pub const AS: Operator = Operator {
     id: "AS",
     name: "launch swap",
     class: CLASS,
-    what: "exchange work-group size and number of work-groups, in all dimensions",
-    from: "LIU",
+    description: "exchange work-group size and number of work-groups, in all dimensions",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
 /// One more work-group; one more work-item per group.
@@ -27,11 +27,11 @@ pub const AI: Operator = Operator {
     id: "AI",
     name: "launch increase",
     class: CLASS,
-    what: "one more work-group in a dimension; one more work-item per work-group in it",
-    from: "LIU",
+    description: "one more work-group in a dimension; one more work-item per work-group in it",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
 /// One work-group fewer; one work-item per group fewer.
@@ -39,15 +39,15 @@ pub const AD: Operator = Operator {
     id: "AD",
     name: "launch decrease",
     class: CLASS,
-    what: "one work-group fewer in a dimension; one work-item per work-group fewer in it",
-    from: "LIU",
+    description: "one work-group fewer in a dimension; one work-item per work-group fewer in it",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
 /// The code has none of them: see [`mutants`].
-fn none(_: &Subject<'_>, _: &mut Found) {}
+fn no_code_mutants(_: &Subject<'_>, _: &mut OperatorOutput) {}
 
 /// The launch mutants of a suite whose tests use so many dimensions at most (1 to 3), with their ids.
 pub fn mutants(entry: &str, dimensions: usize, selection: &Selection) -> Vec<Mutant> {
@@ -135,7 +135,11 @@ pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<N
         }
     }
     if let Some(required) = limits.required.filter(|required| *required != new_size) {
-        return Err(format!("the kernel requires work-groups of {}, these would be {}", by(required), by(new_size)));
+        return Err(format!(
+            "the kernel requires work-groups of {}, these would be {}",
+            dimensions_text(required),
+            dimensions_text(new_size)
+        ));
     }
     let items = new_size.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
     if limits.group > 0 && items > limits.group {
@@ -153,7 +157,7 @@ pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<N
     Ok(NdRange { dims: range.dims, global, local: Some(new_size), offset: range.offset })
 }
 
-fn by(size: [u64; 3]) -> String {
+fn dimensions_text(size: [u64; 3]) -> String {
     format!("{} x {} x {}", size[0], size[1], size[2])
 }
 

@@ -12,18 +12,18 @@ use crate::kernel::ast::{Ast, Node};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula, without_parentheses};
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
-use crate::mutation::control::short_circuits::{Candidates, Circuit};
+use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 pub const COR: Operator = Operator {
     id: "COR",
     name: "conditional operator replacement",
     class: "condition",
-    what: "`&&` with `||` and back",
-    from: "LIU, PENG",
+    description: "`&&` with `||` and back",
+    origin: "LIU, PENG",
     peng: true,
     liu: true,
     enumerate: |subject, found| enumerate(subject, "COR", &[Change::Exchange], found),
@@ -33,40 +33,40 @@ pub const LCR: Operator = Operator {
     id: "LCR",
     name: "logical connector replacement",
     class: "condition",
-    what: "`a && b` and `a || b` by `a`, by `b`, by its negation",
-    from: "ours",
+    description: "`a && b` and `a || b` by `a`, by `b`, by its negation",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: |subject, found| enumerate(subject, "LCR", &[Change::Left, Change::Right, Change::Negate], found),
 };
 
-fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found: &mut OperatorOutput) {
     for body in bodies(subject) {
         match subject.ast.filter(|_| body.written.is_some()) {
             Some(ast) => {
-                let operator = OfSource { subject, body: &body, id, changes };
+                let operator = SourceMutator { subject, body: &body, id, changes };
                 for decision in short_circuit_decisions::find(&body, ast, subject.sources) {
                     operator.decision(&decision, found);
                 }
                 operator.vectors(ast, found);
             }
-            None => of_graph(subject, &body, id, changes, found),
+            None => mutate_cfg(subject, &body, id, changes, found),
         }
     }
 }
 
-struct OfSource<'a, 's> {
+struct SourceMutator<'a, 's> {
     subject: &'a Subject<'s>,
     body: &'a Body<'a>,
     id: &'static str,
     changes: &'a [Change],
 }
 
-impl OfSource<'_, '_> {
-    fn decision(&self, decision: &Decision<'_>, found: &mut Found) {
+impl SourceMutator<'_, '_> {
+    fn decision(&self, decision: &Decision<'_>, found: &mut OperatorOutput) {
         for (i, node) in decision.written.operators.iter().enumerate() {
             let token = &decision.tokens[i];
-            if self.is_left_alone(token) {
+            if self.is_excluded_macro(token) {
                 self.exclude(token, "an operator inside a macro", found);
                 continue;
             }
@@ -99,15 +99,15 @@ impl OfSource<'_, '_> {
             .filter_map(|leaf| decision.written.leaves.get(leaf)?.range.as_ref())
             .flat_map(|range| self.body.effects_in(range))
             .collect();
-        if effects.is_empty() && self.is_known(decision.written.operators[operator], change) {
-            return Err(SAME);
+        if effects.is_empty() && self.changes_nothing(decision.written.operators[operator], change) {
+            return Err(NO_CHANGE);
         }
-        Ok(with_effects_left_out(wired(self.body, circuit, &mutated)?, effects))
+        Ok(with_effects_left_out(rewire(self.body, circuit, &mutated)?, effects))
     }
 
     /// Whether an operator with a constant operand has the value that it is to be replaced by: `a && 1` that of `a`,
     /// `a && 0` that of `0`.
-    fn is_known(&self, node: &Node, change: Change) -> bool {
+    fn changes_nothing(&self, node: &Node, change: Change) -> bool {
         let is_and = node.opcode.as_deref() == Some("&&");
         let constant =
             |i: usize| Some(crate::kernel::folding::constant(self.subject.ast?, node.children.get(i)?)? != 0);
@@ -119,7 +119,7 @@ impl OfSource<'_, '_> {
     }
 
     /// `&&` and `||` on vectors are `and` and `or`.
-    fn vectors(&self, ast: &Ast, found: &mut Found) {
+    fn vectors(&self, ast: &Ast, found: &mut OperatorOutput) {
         let Some(function) = self.body.written else { return };
         let mut used: Vec<Place> = Vec::new();
         function.body.walk(&mut |node: &Node| {
@@ -133,7 +133,7 @@ impl OfSource<'_, '_> {
             }
             let token = node.opcode.as_deref().unwrap_or_default();
             let Some(token) = text::operator(self.subject.sources, function, node, token) else { return };
-            if self.is_left_alone(&token) {
+            if self.is_excluded_macro(&token) {
                 return self.exclude(&token, "an operator inside a macro", found);
             }
             let here = self.body.instructions().find(|(place, inst)| {
@@ -174,7 +174,7 @@ impl OfSource<'_, '_> {
                 let whole = piece(node)?;
                 let truth = |operand: &Node| {
                     let text = piece(operand)?.text;
-                    Some(match (is_value && !is_truth(operand), binds_tightly(operand)) {
+                    Some(match (is_value && !is_boolean(operand), binds_tightly(operand)) {
                         (false, _) => text,
                         (true, true) => format!("{text} != 0"),
                         (true, false) => format!("({text}) != 0"),
@@ -202,17 +202,17 @@ impl OfSource<'_, '_> {
         })
     }
 
-    fn is_left_alone(&self, token: &Piece) -> bool {
+    fn is_excluded_macro(&self, token: &Piece) -> bool {
         self.subject.preset == Preset::Peng && token.is_of_macro()
     }
 
-    fn exclude(&self, token: &Piece, reason: &str, found: &mut Found) {
+    fn exclude(&self, token: &Piece, reason: &str, found: &mut OperatorOutput) {
         exclude(self.body, self.id, Some(token.range.clone()), reason, found);
     }
 }
 
 /// Whether an expression's value is 0 or 1 (of vectors, -1) by itself.
-fn is_truth(node: &Node) -> bool {
+fn is_boolean(node: &Node) -> bool {
     let inner = without_parentheses(node);
     let is_relation =
         matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
@@ -223,15 +223,21 @@ fn exchanged(token: &str) -> &'static str {
     if token == "&&" { "||" } else { "&&" }
 }
 
-fn exclude(body: &Body<'_>, operator: &'static str, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+fn exclude(
+    body: &Body<'_>,
+    operator: &'static str,
+    range: Option<SourceRange>,
+    reason: &str,
+    found: &mut OperatorOutput,
+) {
     let function = body.name().to_owned();
     found.excluded.push(Excluded { operator, function, range, reason: reason.to_owned() });
 }
 
-const SAME: &str = "nothing changes: the value of an operand is constant";
+const NO_CHANGE: &str = "nothing changes: the value of an operand is constant";
 
 /// The edit that makes a circuit compute another formula, or why there is none.
-fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
+fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
     // The negation of a value is that of the `phi` that holds it.
     if let (Formula::Not(inner), Some((block, instruction))) = (formula, circuit.phi)
         && **inner == *circuit.formula()
@@ -242,7 +248,7 @@ fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, 
     }
     let edges = circuit.rewired(&body.sites.cfg, body.function, formula);
     let edges = edges.ok_or("the edges of this short-circuit do not show its operands")?;
-    if edges.is_empty() { Err(SAME) } else { Ok(Edit::Redirect { edges }) }
+    if edges.is_empty() { Err(NO_CHANGE) } else { Ok(Edit::Redirect { edges }) }
 }
 
 /// The edit, and besides it these stores and calls left out.
@@ -254,8 +260,14 @@ pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
 }
 
 /// Without a syntax tree: the formulas that the edges show, operators at debug locations.
-fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
-    for circuit in Candidates::of(&body.sites.cfg, &body.sites.dominance).rest() {
+fn mutate_cfg(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    id: &'static str,
+    changes: &[Change],
+    found: &mut OperatorOutput,
+) {
+    for circuit in UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance).rest() {
         for (operator, is_and, last) in operators(circuit.formula()) {
             let at = circuit.leaves[last].last().and_then(|b| body.location(body.terminator(*b)));
             // A negation around an operator shows as the other operator with negated operands: the token knows.
@@ -269,7 +281,7 @@ fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &
             let range = text::spot(at, token.len());
             for change in changes {
                 let formula = circuit.formula().changed(operator, *change);
-                let edit = match wired(body, &circuit, &formula) {
+                let edit = match rewire(body, &circuit, &formula) {
                     Ok(edit) => edit,
                     Err(reason) => {
                         exclude(body, id, range.clone(), reason, found);

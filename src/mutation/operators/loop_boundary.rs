@@ -20,42 +20,42 @@ use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 pub const LBR: Operator = Operator {
     id: "LBR",
     name: "loop boundary replacement",
     class: "loop",
-    what: "the loop skipped; the boundary of its condition -1; +1",
-    from: "PENG",
+    description: "the loop skipped; the boundary of its condition -1; +1",
+    origin: "PENG",
     peng: true,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         let written = conditions::loops(subject, &body);
         for (i, l) in body.sites.loops.iter().enumerate() {
-            let one = One { subject, body: &body, l, written: written[i] };
-            if subject.preset == Preset::Peng && one.is_in_macro() {
-                one.exclude("a loop inside a macro", found);
+            let site = LoopSite { subject, body: &body, l, written: written[i] };
+            if subject.preset == Preset::Peng && site.is_in_macro() {
+                site.exclude("a loop inside a macro", found);
                 continue;
             }
-            one.skip(found);
-            one.boundary(found);
+            site.skip(found);
+            site.boundary(found);
         }
     }
 }
 
-struct One<'a, 's> {
+struct LoopSite<'a, 's> {
     subject: &'a Subject<'s>,
     body: &'a Body<'s>,
     l: &'a Loop,
     written: Option<&'a Node>,
 }
 
-impl One<'_, '_> {
+impl LoopSite<'_, '_> {
     fn piece(&self, node: Option<&Node>) -> Option<Piece> {
         text::piece(self.subject.sources, self.body.written?, node?.range.as_ref()?)
     }
@@ -77,7 +77,7 @@ impl One<'_, '_> {
         cfg.blocks[self.l.condition.unwrap_or(self.l.header)].condition_location.as_ref()
     }
 
-    fn skip(&self, found: &mut Found) {
+    fn skip(&self, found: &mut OperatorOutput) {
         let condition = self.condition().filter(|_| self.l.condition.is_some());
         let (edit, piece) = match forced_loop(self.body, self.l, false) {
             Some(edit) => {
@@ -85,7 +85,7 @@ impl One<'_, '_> {
                 let effects = range.map(|range| self.body.effects_in(range)).unwrap_or_default();
                 (Some(with_effects_left_out(edit, effects)), self.piece(condition))
             }
-            None => (self.past(), self.keyword()),
+            None => (self.bypass(), self.keyword()),
         };
         let Some(edit) = edit else { return self.exclude("a loop without a condition and without a way out", found) };
         let original = match &piece {
@@ -109,7 +109,7 @@ impl One<'_, '_> {
     }
 
     /// Around a loop that has no condition, to where it is left.
-    fn past(&self) -> Option<Edit> {
+    fn bypass(&self) -> Option<Edit> {
         let cfg = &self.body.sites.cfg;
         let exits = self.l.exits(cfg);
         let ends = ["for.end", "while.end", "do.end"];
@@ -127,7 +127,7 @@ impl One<'_, '_> {
         (!has_phi && !edges.is_empty()).then_some(Edit::Redirect { edges })
     }
 
-    fn boundary(&self, found: &mut Found) {
+    fn boundary(&self, found: &mut OperatorOutput) {
         let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
         else {
             return self.exclude("the condition has no boundary value", found);
@@ -173,7 +173,7 @@ impl One<'_, '_> {
         }
     }
 
-    fn add(&self, piece: Option<Piece>, original: String, replacement: String, edit: Edit, found: &mut Found) {
+    fn add(&self, piece: Option<Piece>, original: String, replacement: String, edit: Edit, found: &mut OperatorOutput) {
         let (range, spelling) = match piece {
             Some(piece) => (Some(piece.range), piece.spelling),
             None => (text::spot(self.at(), 0), None),
@@ -191,7 +191,7 @@ impl One<'_, '_> {
         });
     }
 
-    fn exclude(&self, reason: &str, found: &mut Found) {
+    fn exclude(&self, reason: &str, found: &mut OperatorOutput) {
         found.excluded.push(Excluded {
             operator: "LBR",
             function: self.body.name().to_owned(),

@@ -21,7 +21,7 @@ pub mod relational;
 mod replacing;
 pub mod unary;
 
-pub use super::subject::{Found, Operator, Preset, Subject};
+pub use super::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// All operators, in the order of the specification's table.
 #[rustfmt::skip]

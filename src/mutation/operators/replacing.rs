@@ -6,19 +6,19 @@ use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::source_ops::{
     self, BinaryOp, Class, CompareOp, Folded, Implementation, Instance, Operation, OperationKind, Operations, Ty,
 };
-use crate::mutation::subject::{Found, Preset, Subject};
+use crate::mutation::subject::{OperatorOutput, Preset, Subject};
 
 /// The operations of a kernel that an operator looks at; those it leaves alone are added to `found`.
-pub fn wanted<'a>(
+pub fn select_operations<'a>(
     subject: &Subject<'a>,
     id: &'static str,
     wants: &dyn Fn(OperationKind) -> bool,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) -> Operations<'a> {
-    let all = subject.read.operations.get_or_init(|| source_ops::find(subject));
+    let all = subject.cache.operations.get_or_init(|| source_ops::find(subject));
     let mut operations = Operations {
         list: all.list.iter().filter(|o| wants(o.kind)).cloned().collect(),
-        left: all.left.iter().filter(|left| wants(left.kind)).cloned().collect(),
+        unmutable: all.unmutable.iter().filter(|unmutable| wants(unmutable.kind)).cloned().collect(),
         by_opcode: all.by_opcode,
     };
     let excluded = |o: &Operation<'_>, reason: &str| Excluded {
@@ -27,7 +27,7 @@ pub fn wanted<'a>(
         range: o.range.clone(),
         reason: reason.to_owned(),
     };
-    found.excluded.extend(operations.left.iter().map(|left| left.of(id)));
+    found.excluded.extend(operations.unmutable.iter().map(|unmutable| unmutable.excluded(id)));
     operations.list.retain(|o| {
         let reason = match subject.preset {
             _ if o.in_barrier_argument => Some("a barrier's flags are another operator's"),
@@ -46,7 +46,7 @@ pub fn add(
     operation: &Operation<'_>,
     replacement: &str,
     edit: Result<Edit, &'static str>,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) {
     match edit {
         Ok(edit) => found.mutants.push(Mutant {
@@ -70,7 +70,7 @@ pub fn add(
 }
 
 /// The edit that sets the value of each of an operation's instructions.
-pub fn each(
+pub fn for_each_instance(
     instances: &[Instance],
     value: &dyn Fn(&Instance) -> Result<Expr, &'static str>,
 ) -> Result<Edit, &'static str> {
@@ -91,7 +91,7 @@ fn values(edits: Vec<(Vec<Slot>, Expr)>) -> Edit {
 }
 
 /// The edit that changes a part of a folded constant.
-pub fn refolded(
+pub fn change_folded(
     subject: &Subject<'_>,
     operation: &Operation<'_>,
     folded: &Folded<'_>,
@@ -103,17 +103,17 @@ pub fn refolded(
 }
 
 /// Another binary operator in the place of one.
-pub fn exchanged(subject: &Subject<'_>, operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
+pub fn replace_operator(subject: &Subject<'_>, operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
     match &operation.implementation {
-        Implementation::Computed(instances) => each(instances, &|i| binary(by, i.ty, &i.left, &i.right)),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right)),
         Implementation::Offset(slots) => match by {
             BinaryOp::Add | BinaryOp::Sub => Ok(negated_index(slots)),
             _ => Err("pointers have only `+` and `-`"),
         },
         Implementation::Folded(folded) => {
-            refolded(subject, operation, folded, &|node| node.opcode = Some(by.spelling().into()))
+            change_folded(subject, operation, folded, &|node| node.opcode = Some(by.spelling().into()))
         }
-        Implementation::Truth(_) | Implementation::Ways(_) => Err("it is no operator of two operands"),
+        Implementation::Truth(_) | Implementation::Edges(_) => Err("it is no operator of two operands"),
     }
 }
 

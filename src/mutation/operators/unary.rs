@@ -1,19 +1,19 @@
 //! AIU, AOD, COD: unary operators (LIU's table 6.1; the deletions also PENG's table 4.2).
 
-use super::replacing::{add, each, refolded, wanted};
+use super::replacing::{add, change_folded, for_each_instance, select_operations};
 use crate::instrument::mutants::{Edit, Expr, Slot, Unary};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::mutation::mutant::{Mutant, SourceRange};
 use crate::mutation::source_ops::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 pub const AIU: Operator = Operator {
     id: "AIU",
     name: "arithmetic operator insertion",
     class: "arithmetic",
-    what: "an operand of binary arithmetic or a stored value negated",
-    from: "LIU",
+    description: "an operand of binary arithmetic or a stored value negated",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: insert,
@@ -23,8 +23,8 @@ pub const AOD: Operator = Operator {
     id: "AOD",
     name: "arithmetic operator deletion",
     class: "arithmetic",
-    what: "`~` or unary `-` deleted",
-    from: "LIU",
+    description: "`~` or unary `-` deleted",
+    origin: "LIU",
     peng: true,
     liu: true,
     enumerate: |subject, found| {
@@ -36,15 +36,15 @@ pub const COD: Operator = Operator {
     id: "COD",
     name: "conditional operator deletion",
     class: "condition",
-    what: "`!` deleted",
-    from: "LIU",
+    description: "`!` deleted",
+    origin: "LIU",
     peng: true,
     liu: true,
     enumerate: |subject, found| delete(subject, "COD", &|kind| kind == OperationKind::LogicalNot, found),
 };
 
-fn delete(subject: &Subject<'_>, id: &'static str, wants: &dyn Fn(OperationKind) -> bool, found: &mut Found) {
-    for operation in wanted(subject, id, wants, found).list {
+fn delete(subject: &Subject<'_>, id: &'static str, wants: &dyn Fn(OperationKind) -> bool, found: &mut OperatorOutput) {
+    for operation in select_operations(subject, id, wants, found).list {
         add(id, &operation, "", deletion(subject, &operation), found);
     }
 }
@@ -54,12 +54,12 @@ fn deletion(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'
     match &operation.implementation {
         // A `!` gives 0 or 1 (of vectors 0 or -1): without it the truth of its operand is left.
         Implementation::Computed(instances) if operation.kind == OperationKind::LogicalNot => {
-            each(instances, &|_| Ok(not()))
+            for_each_instance(instances, &|_| Ok(not()))
         }
-        Implementation::Computed(instances) => each(instances, &|i| Ok(i.left.clone())),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| Ok(i.left.clone())),
         Implementation::Truth(slots) => Ok(Edit::Value { at: slots.clone(), by: not() }),
-        Implementation::Ways(edges) => Ok(Edit::Redirect { edges: edges.clone() }),
-        Implementation::Folded(folded) => refolded(subject, operation, folded, &|node| {
+        Implementation::Edges(edges) => Ok(Edit::Redirect { edges: edges.clone() }),
+        Implementation::Folded(folded) => change_folded(subject, operation, folded, &|node| {
             node.kind = "ParenExpr".into();
             node.opcode = None;
         }),
@@ -68,12 +68,12 @@ fn deletion(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'
 }
 
 /// Operands of `+ - * / %` and the stored values of `=`; a number that stands in the source is none ("variables").
-fn insert(subject: &Subject<'_>, found: &mut Found) {
+fn insert(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| match kind {
         OperationKind::Binary(op) => BinaryOp::ARITHMETIC.contains(&op),
         kind => kind == OperationKind::Assign,
     };
-    for operation in wanted(subject, "AIU", &wants, found).list {
+    for operation in select_operations(subject, "AIU", &wants, found).list {
         let Implementation::Computed(instances) = &operation.implementation else { continue };
         if operation.ty.class == Class::Pointer {
             continue;

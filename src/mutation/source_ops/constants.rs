@@ -6,7 +6,7 @@ use llvm_sys::LLVMOpcode as Op;
 use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
 use super::matching::{Context, is_pointer_type};
-use super::syntax::{self, Written};
+use super::syntax::{self, SourceOperator};
 use crate::instrument::mutants::{Expr, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
@@ -29,7 +29,7 @@ impl Folded<'_> {
     /// What the operands hold if `part`, a node of the constant expression, is changed; `None` if that has no value known
     /// before the kernel runs (a division by 0, a shift by too much) or the same value as before.
     pub fn changed(&self, ast: &Ast, part: &Node, change: &dyn Fn(&mut Node)) -> Option<Expr> {
-        let new = folding::value(ast, &with(self.constant, part, change))?;
+        let new = folding::value(ast, &with_changed(self.constant, part, change))?;
         let is_same = match (new, self.value) {
             (Value::Integer(a), Value::Integer(b)) => a == b,
             (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
@@ -50,13 +50,13 @@ impl Folded<'_> {
 }
 
 /// A copy of `node` in which `part` is changed.
-fn with(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
+fn with_changed(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
     if std::ptr::eq(node, part) {
         let mut copy = node.clone();
         change(&mut copy);
         return copy;
     }
-    let children = node.children.iter().map(|child| with(child, part, change)).collect();
+    let children = node.children.iter().map(|child| with_changed(child, part, change)).collect();
     Node { children, ..shallow(node) }
 }
 
@@ -87,7 +87,7 @@ fn shallow(node: &Node) -> Node {
 /// Why there are none.
 pub fn folded<'a>(
     context: &Context<'a, '_>,
-    written: &[Written<'a>],
+    written: &[SourceOperator<'a>],
     node: &'a Node,
     ancestors: &[&'a Node],
 ) -> Result<Folded<'a>, &'static str> {
@@ -117,20 +117,20 @@ pub fn folded<'a>(
     {
         return Err("clang decides by it which way the code goes: nothing is left of it");
     }
-    let search = Search { context, written, value };
+    let search = OperandSearch { context, written, value };
     let (slots, is_negated) = search.operands(parent, child, &ancestors[..rest]);
     let first = *slots.first().ok_or("no operand with its value is found")?;
     let is_float = matches!(search.constant_at(first), Some(Constant::Float(_)));
     Ok(Folded { slots, constant, value, is_negated, is_float })
 }
 
-struct Search<'a, 'c, 's> {
+struct OperandSearch<'a, 'c, 's> {
     context: &'s Context<'a, 'c>,
-    written: &'s [Written<'a>],
+    written: &'s [SourceOperator<'a>],
     value: Value,
 }
 
-impl<'a> Search<'a, '_, '_> {
+impl<'a> OperandSearch<'a, '_, '_> {
     fn constant_at(&self, slot: Slot) -> Option<Constant> {
         let Slot::Operand(place, operand) = slot else { return None };
         let code = self.context.code;
@@ -152,7 +152,7 @@ impl<'a> Search<'a, '_, '_> {
         for here in self.places(parent, child, ancestors) {
             let all: Vec<Slot> = (here.into_iter())
                 .filter(|i| code.instructions[*i].is_reachable)
-                .flat_map(|i| self.of_instruction(i, parent, kind, index, moves_pointer, is_negated))
+                .flat_map(|i| self.operands_of(i, parent, kind, index, moves_pointer, is_negated))
                 .collect();
             // Copies of one macro argument lie at one place: the operator's instructions there are all meant.
             if all.len() == 1 || (all.len() > 1 && kind.is_some()) {
@@ -163,7 +163,7 @@ impl<'a> Search<'a, '_, '_> {
     }
 
     /// The operands of one instruction that can hold the value, and do.
-    fn of_instruction(
+    fn operands_of(
         &self,
         i: usize,
         parent: &Node,

@@ -65,8 +65,8 @@ fn implements(code: &Code, i: usize, kind: OperationKind, hints: &Hints) -> bool
             own.predicate.and_then(compare_op) == Some(op) && !is_truth_test
         }
         OperationKind::Assign => own.opcode == Op::LLVMStore,
-        OperationKind::Increment { .. } => steps(code, i, 1),
-        OperationKind::Decrement { .. } => steps(code, i, -1),
+        OperationKind::Increment { .. } => adds(code, i, 1),
+        OperationKind::Decrement { .. } => adds(code, i, -1),
         OperationKind::Minus => own.opcode == Op::LLVMFNeg || (own.opcode == Op::LLVMSub && is_zero(0)),
         OperationKind::BitNot => {
             own.opcode == Op::LLVMXor && matches!(constant(1), Some(Constant::Integer(-1, b)) if b > 1)
@@ -81,7 +81,7 @@ fn implements(code: &Code, i: usize, kind: OperationKind, hints: &Hints) -> bool
 }
 
 /// Whether this adds `by` to what it takes.
-fn steps(code: &Code, i: usize, by: i128) -> bool {
+fn adds(code: &Code, i: usize, by: i128) -> bool {
     match (code.instructions[i].opcode, code.constant(i, 1)) {
         (Op::LLVMAdd, Some(Constant::Integer(value, _))) => value == by,
         (Op::LLVMFAdd, Some(Constant::Float(value))) => value == by as f64,
@@ -116,7 +116,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
         ty,
     };
     match candidate.kind {
-        OperationKind::Assign => stored(code, i, ty),
+        OperationKind::Assign => store_instance(code, i, ty),
         OperationKind::Minus if own.opcode == Op::LLVMFNeg => Ok(plain(Expr::Operand(0), Expr::Operand(0))),
         OperationKind::Minus => Ok(plain(Expr::Operand(1), Expr::Operand(1))),
         _ if is_fused(own) => {
@@ -159,7 +159,7 @@ pub fn product(code: &Code, i: usize) -> Option<Instance> {
 }
 
 /// A store by `=`: the value before and the value stored. In a component of a vector, that is the lane.
-fn stored(code: &Code, i: usize, ty: Ty) -> Result<Instance, &'static str> {
+fn store_instance(code: &Code, i: usize, ty: Ty) -> Result<Instance, &'static str> {
     let own = &code.instructions[i];
     let whole = Instance {
         place: own.place,

@@ -103,12 +103,12 @@ pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
                     handles.push((Place { function: f, block: b, instruction: i }, inst, is_reachable));
                 }
             }
-            of_function(own.cfg.function.clone(), &handles)
+            function_code(own.cfg.function.clone(), &handles)
         })
         .collect()
 }
 
-fn of_function(name: String, handles: &[(Place, Inst, bool)]) -> Code {
+fn function_code(name: String, handles: &[(Place, Inst, bool)]) -> Code {
     let positions: HashMap<Inst, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
     let mut instructions: Vec<Instruction> =
         handles.iter().map(|(place, inst, reachable)| instruction(*place, *inst, *reachable, &positions)).collect();
@@ -177,11 +177,11 @@ fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap
     let opcode = inst.opcode();
     let predicate = predicate(inst);
     let operands = inst.operands();
-    let subject = match opcode {
+    let typed = match opcode {
         LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp | LLVMOpcode::LLVMStore => operands.first().copied(),
         _ => Some(inst.0),
     };
-    let mut ty = subject.and_then(type_of);
+    let mut ty = typed.and_then(type_of);
     let is_unsigned = matches!(opcode, LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMURem | LLVMOpcode::LLVMLShr)
         || matches!(predicate, Some(Predicate::Ult | Predicate::Ule | Predicate::Ugt | Predicate::Uge));
     if let Some(ty) = ty.as_mut().filter(|ty| is_unsigned && ty.class == Class::Signed) {

@@ -56,27 +56,27 @@ fn set(literal: &mut Node, value: &str) {
 /// The literals of all functions of the kernel; none without the syntax tree.
 pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let Some(ast) = subject.ast else { return Vec::new() };
-    let tokens = Tokens::new(subject.sources, &subject.read.tokens);
+    let tokens = Tokens::new(subject.sources, &subject.cache.tokens);
     let mut all = Vec::new();
     for (f, code) in super::instructions::read(subject.module, subject.sites).iter().enumerate() {
         let Some(function) = ast.function(&code.name) else { continue };
         let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
-        let (written, _, numbers) = syntax::operators(ast, function, &tokens);
-        for number in numbers {
-            let folded = match number.gone {
+        let (written, _, literals) = syntax::operators(ast, function, &tokens);
+        for literal in literals {
+            let folded = match literal.omitted {
                 Some(reason) => Err(reason),
-                None if number.in_barrier_argument => Err("a barrier's flags are another operator's"),
-                None => constants::folded(&context, &written, number.node, &number.ancestors),
+                None if literal.in_barrier_argument => Err("a barrier's flags are another operator's"),
+                None => constants::folded(&context, &written, literal.node, &literal.ancestors),
             };
             all.push(Literal {
                 function: f,
                 function_name: code.name.clone(),
-                node: number.node,
-                text: number.text,
-                range: number.range,
-                spelling: number.spelling,
-                in_macro: number.in_macro,
-                in_barrier_argument: number.in_barrier_argument,
+                node: literal.node,
+                text: literal.text,
+                range: literal.range,
+                spelling: literal.spelling,
+                in_macro: literal.in_macro,
+                in_barrier_argument: literal.in_barrier_argument,
                 folded,
             });
         }

@@ -12,9 +12,9 @@ use super::instances::{self, Candidate};
 use super::instructions::{Class, Code, Instruction, Ty, same_file};
 use super::kinds::{BinaryOp, OperationKind};
 use super::negation;
-use super::syntax::{self, State, Written};
+use super::syntax::{self, Emission, SourceOperator};
 use super::tokens::Tokens;
-use super::{Implementation, Left, Operation, Operations};
+use super::{Implementation, Operation, Operations, Unmutable};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Slot;
 use crate::kernel::ast::{Ast, Function, Node};
@@ -31,20 +31,26 @@ pub struct Context<'a, 'c> {
 }
 
 pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
-    let (written, lost, _) = syntax::operators(context.ast, context.function, tokens);
-    for (range, node) in lost {
+    let (written, unlocated, _) = syntax::operators(context.ast, context.function, tokens);
+    for (range, node) in unlocated {
         if let Some(kind) = OperationKind::of(node) {
             let reason = "the operator's token is not found in the source".to_owned();
-            found.left.push(Left { kind, function: context.code.name.clone(), range, in_macro: false, reason });
+            found.unmutable.push(Unmutable {
+                kind,
+                function: context.code.name.clone(),
+                range,
+                in_macro: false,
+                reason,
+            });
         }
     }
-    let mut instructions = assign(context, &written);
+    let mut instructions = assign_instructions(context, &written);
     let mut list: Vec<Operation<'a>> = Vec::new();
     for (i, operator) in written.iter().enumerate() {
         let own = std::mem::take(&mut instructions[i]);
         match implementation(context, &written, operator, own) {
             Ok((implementation, ty)) => add(context, &mut list, operator, implementation, ty),
-            Err(reason) => found.left.push(Left {
+            Err(reason) => found.unmutable.push(Unmutable {
                 kind: operator.kind,
                 function: context.code.name.clone(),
                 range: operator.range.clone(),
@@ -54,7 +60,9 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
         }
     }
     // Where one copy of a macro's argument is used and another one folded, the operator is there.
-    found.left.retain(|left| !list.iter().any(|o| o.range.as_ref() == Some(&left.range) && o.kind == left.kind));
+    found.unmutable.retain(|unmutable| {
+        !list.iter().any(|o| o.range.as_ref() == Some(&unmutable.range) && o.kind == unmutable.kind)
+    });
     list.sort_by(|a, b| (&a.range, &a.spelling).cmp(&(&b.range, &b.spelling)));
     found.list.append(&mut list);
 }
@@ -63,7 +71,7 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
 fn add<'a>(
     context: &Context<'a, '_>,
     list: &mut Vec<Operation<'a>>,
-    operator: &Written<'a>,
+    operator: &SourceOperator<'a>,
     implementation: Implementation<'a>,
     ty: Ty,
 ) {
@@ -108,7 +116,7 @@ fn add<'a>(
 fn push<'a>(
     context: &Context<'a, '_>,
     list: &mut Vec<Operation<'a>>,
-    operator: &Written<'a>,
+    operator: &SourceOperator<'a>,
     implementation: Implementation<'a>,
     ty: Ty,
 ) {
@@ -134,10 +142,10 @@ fn key(range: &SourceRange) -> Key<'_> {
 }
 
 /// The instructions of each operator.
-fn assign(context: &Context<'_, '_>, written: &[Written<'_>]) -> Vec<Vec<Candidate>> {
+fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]) -> Vec<Vec<Candidate>> {
     let mut all = vec![Vec::new(); written.len()];
     let mut places: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
-    for (i, operator) in written.iter().enumerate().filter(|(_, o)| o.state == State::Live) {
+    for (i, operator) in written.iter().enumerate().filter(|(_, o)| o.emission == Emission::Emitted) {
         places.entry(key(&operator.range)).or_default().push(i);
     }
     for ((file, line, column), operators) in places {
@@ -151,14 +159,19 @@ fn assign(context: &Context<'_, '_>, written: &[Written<'_>]) -> Vec<Vec<Candida
                 **i == first || of(**i).iter().any(|c| own.iter().any(|d| c.instruction == d.instruction))
             });
             rest = others;
-            share(&group, written, of, &mut all);
+            distribute(&group, written, of, &mut all);
         }
     }
     all
 }
 
 /// Distributes the instructions of one place over the operators there.
-fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Candidate>, all: &mut [Vec<Candidate>]) {
+fn distribute(
+    group: &[usize],
+    written: &[SourceOperator<'_>],
+    of: impl Fn(usize) -> Vec<Candidate>,
+    all: &mut [Vec<Candidate>],
+) {
     let mut union: Vec<usize> = group.iter().flat_map(|i| of(*i)).map(|c| c.instruction).collect();
     union.sort_unstable();
     union.dedup();
@@ -179,7 +192,7 @@ fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Can
 }
 
 /// The instructions at `here` that may implement the operator.
-fn candidates(context: &Context<'_, '_>, operator: &Written<'_>, here: &[usize]) -> Vec<Candidate> {
+fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[usize]) -> Vec<Candidate> {
     let sides = |i: usize| operator.node.children.get(i);
     let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
     let moves_pointer = match operator.kind {
@@ -202,32 +215,32 @@ pub fn is_pointer_type(ty: &str) -> bool {
 /// What implements an operator, given the instructions at its place.
 fn implementation<'a>(
     context: &Context<'a, '_>,
-    written: &[Written<'a>],
-    operator: &Written<'a>,
+    written: &[SourceOperator<'a>],
+    operator: &SourceOperator<'a>,
     own: Vec<Candidate>,
 ) -> Result<(Implementation<'a>, Ty), &'static str> {
     let fallback = Ty { class: Class::Signed, bits: 32, lanes: 1 };
-    match operator.state {
-        State::Gone(reason) => return Err(reason),
-        State::Constant => {
+    match operator.emission {
+        Emission::Omitted(reason) => return Err(reason),
+        Emission::Folded => {
             if operator.in_barrier_argument {
                 return Err("a barrier's flags are another operator's");
             }
             return constants::folded(context, written, operator.node, &operator.ancestors)
                 .map(|folded| (Implementation::Folded(folded), signed_by(operator, fallback)));
         }
-        State::Live => {}
+        Emission::Emitted => {}
     }
     let mut own = own;
     if own.is_empty() {
-        own = elsewhere(context, operator);
+        own = instructions_elsewhere(context, operator);
     }
     if own.is_empty() {
         return match operator.kind {
             OperationKind::LogicalNot => negation::find(context, operator.node).map(|found| (found, fallback)),
             OperationKind::Binary(BinaryOp::Mul) => fused_product(context, operator)
                 .map(|(instances, ty)| (Implementation::Computed(instances), ty))
-                .ok_or(NOTHING),
+                .ok_or(NO_INSTRUCTION),
             OperationKind::Assign if is_aggregate(operator.node) => Err("a whole structure is copied"),
             OperationKind::Increment { .. } | OperationKind::Decrement { .. } | OperationKind::CompoundAssign(_)
                 if operator
@@ -239,7 +252,7 @@ fn implementation<'a>(
             {
                 Err("an atomic operation")
             }
-            _ => Err(NOTHING),
+            _ => Err(NO_INSTRUCTION),
         };
     }
     let is_difference = |side: &Node| side.canonical_type().is_some_and(is_pointer_type);
@@ -265,10 +278,10 @@ fn implementation<'a>(
     Ok((Implementation::Computed(all), ty))
 }
 
-const NOTHING: &str = "clang made no instruction of its own for it";
+const NO_INSTRUCTION: &str = "clang made no instruction of its own for it";
 
 /// Instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` stands there.
-fn elsewhere(context: &Context<'_, '_>, operator: &Written<'_>) -> Vec<Candidate> {
+fn instructions_elsewhere(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Vec<Candidate> {
     if !operator.node.canonical_type().is_some_and(is_pointer_type) {
         return Vec::new();
     }
@@ -297,7 +310,7 @@ fn index_slot(code: &Code, gep: usize) -> Option<Slot> {
 }
 
 /// A multiplication that one instruction computes together with the sum it is an operand of.
-fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(Vec<super::Instance>, Ty)> {
+fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Option<(Vec<super::Instance>, Ty)> {
     let extent = syntax::extent(context.function, operator.node)?;
     let mut found = Vec::new();
     for (i, own) in context.code.instructions.iter().enumerate() {
@@ -332,7 +345,7 @@ fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(V
 }
 
 /// `ty` with the sign that the syntax tree gives the operands.
-fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
+fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
     if ty.class == Class::Float || ty.class == Class::Pointer {
         return ty;
     }

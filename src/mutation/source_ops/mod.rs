@@ -72,7 +72,7 @@ pub enum Implementation<'a> {
     /// A `!` without an instruction: deleting it negates these truth values.
     Truth(Vec<Slot>),
     /// A `!` without an instruction before `&&` or `||`: deleting it exchanges these ways.
-    Ways(Vec<EdgeChange>),
+    Edges(Vec<EdgeChange>),
     /// clang knows its value, which is part of these constant operands.
     Folded(Folded<'a>),
 }
@@ -109,7 +109,7 @@ impl Operation<'_> {
         match &self.implementation {
             Implementation::Computed(instances) => instances.iter().map(|i| i.place).collect(),
             Implementation::Offset(slots) | Implementation::Truth(slots) => slots.iter().map(Slot::place).collect(),
-            Implementation::Ways(_) => Vec::new(),
+            Implementation::Edges(_) => Vec::new(),
             Implementation::Folded(folded) => folded.slots.iter().map(Slot::place).collect(),
         }
     }
@@ -117,7 +117,7 @@ impl Operation<'_> {
 
 /// An operator of the source that cannot be mutated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct Unmutable {
     pub kind: OperationKind,
     pub function: String,
     pub range: SourceRange,
@@ -125,9 +125,9 @@ pub struct Left {
     pub reason: String,
 }
 
-impl Left {
-    pub fn of(&self, operator: &'static str) -> Excluded {
-        let Left { function, range, reason, .. } = self.clone();
+impl Unmutable {
+    pub fn excluded(&self, operator: &'static str) -> Excluded {
+        let Unmutable { function, range, reason, .. } = self.clone();
         Excluded { operator, function, range: Some(range), reason }
     }
 }
@@ -137,7 +137,7 @@ impl Left {
 pub struct Operations<'a> {
     /// By function, then place.
     pub list: Vec<Operation<'a>>,
-    pub left: Vec<Left>,
+    pub unmutable: Vec<Unmutable>,
     /// The source is not at hand: `++`, `op=` and `+` cannot be told apart, nor stores by `=` from others.
     pub by_opcode: bool,
 }
@@ -145,7 +145,7 @@ pub struct Operations<'a> {
 /// Finds the operations of all functions of the kernel.
 pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     let codes = instructions::read(subject.module, subject.sites);
-    let tokens = tokens::Tokens::new(subject.sources, &subject.read.tokens);
+    let tokens = tokens::Tokens::new(subject.sources, &subject.cache.tokens);
     let mut found = Operations::default();
     let mut by_opcode = false;
     for (f, code) in codes.iter().enumerate() {

@@ -19,9 +19,9 @@ const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 pub fn find<'a>(context: &Context<'a, '_>, node: &Node) -> Result<Implementation<'a>, &'static str> {
     let operand = node.children.first().map(stripped).ok_or(NO_BRANCH)?;
     if operand.is_short_circuit() {
-        return ways(context, operand).map(Implementation::Ways);
+        return exchanged_edges(context, operand).map(Implementation::Edges);
     }
-    truths(context, operand).map(Implementation::Truth)
+    truth_slots(context, operand).map(Implementation::Truth)
 }
 
 fn stripped(mut node: &Node) -> &Node {
@@ -33,15 +33,15 @@ fn stripped(mut node: &Node) -> &Node {
 }
 
 /// The branch conditions that are the truth of `operand`.
-fn truths(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
+fn truth_slots(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
     if operand.is("UnaryOperator") && operand.opcode.as_deref() == Some("!") {
-        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truths(context, inner));
+        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
     }
     if operand.is("ConditionalOperator")
         && let [_, yes, no] = &operand.children[..]
     {
-        let mut slots = truths(context, stripped(yes))?;
-        slots.extend(truths(context, stripped(no))?);
+        let mut slots = truth_slots(context, stripped(yes))?;
+        slots.extend(truth_slots(context, stripped(no))?);
         return Ok(slots);
     }
     let branches = branches_within(context, operand);
@@ -52,7 +52,7 @@ fn truths(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'stat
 }
 
 /// The edges to exchange so that a short-circuit operand decides the other way.
-fn ways(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'static str> {
+fn exchanged_edges(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'static str> {
     let branches = branches_within(context, operand);
     let cfg = &context.sites.cfg;
     let mut exits: Vec<BlockIndex> = branches.iter().flat_map(|b| cfg.successors(*b)).collect();

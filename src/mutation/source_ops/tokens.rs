@@ -36,16 +36,16 @@ impl Token {
 }
 
 /// By name, those that were read.
-pub type Files = RefCell<HashMap<String, Rc<Vec<Token>>>>;
+pub type TokenCache = RefCell<HashMap<String, Rc<Vec<Token>>>>;
 
 /// The tokens of the files asked for, read once.
 pub struct Tokens<'a> {
     sources: &'a Sources,
-    files: &'a Files,
+    files: &'a TokenCache,
 }
 
 impl<'a> Tokens<'a> {
-    pub fn new(sources: &'a Sources, files: &'a Files) -> Tokens<'a> {
+    pub fn new(sources: &'a Sources, files: &'a TokenCache) -> Tokens<'a> {
         Tokens { sources, files }
     }
 

@@ -1,4 +1,4 @@
-//! Trials: the tests of a suite, tried on the original, with what is needed to judge mutants by them.
+//! Baselines: runs the tests of a suite on the original and keeps what mutants are judged by.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,35 +14,36 @@ use crate::suite::resolve::Test;
 
 use super::module_builder::Woven;
 
-/// Iterations that every work-item may make beyond the multiple of the original's.
+/// Loop iterations that every work-item may make beyond the multiple of the original's.
 const FUEL_CONSTANT: u64 = 1000;
 
-/// What resetting, launching and comparing take besides the kernel, for estimates.
+/// Estimated time of resetting buffers, launching and comparing, which is not kernel time.
 const LAUNCH_OVERHEAD: Duration = Duration::from_micros(40);
 
-/// Seconds that a launch may take beyond the multiple of the original's.
+/// Time that a launch may take beyond the multiple of the original's.
 const TIME_CONSTANT: Duration = Duration::from_secs(2);
 
-/// A test with its reference.
+/// The baseline of a test: its references and the cost of the original.
 #[derive(Debug, Clone)]
 pub struct TestBaseline<'t> {
     /// Position in the suite.
     pub position: usize,
     pub test: &'t Test,
-    /// What outputs are compared with: what the suite expects, else what the original left.
+    /// Expected outputs: those of the suite, else those of the original.
     pub references: Vec<Reference>,
-    /// Iterations that the original's hungriest work-item made.
+    /// Most loop iterations that any work-item of the original made.
     pub fuel_used: u32,
-    /// One run of the original with resetting and comparing, as one of many; what a sweep takes to begin is left out.
+    /// Time of one run of the original within a sweep, including resetting and comparing but not the sweep's setup.
     pub run_time: Duration,
-    /// The same with that: what a run may take at most is measured by it.
+    /// Wall-clock time of such a run with its share of the setup; the time limit of mutants is derived from it.
     wall_time: Duration,
+    /// Time of the kernel on the device, in one run of the original.
     pub kernel_time: Duration,
-    /// Why it says nothing of mutants.
+    /// Why the test cannot judge mutants; `None` if it can.
     pub dropped: Option<String>,
 }
 
-/// How cases are run.
+/// Settings that apply to all runs of mutants.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
     pub layout: GuardLayout,
@@ -51,27 +52,27 @@ pub struct RunSettings {
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     pub required_local: Option<[u64; 3]>,
-    /// When to stop, whatever is left.
+    /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,
 }
 
 impl RunSettings {
-    /// Whether the time is up.
+    /// Returns whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
-/// How trials are made.
+/// Settings for running the original.
 #[derive(Debug, Clone, Copy)]
 pub struct BaselineOptions {
-    /// Runs of the original that have to agree.
+    /// Number of runs of the original that have to agree.
     pub repeats: u32,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
 }
 
-/// The beginning of the probe buffer for a launch of one slot.
+/// Builds the start of the probe buffer (header, arguments, one slot, group map) for a launch with one slot.
 pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0u32; layout.slot(1) as usize];
     let local = launch.range.local.unwrap_or([1; 3]);
@@ -95,22 +96,23 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
 }
 
 impl TestBaseline<'_> {
-    /// Iterations that a mutant's work-items may make.
+    /// Returns the loop iterations that each of a mutant's work-items may make.
     pub fn fuel(&self, factor: f64) -> u32 {
         let budget = (f64::from(self.fuel_used) * factor) as u64 + FUEL_CONSTANT;
         budget.min(i32::MAX as u64) as u32
     }
 
-    /// Wall-clock limit of one run of a mutant. Fuel bounds it already; this is the net below.
+    /// Returns the wall-clock limit of one run of a mutant. Fuel already bounds the run; this is the safety net.
     pub fn limit(&self, factor: f64) -> Duration {
         self.wall_time.mul_f64(factor * 2.0) + TIME_CONSTANT
     }
 }
 
-/// Runs the original on a test.
+/// Runs the original on a test and returns its baseline. A test that the original fails, faults on or is unstable on is
+/// returned with the reason in `dropped`.
 ///
 /// # Errors
-/// Of the environment only.
+/// `Environment` only.
 pub fn establish<'t>(
     executor: &mut dyn Executor,
     program: ProgramId,
@@ -203,12 +205,12 @@ pub fn establish<'t>(
     Ok(baseline)
 }
 
-/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
-/// does not give there what it gave before: the device's compiler then did something else to this module, and what
-/// mutants do in it says nothing.
+/// Returns the time of one run of the original in the module loaded as `program`, with resetting and comparing; `None`
+/// if its outputs there differ from the references. In that case the device's compiler has built this module
+/// differently, and the behaviour of mutants in it proves nothing.
 ///
 /// # Errors
-/// Of the environment only.
+/// `Environment` only.
 pub fn time(
     executor: &mut dyn Executor,
     program: ProgramId,

@@ -1,4 +1,4 @@
-//! A campaign: mutants of a kernel against the tests of a suite, from enumeration to the result.
+//! Runs a mutation campaign, the mutants of a kernel against the tests of a suite, from enumeration to the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -37,15 +37,15 @@ use super::selection::Selection;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::verdict::MutantOutcome;
 
-/// What a campaign is asked to do.
+/// The parameters of a campaign.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub selection: Selection,
     /// 1 or 2.
     pub order: u32,
-    /// Of order 1: mutants to draw; of order 2: pairs.
+    /// Size of the random sample: of mutants with order 1, of pairs with order 2. `None`: no sampling.
     pub sample: Option<u64>,
-    /// `None`: 1, and 3 where atomics, barriers or local memory are in play.
+    /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
     pub repeats: Option<u32>,
     pub full_matrix: bool,
     pub factor: f64,
@@ -56,25 +56,27 @@ pub struct Request {
     pub jobs: u32,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
-    /// Whether pairs that infection rules out are left out. Not with a full matrix.
+    /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
     pub prune: bool,
     pub batch: bool,
-    /// When to stop: what is not decided then stays pending, what is not proved distinct.
+    /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
-    /// Have the solver asked of killed mutants too: one that it takes for equivalent is a fault of kassay.
+    /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
+    /// in kassay.
     pub doubt: bool,
-    /// Instructions that are brought into normal forms before anything runs, at most; with more to be done, mutants run first.
+    /// Maximum number of instructions that are normalised before anything runs; with more to normalise, mutants
+    /// run first.
     pub most_before: u64,
 }
 
 /// A kernel with its tests.
 pub struct CampaignContext<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
-    /// Canonical bitcode, for the search for equivalents.
+    /// Syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub tests: &'a [Test],
-    /// Path as given.
+    /// Path of the source as the user gave it.
     pub source: String,
 }
 
@@ -82,32 +84,34 @@ pub struct CampaignContext<'a, 'c> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// What the search for equivalents found, all of it: id, and what it is (the others are distinct).
+    /// The complete outcome of the search for equivalents: ids with their classes (all others are distinct).
     Classified(Vec<(String, Class)>),
-    /// The same by normal forms alone: what no test detects is still to be proved.
+    /// The same by normal forms alone: mutants that no test detects are still to be proved.
     Sorted(Vec<(String, Class)>),
     /// Ids, each with whether it is proved to be equivalent.
     Proved(Vec<(String, bool)>),
-    /// A mutant whose fate stands.
+    /// A mutant whose outcome is final.
     Decided(Box<result::Mutant>),
 }
 
-/// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
+/// Default repeats of a kernel whose work-items interact, and of any other (`--repeats` in docs/mutate.md).
 const REPEATS: (u32, u32) = (3, 1);
 
-/// What [`Request::most_before`] usually is: some ten seconds on two processors. What mutants do, by which equals are sought in fewer
-/// afterwards, may be luck where they read what nobody wrote, so that smaller kernels do without.
+/// Default of [`Request::most_before`]: takes some ten seconds on two processors. Afterwards, equal mutants are sought
+/// only among those that behaved alike; behaviour may be a matter of chance where mutants read uninitialised memory, so
+/// smaller kernels are normalised completely before anything runs.
 pub const MOST_BEFORE: u64 = 3_000_000;
 
-/// The class of an operator of [`OPERATORS`], for scores.
+/// Returns the class of an operator of [`OPERATORS`], for scores; empty for an unknown id.
 pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
 }
 
-/// Runs a campaign. `lanes`: executors of one device. `known`: what a journal holds already.
+/// Runs a campaign. `executors`: all of one device. `known`: entries of an earlier journal. Tests that the original
+/// fails are named in the result.
 ///
 /// # Errors
-/// Of the environment; `Internal` if a pass fails. Tests that the original fails are named in the result.
+/// `Environment` if the device, a worker or the journal fails; `Internal` if a pass fails.
 pub fn run(
     campaign: &CampaignContext<'_, '_>,
     request: &Request,
@@ -119,14 +123,16 @@ pub fn run(
     let MutantSet { mutants, drawn } = mutant_set(campaign, request);
     let mut ledger = Ledger::open(&mutants, request, journal, known);
     let searched = Instant::now();
-    // What is in no pair because it equals another follows from proofs; what was drawn is not thinned out.
+    // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
+    // thinned out.
     let search = match (request.order, &drawn) {
         (1, _) => Search::NormalForms,
         (_, Some(_)) => Search::OriginalOnly,
         (_, None) => Search::Proofs,
     };
-    // Where normal forms take long, running comes first, if it can: what mutants do tells most of them apart. Pairs are made of what
-    // is distinct, and shards share out what all of them know.
+    // If normal forms take long, mutants run first where that is possible: their behaviour tells most of them apart. It
+    // is not possible with pairs, which are formed from distinct mutants, nor with shards, which must agree on the
+    // classes before they divide the mutants.
     let is_long = || {
         let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
         equivalence::instructions_to_normalise(
@@ -170,7 +176,8 @@ pub fn run(
         2 => ledger.pairs(&mutants, drawn.as_deref(), request.seed),
         _ => Vec::new(),
     };
-    // What is to be woven: what is to be run, alone or in a pair. Of pairs that cannot be in force it is told who reaches them.
+    // Woven are the mutants to be run, alone or in a pair. For pairs that conflict, the tests that reach them are
+    // still reported.
     let mut wanted: Vec<usize> = shard_mutants.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
     wanted.extend(pairs.iter().filter(|p| p.in_shard).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
@@ -226,7 +233,7 @@ pub fn run(
     Ok(done)
 }
 
-/// The hashes of the files that rows refer to, as far as they can be read.
+/// Returns the hashes of the files that rows refer to, as far as they can be read.
 fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, String> {
     let spellings = rows.iter().filter_map(|r| r.spelling.as_ref());
     let files: BTreeSet<&str> =
@@ -235,14 +242,14 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMa
     files.into_iter().filter_map(hash).collect()
 }
 
-/// The mutants of a run, and the pairs that were drawn of them.
+/// The mutants of a run, and the pairs drawn from them.
 struct MutantSet {
     mutants: Vec<Mutant>,
-    /// By position, of a run of a sample of pairs: its mutants are their parts and no others.
+    /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
     drawn: Option<Vec<(usize, usize)>>,
 }
 
-/// All mutants, launch mutants behind the others; with `--sample` those drawn, or the parts of the pairs that were drawn.
+/// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
 fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
     let under_test = campaign.under_test;
     let subject = Subject {
@@ -263,7 +270,7 @@ fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSe
     let (kept, drawn) = match request.order {
         1 => (higher_order::sample(mutants.len(), count, request.seed), None),
         _ => {
-            // What is the same edit makes the same pairs.
+            // Equal edits would make equal pairs.
             let first: Vec<usize> = (0..mutants.len()).filter(|m| duplicate_of[*m].is_none()).collect();
             let pairs = higher_order::pairs(&first, Some(count), request.seed);
             let mut parts: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -278,11 +285,13 @@ fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSe
     MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
 }
 
-/// The mutants of a run, in the order of its result.
+/// Returns the mutants of a run, in the order of its result.
 pub fn mutants(campaign: &CampaignContext<'_, '_>, request: &Request) -> Vec<Mutant> {
     mutant_set(campaign, request).mutants
 }
 
+/// Runs the open first-order mutants of this shard and enters their outcomes into the ledger. Returns those that
+/// were run.
 fn first_order(
     engine: &mut Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
@@ -309,7 +318,7 @@ fn first_order(
     let decided = |at: usize, outcome: &MutantOutcome| {
         let row = row(at, outcome);
         match journal {
-            // What the simulator judges too is told when it has.
+            // Mutants that the simulator judges too are journalled after it has.
             Some(_) if is_simulated(&mutants[open[at]], row.status, items_interact) => Ok(()),
             Some(journal) => journal.append(&Entry::Decided(Box::new(row))),
             None => Ok(()),
@@ -323,8 +332,8 @@ fn first_order(
     Ok(open)
 }
 
-/// Whether the simulator judges a mutant too: one that changes synchronisation; and where work-items meet, any whose runs differ,
-/// fault or do not end, which is what a race may come to or not.
+/// Decides whether the simulator judges a mutant too: one that changes synchronisation; and, where work-items interact,
+/// any whose runs differ, fault or do not terminate, which a race may or may not cause.
 fn is_simulated(mutant: &Mutant, status: Status, items_interact: bool) -> bool {
     let may_depend_on_schedule = matches!(status, Status::Undecided | Status::RuntimeError | Status::Timeout);
     let was_run = may_depend_on_schedule || matches!(status, Status::Killed | Status::Survived);
@@ -332,7 +341,7 @@ fn is_simulated(mutant: &Mutant, status: Status, items_interact: bool) -> bool {
         || may_depend_on_schedule && items_interact && mutant.edit.is_woven()
 }
 
-/// Has the simulator judge what devices decide by luck. Returns what it could not judge.
+/// Judges on the simulator the mutants whose outcome on a device depends on chance. Returns what it could not judge.
 fn judge_on_simulator(
     engine: &Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
@@ -370,6 +379,7 @@ fn judge_on_simulator(
     Ok(report.not_simulated)
 }
 
+/// Runs the open pairs of this shard and enters the rows of all pairs into the ledger.
 fn second_order(
     engine: &mut Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
@@ -409,7 +419,7 @@ fn second_order(
     Ok(())
 }
 
-/// Writes a fate into a mutant's row.
+/// Writes an outcome into a mutant's row.
 fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, tests: &[String]) {
     let (status, reason) = outcome.status(reached);
     row.status = status;
@@ -454,8 +464,9 @@ fn device(executor: &dyn Executor) -> Device {
     }
 }
 
-/// What [`run`] may be given as known of the same mutants with more tests, so that campaigns after the first look for no
-/// equivalents: what more tests leave was left by fewer.
+/// Returns the classes of an earlier result as a `known` entry for [`run`], so that campaigns on the same mutants with
+/// more tests do not repeat the search for equivalents: mutants that more tests leave undetected were undetected by
+/// fewer too, and so have been submitted to the solver already.
 pub fn classified(before: &MutateResult) -> Entry {
     let class = |row: &result::Mutant| match (&row.duplicate_of, row.status) {
         (Some(of), _) => Some(Class::Duplicate(of.clone())),

@@ -1,4 +1,4 @@
-//! All mutants of a kernel, in the order of the source, with their ids; what is textually the same twice.
+//! Enumerates all mutants of a kernel in source order, assigns their ids and finds those with equal edits.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 /// The mutants of a kernel.
 #[derive(Debug, Default)]
 pub struct Enumeration {
-    /// In the order of the source; with ids. None has the same operator, place and edit as another.
+    /// In source order, with ids. No two have the same operator, place and edit.
     pub mutants: Vec<Mutant>,
-    /// For each of them, the first one whose edit is the same.
+    /// For each mutant, the first one with the same edit.
     pub duplicate_of: Vec<Option<usize>>,
-    /// In the order of the source.
+    /// In source order.
     pub excluded: Vec<Excluded>,
 }
 
-/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are
-/// [`launch::mutants`](super::operators::launch::mutants).
+/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are left
+/// to [`launch::mutants`](super::operators::launch::mutants).
 pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     let subject = Subject { preset: selection.preset(), ..subject.clone() };
     let mut found = OperatorOutput::default();
@@ -41,7 +41,7 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     arrange(found, subject.sites)
 }
 
-/// Sorts what was found, drops repetitions, gives ids and finds duplicates.
+/// Sorts the mutants, drops repetitions, assigns ids and finds duplicates.
 fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     let order = |id: &str| OPERATORS.iter().position(|o| o.id == id).unwrap_or(OPERATORS.len());
     let mut keyed: Vec<(SortKey, String, Mutant)> = found
@@ -82,10 +82,10 @@ fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     out
 }
 
-/// What mutants are sorted by.
+/// The sort key of mutants.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct SortKey {
-    /// What has no place in the source comes last.
+    /// Mutants without a place in the source come last.
     at: (bool, String, u32, u32),
     place: Option<Place>,
     operator: usize,
@@ -106,7 +106,7 @@ fn first_place(edit: &Edit, sites: &Sites) -> Option<Place> {
     edit.places(&terminator).into_iter().min()
 }
 
-/// The part of an id that says where: `file:line:column`, else the place in the IR, else the variable.
+/// Returns the part of an id that names the place: `file:line:column`, else the place in the IR, else the variable.
 fn place_text(mutant: &Mutant, place: Option<Place>) -> String {
     match (&mutant.range, place, &mutant.edit) {
         (Some(range), _, _) => format!("{}:{}:{}", base_name(&range.file), range.start.line, range.start.column),
@@ -117,14 +117,14 @@ fn place_text(mutant: &Mutant, place: Option<Place>) -> String {
     }
 }
 
-/// `id`, or `id#2` and so on where it came up before.
+/// Returns `id`, or `id#2` and so on if it was used before.
 fn numbered(id: String, ids: &mut HashMap<String, u32>) -> String {
     let count = ids.entry(id.clone()).or_insert(0);
     *count += 1;
     if *count > 1 { format!("{id}#{count}") } else { id }
 }
 
-/// White space of any kind and amount as one blank.
+/// Replaces each run of white space by one blank.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_follow_the_source_then_the_operators_then_the_replacements() {
+    fn ids_are_ordered_by_place_then_operator_then_replacement() {
         let nothing = Edit::Instead { at: vec![place(9)], by: Action::Nothing };
         let (ids, duplicates) = ids(vec![
             mutant("ICR", Some((3, 7)), "b", value(1, 1)),
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_numbered_and_what_is_the_same_goes_or_is_a_duplicate() {
+    fn equal_ids_are_numbered_and_equal_edits_are_dropped_or_duplicates() {
         let (ids, duplicates) = ids(vec![
             mutant("ICR", Some((3, 7)), "b", value(1, 1)),
             mutant("ICR", Some((3, 7)), "b", value(4, 1)),
-            // Again what the first one does, at the same place: dropped, whatever it is called.
+            // The edit of the first one again, at the same place: dropped, whatever its replacement text.
             mutant("ICR", Some((3, 7)), "c", value(1, 1)),
-            // The same by another operator, and the same at another place.
+            // The same edit by another operator, and at another place.
             mutant("SYR", Some((3, 7)), "b", value(4, 1)),
             mutant("ICR", Some((9, 9)), "b", value(1, 1)),
         ]);

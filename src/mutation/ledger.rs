@@ -1,4 +1,5 @@
-//! What is known of each mutant of a run while it goes on: rows of the result, classes of equals, which are this shard's.
+//! Keeps what is known about each mutant while a run goes on: its row of the result, its equivalence class, whether it
+//! belongs to this shard.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -13,7 +14,8 @@ use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, Location, Position, Status};
 use crate::result::shard::Shard;
 
-/// Mutants that are proved before the journal is told: what a run that is ended loses at most.
+/// Number of mutants submitted to the solver between two journal entries: the most proofs that an interrupted
+/// run loses.
 const PROOFS: usize = 128;
 
 /// A pair of first-order mutants, by position.
@@ -21,27 +23,30 @@ pub struct MutantPair {
     pub id: String,
     pub first: usize,
     pub second: usize,
+    /// Why the two cannot be in force at once; `None` if they can.
     pub conflict: Option<&'static str>,
-    /// Of this shard.
+    /// Whether the pair belongs to this shard.
     pub in_shard: bool,
 }
 
-/// What is known of each mutant.
+/// The state of each mutant of a run.
 pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
+    /// Rows of the first-order mutants, by position.
     pub rows: Vec<result::Mutant>,
     decided: Vec<bool>,
     in_shard: Vec<bool>,
-    /// Of the journal.
+    /// Entries of the journal about classes and proofs.
     known: Vec<Entry>,
     classes: Classes,
-    /// Rows of pairs, those of the journal first.
+    /// Rows of pairs: at first those of the journal, in the end all.
     pub pairs: Vec<result::Mutant>,
     mutants: &'a [Mutant],
     shard: Option<Shard>,
 }
 
 impl<'a> Ledger<'a> {
+    /// Creates the ledger of a run and enters what the journal knows.
     pub fn open(
         mutants: &'a [Mutant],
         request: &Request,
@@ -75,20 +80,23 @@ impl<'a> Ledger<'a> {
         ledger
     }
 
+    /// Returns whether a mutant is to be run by this shard; duplicates are not.
     pub fn is_in_shard(&self, m: usize) -> bool {
         self.in_shard[m] && self.rows[m].duplicate_of.is_none()
     }
 
+    /// Returns whether a mutant's row is final.
     pub fn is_decided(&self, m: usize) -> bool {
         self.decided[m]
     }
 
+    /// Makes `row` the final row of a mutant.
     pub fn decide(&mut self, m: usize, row: result::Mutant) {
         self.rows[m] = row;
         self.decided[m] = true;
     }
 
-    /// Whether it is neither the original nor another mutant, as far as is known.
+    /// Returns whether a mutant equals neither the original nor another mutant, as far as is known.
     pub fn is_distinct(&self, m: usize) -> bool {
         self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
     }
@@ -97,15 +105,16 @@ impl<'a> Ledger<'a> {
         self.journal.map_or(Ok(()), |journal| journal.append(entry))
     }
 
-    /// Whether the journal holds what the search for equals found.
+    /// Returns whether the journal holds the outcome of a search for equal mutants.
     pub fn is_searched(&self) -> bool {
         self.known.iter().any(|entry| matches!(entry, Entry::Classified(_) | Entry::Sorted(_)))
     }
 
-    /// Finds equivalents and duplicates among all mutants, so that every shard finds the same ones.
+    /// Finds equivalents and duplicates among all mutants, not only those of this shard, so that every shard finds the
+    /// same ones.
     ///
     /// # Errors
-    /// As of [`Classes::search`]; of the journal.
+    /// As for [`Classes::search`]; `Environment` if the journal cannot be written.
     pub fn classify(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, search: Search) -> Result<()> {
         let found = self.known.iter().find_map(|entry| match entry {
             Entry::Classified(all) => Some((all, Search::Proofs)),
@@ -138,17 +147,18 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Finds the mutants whose edits are the same, before anything is run.
+    /// Finds the mutants whose edits are equal, before anything is run.
     pub fn classify_edits(&mut self) {
         self.classes = Classes::by_edit(self.mutants);
         self.write_classes();
     }
 
-    /// Finds equivalents and duplicates once all have run, by normal forms. Equals do the same on every test, and what a test detects
-    /// is not the original: nothing is asked of a mutant that was detected and did what no other did.
+    /// Finds equivalents and duplicates by normal forms once all mutants have run. Equal mutants behave alike on every
+    /// test, and a detected mutant does not equal the original: so a mutant that was detected and behaved like no other
+    /// need not be normalised.
     ///
     /// # Errors
-    /// As of [`Classes::search`]; of the journal.
+    /// As for [`Classes::search`]; `Environment` if the journal cannot be written.
     pub fn classify_outcomes(
         &mut self,
         campaign: &CampaignContext<'_, '_>,
@@ -164,8 +174,8 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Those that may equal the original or another, by what they did. `meets`: work-items do, so that those that are the same may
-    /// leave different values in each run.
+    /// Returns the mutants that may equal the original or another mutant, judging by their behaviour. `items_interact`:
+    /// whether work-items do, so that equal mutants may compute different values in each run.
     fn possibly_equal(&self, items_interact: bool) -> Vec<usize> {
         let behaviour = |m: usize| {
             let row = &self.rows[m];
@@ -180,7 +190,7 @@ impl<'a> Ledger<'a> {
         ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&behaviour(*m)] > 1).collect()
     }
 
-    /// Writes into the rows what equals what: of such a mutant nothing else is told.
+    /// Writes the classes into the rows. The row of a mutant that equals another or the original holds nothing else.
     fn write_classes(&mut self) {
         for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
             let Some(class) = class else { continue };
@@ -193,11 +203,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Has the solver asked of what no test detects. A mutant that it proves to be equivalent is none of the others' duplicate,
-    /// and nothing that its runs showed is of interest.
+    /// Asks the solver about the mutants that no test detects. A mutant that it proves equivalent stops being a
+    /// duplicate or the representative of others, and what its runs showed is dropped from its row.
     ///
     /// # Errors
-    /// As of [`Classes::prove`]; of the journal. `Internal` if a killed mutant is proved to be equivalent, where that is asked.
+    /// As for [`Classes::prove`]; `Environment` if the journal cannot be written; `Internal` if a killed mutant is
+    /// proved to be equivalent ([`Request::doubt`]).
     pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let positions = positions(self.mutants);
         for (id, proved) in self
@@ -216,7 +227,7 @@ impl<'a> Ledger<'a> {
             self.is_in_shard(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
         };
         let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
-        // All that share a normal form share its fate.
+        // Mutants with the same normal form as an undetected one have its outcome.
         let asked = self.classes.unproved(&open);
         self.ask_solver(campaign, request, &asked)?;
         self.apply_proofs(&before);
@@ -226,6 +237,7 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
+    /// Asks the solver about `asked` until the deadline, and journals the answers.
     fn ask_solver(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
         for some in asked.chunks(PROOFS) {
             if request.end.is_some_and(|end| Instant::now() >= end) {
@@ -242,7 +254,7 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Writes into the rows what proofs changed of the classes.
+    /// Writes into the rows how proofs changed the classes.
     fn apply_proofs(&mut self, before: &[Option<Class>]) {
         let after = self.classes.all(self.mutants);
         let positions = positions(self.mutants);
@@ -250,7 +262,8 @@ impl<'a> Ledger<'a> {
             .iter()
             .zip(&after)
             .map(|(before, after)| match (before, after) {
-                // Proofs tell it from the mutant that it equalled; what that one did, it would have done.
+                // Proofs separate it from the mutant that it duplicated; it takes over that mutant's outcome, which
+                // would have been its own.
                 (Some(Class::Duplicate(of)), None) => positions.get(of.as_str()).map(|m| self.rows[*m].clone()),
                 _ => None,
             })
@@ -273,7 +286,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Has the solver asked of what tests kill: it must not take any of it for equivalent.
+    /// Asks the solver about killed mutants: it must not prove any of them equivalent.
     fn check_killed(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let killed =
             |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m);
@@ -287,13 +300,14 @@ impl<'a> Ledger<'a> {
         Err(Error::internal("mutants that a test kills were proved to be equivalent").details(wrong.join("\n")))
     }
 
+    /// Enters the tests that reach a mutant, unless its row is final or belongs to another shard.
     pub fn set_covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
         if self.is_in_shard(m) && !self.decided[m] {
             self.rows[m].covered_by = covering_tests(reach, names);
         }
     }
 
-    /// Pairs of first-order mutants that are not the same as another (LIU 6.2.1): those that were drawn, or all.
+    /// Returns the pairs of first-order mutants, without duplicates (LIU 6.2.1): those that were drawn, or all.
     pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<MutantPair> {
         let all = || {
             let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
@@ -313,7 +327,7 @@ impl<'a> Ledger<'a> {
         pairs.into_iter().map(pair).collect()
     }
 
-    /// The rows of pairs as far as they are known.
+    /// Returns the rows of pairs: those known from the journal, pending ones for the rest.
     pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
         let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
         let row = |(pair, reach): (&MutantPair, &Reach)| match known.get(pair.id.as_str()) {
@@ -344,6 +358,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Returns all rows, those of pairs last.
     pub fn into_rows(self) -> Vec<result::Mutant> {
         self.rows.into_iter().chain(self.pairs).collect()
     }
@@ -357,7 +372,7 @@ fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {
     names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
 }
 
-/// The row of a mutant of which nothing is known yet.
+/// Returns the row of a mutant about which nothing is known yet.
 fn row(mutant: &Mutant) -> result::Mutant {
     result::Mutant {
         id: mutant.id.clone(),

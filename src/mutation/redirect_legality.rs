@@ -1,5 +1,5 @@
-//! Whether edges may be led elsewhere: in optimised IR blocks use what other blocks computed, and a way that goes round
-//! these has nothing to offer.
+//! Decides whether a CFG edge may be redirected. In optimised IR, blocks use values defined by their dominators; an
+//! edge that bypasses a definition would leave its uses undefined.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,24 +16,26 @@ use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;
 use crate::kernel::ir::{self, Block, Inst};
 
-/// What blocks of a function need of others.
+/// Definitions and uses across the blocks of a function.
 struct DefUse {
     blocks: Vec<Block>,
-    /// A block that computes something, and one that uses it. The first block, which is before all others, is left out.
+    /// Pairs of a defining block and a using block. The entry block, which dominates all others, is left out as
+    /// a definer.
     uses: Vec<(BlockIndex, BlockIndex)>,
-    /// The first ones of `uses`.
+    /// The defining blocks of `uses`.
     definitions: HashSet<BlockIndex>,
-    /// Of the unchanged function.
+    /// Dominators of the unchanged function; `None` if nothing is used across blocks.
     dominators: Option<Dominators<NodeIndex>>,
 }
 
-/// Judges edits of a module. The functions are those of its sites, in their order.
+/// Judges the edits of a module; its functions are those of `sites`, in their order.
 pub struct RedirectLegality<'a> {
     sites: &'a Sites,
     functions: Vec<DefUse>,
 }
 
 impl<'a> RedirectLegality<'a> {
+    /// Reads the definitions and uses of the module that `sites` were read from.
     pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> RedirectLegality<'a> {
         let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
         let def_use = |cfg: &Cfg| {
@@ -46,7 +48,7 @@ impl<'a> RedirectLegality<'a> {
         RedirectLegality { sites, functions }
     }
 
-    /// Whether every value is there on the new ways of an edit.
+    /// Returns whether all values are defined along the redirected edges of an edit.
     pub fn allows(&self, edit: &Edit) -> bool {
         match edit {
             Edit::Redirect { edges } => self.phis_have_values(edges) && self.definitions_dominate(edges),
@@ -55,6 +57,8 @@ impl<'a> RedirectLegality<'a> {
         }
     }
 
+    /// Returns whether every `phi` of an edge's target has a value for the new predecessor: one that the edit gives, or
+    /// one of an edge that exists already.
     fn phis_have_values(&self, edges: &[EdgeChange]) -> bool {
         edges.iter().all(|edge| {
             let blocks = &self.functions[edge.function].blocks;
@@ -67,7 +71,7 @@ impl<'a> RedirectLegality<'a> {
         })
     }
 
-    /// Whether what is used is still computed before, on all ways, old and new.
+    /// Returns whether every definition still dominates its uses, with the new edges in addition to the old ones.
     fn definitions_dominate(&self, edges: &[EdgeChange]) -> bool {
         let Some(function) = edges.first().map(|e| e.function) else { return true };
         let uses = &self.functions[function].uses;
@@ -87,9 +91,9 @@ impl<'a> RedirectLegality<'a> {
 }
 
 impl DefUse {
-    /// Whether an edge certainly goes round nothing that is used. What a block computes is there behind the new edge if that
-    /// block is before the edge's source on all ways; and where it was not before the target on all ways, nothing that
-    /// uses it follows.
+    /// Returns whether an edge certainly bypasses no definition that is used: a sufficient condition. A definition
+    /// still dominates the target if its block dominates the edge's source; and if its block did not dominate the
+    /// target before, no use of it is reachable from the target without passing the definition.
     fn keeps_dominance(&self, edge: &EdgeChange) -> bool {
         let Some(dominators) = &self.dominators else { return true };
         if dominators.dominators(NodeIndex::new(edge.to)).is_none() {
@@ -129,9 +133,10 @@ impl DefUse {
     }
 }
 
-/// What a `phi` takes from where, as far as it is an instruction's.
+/// Returns the predecessors of a `phi`, each with the incoming value if that is an instruction.
 fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
-    // SAFETY: alive and a phi; indices are below the count.
+    // SAFETY: callers pass phis of the module that was just read, which is borrowed meanwhile; indices are below
+    // the count.
     unsafe {
         (0..LLVMCountIncoming(phi.0))
             .map(|i| (Block(LLVMGetIncomingBlock(phi.0, i)), ir::as_instruction(LLVMGetIncomingValue(phi.0, i))))
@@ -140,7 +145,8 @@ fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
 }
 
 fn is_bool(phi: Inst) -> bool {
-    // SAFETY: alive; only integers have a width.
+    // SAFETY: the phi belongs to the module being read, and its type to the module's context; only integers are asked
+    // for a width.
     unsafe {
         let ty = LLVMTypeOf(phi.0);
         LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1

@@ -1,10 +1,10 @@
-//! `docs/operators.md`: the table of operators, from the registry.
+//! Generates `docs/operators.md`, the table of operators, from the registry.
 
 use std::fmt::Write;
 
 use super::operators::OPERATORS;
 
-/// The document.
+/// Returns the text of `docs/operators.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Mutation operators\n\n\

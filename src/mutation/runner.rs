@@ -1,4 +1,4 @@
-//! Running mutants: the cases of one module on the trials of a suite.
+//! Runs the cases of one module on the baselines of a suite.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -15,40 +15,41 @@ use super::module_builder::Woven;
 use super::operators::launch;
 use super::verdict::{self, MutantOutcome, TestVerdict};
 
-/// Variations of one sweep: what is decided is journalled after each.
+/// Variations per sweep; decided mutants are journalled after each sweep.
 const SWEEP_SIZE: usize = 512;
 
-/// The same where the time is limited.
+/// Variations per sweep if there is a deadline.
 const SHORT_SWEEP_SIZE: usize = 32;
 
-/// Why tests are left that were not tried.
+/// The reason given for tests that were not run on the original.
 pub const UNTRIED: &str = "the time was up before it was run";
 
-/// Why cases are left that were not run to their end.
+/// The reason given for cases that were not run on all their tests.
 pub const UNFINISHED: &str = "the time was up before it was run on all tests";
 
-/// Runs that one launch holds at most.
+/// Most runs in one launch.
 const MAX_SLOTS: u64 = 64;
 
-/// Launches of more work-items gain nothing from sharing (measured on a CPU; see `docs/benchmarks.md`).
+/// Launches of more work-items gain nothing from batching (measured on a CPU; see `docs/benchmarks.md`).
 pub const BATCHED_ITEMS: u64 = 2048;
 
-/// A mutant, or a pair of them, to be run.
+/// A mutant, or a pair of mutants, to be run.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Position in the caller's list.
     pub index: usize,
-    /// The words of its slot: the number of the mutant in force, and of a second one.
+    /// The first words of its slot: the number of the mutant in force, and that of a second one; 0: none.
     pub numbers: [u32; 2],
+    /// A change of the NDRange, for launch mutants.
     pub launch: Option<LaunchChange>,
-    /// By position of the trial: whether to run it there.
+    /// By position of the baseline: whether to run the case on it.
     pub runs: Vec<bool>,
     pub outcome: MutantOutcome,
-    /// Trials it was run on.
+    /// Number of baselines it was run on.
     pub pairs: u64,
 }
 
-/// What running took.
+/// What running cases has cost; `pairs` counts pairs of a case and a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunCost {
     pub run: Duration,
@@ -58,6 +59,7 @@ pub struct RunCost {
 }
 
 impl RunCost {
+    /// Adds the figures of `other`.
     pub fn add(&mut self, other: RunCost) {
         self.run += other.run;
         self.executions += other.executions;
@@ -66,11 +68,11 @@ impl RunCost {
     }
 }
 
-/// Loads `woven` in every lane and runs the cases, spread over the lanes. `decided` hears of each case as soon as its fate
-/// stands. Returns the cost; builds count as the caller's time.
+/// Runs the cases on `executors`, each given with its loaded program of `woven`; every executor runs an equal share of
+/// the cases. `on_decided` is called with each case as soon as its outcome is final. Returns the cost.
 ///
 /// # Errors
-/// `Internal` if the device refuses the module; of the environment.
+/// `Environment`, and errors of `on_decided`.
 pub fn run(
     executors: &mut [(&mut dyn Executor, ProgramId)],
     woven: &Woven,
@@ -105,6 +107,7 @@ pub fn run(
     Ok(cost)
 }
 
+/// Runs one executor's share of the cases, test by test.
 fn run_share(
     executor: &mut dyn Executor,
     program: ProgramId,
@@ -157,6 +160,7 @@ fn run_share(
     Ok(cost)
 }
 
+/// Adds the verdicts of a test to the cases `which`.
 fn add_verdicts(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize], verdicts: Vec<TestVerdict>) {
     for (c, verdict) in which.iter().zip(verdicts) {
         cases[*c].outcome.add(baseline.position, &baseline.test.name, &verdict);
@@ -164,7 +168,7 @@ fn add_verdicts(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize]
     }
 }
 
-/// Tells of the cases whose fate stands after trial `t`.
+/// Reports the cases whose outcome is final after baseline `t`.
 fn report_decided(
     cases: &[Case],
     reported: &mut [bool],
@@ -175,7 +179,7 @@ fn report_decided(
     for (case, reported) in cases.iter().zip(reported).filter(|(_, reported)| !**reported) {
         let more = case.runs.iter().skip(t + 1).any(|runs| *runs);
         if !more || (case.outcome.is_decided() && !settings.full_matrix) {
-            // A case whose run on this very trial is still to come is decided later.
+            // A case whose run on this very baseline is still to come is reported later.
             if case.runs[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.outcome.is_decided() {
                 *reported = true;
                 on_decided(case)?;
@@ -246,8 +250,8 @@ fn sweep(
         .collect())
 }
 
-/// What a guard has stopped decides, before what the simulator saw of it: a loop that ran out of fuel is often what made barriers
-/// diverge. `first`: where the slot's words begin.
+/// Lets a fault recorded by a guard take precedence over what the simulator saw afterwards: exhausted fuel is often
+/// what made barriers diverge. `first`: index of the slot's first word.
 fn guard_fault_first(swept: Swept, first: u32) -> Swept {
     let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
     let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
@@ -257,7 +261,7 @@ fn guard_fault_first(swept: Swept, first: u32) -> Swept {
     }
 }
 
-/// The slots of a launch: each has a copy of every buffer.
+/// Lays out the slots of a batched launch; each slot has its own copy of every buffer.
 fn batch(layout: GuardLayout, launch: &Launch, runs: usize) -> Batch {
     let strides = (0..launch.args.len() as u32)
         .map(|position| match launch.value(position) {

@@ -1,6 +1,6 @@
-//! Mutants of synchronisation, judged on the simulator: whether a device shows what they break is luck, as it may keep the
-//! work-items of a vector in step. The simulator sees races, barriers that diverge and reads of what nobody wrote, and is the same
-//! everywhere.
+//! Judges mutants of synchronisation on the simulator. Whether a device shows what they break is a matter of chance, as
+//! it may run the work-items of a vector in lockstep. The simulator detects races, diverging barriers and reads of
+//! uninitialised memory, and behaves the same on every machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,27 +26,28 @@ use crate::suite::schedule::Schedule;
 /// The operators that change how work-items synchronise, or what they share.
 const SYNCHRONISATION_OPERATORS: [&str; 6] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR"];
 
-/// Orders in which a test is run, at most: its own or the natural one, then others.
+/// Most schedules in which a test is run: its own or the natural one, then others.
 const MAX_SCHEDULES: usize = 4;
 
-/// Work-items times the iterations of the hungriest: tests with more are left out, as watching every access takes long.
+/// Limit on the number of work-items times the loop iterations of the longest-running one: larger tests are skipped, as
+/// recording every access is slow.
 const MAX_WORK: u64 = 1 << 20;
 
-/// Iterations that stand for what a work-item does besides.
+/// Loop iterations that stand for the work of a work-item outside loops.
 const FIXED_WORK: u64 = 8;
 
-/// More mutants are never put into one module.
+/// Most mutants in one module.
 const MAX_MUTANTS_PER_MODULE: usize = 300;
 
-/// Wall-clock limit of one launch: a net below the fuel.
+/// Wall-clock limit of one launch: a safety net besides the fuel.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whether a mutant changes how work-items synchronise.
+/// Returns whether a mutant changes how work-items synchronise.
 pub fn synchronises(mutant: &Mutant) -> bool {
     SYNCHRONISATION_OPERATORS.contains(&mutant.operator)
 }
 
-/// What mutants are judged by.
+/// Judges mutants on the simulator by the baselines of a suite.
 pub struct SimulatorJudge<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
     pub mutants: &'a [Mutant],
@@ -54,21 +55,21 @@ pub struct SimulatorJudge<'a, 'c> {
     pub settings: &'a RunSettings,
 }
 
-/// A mutant to be judged: its position, and by position of the trial whether it is run there.
+/// A mutant to be judged: its position, and by position of the baseline whether it is run there.
 pub struct MutantRuns<'a> {
     pub mutant: usize,
     pub runs: &'a [bool],
 }
 
-/// What the simulator says of a mutant.
+/// The simulator's outcome of a mutant.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedOutcome {
     pub outcome: MutantOutcome,
-    /// The order in which the test that decides detects it.
+    /// The schedule under which the deciding test detects it.
     pub schedule: Schedule,
 }
 
-/// What came of it.
+/// The outcomes of all judged mutants, and what could not be judged.
 #[derive(Debug, Default)]
 pub struct JudgeReport {
     /// By position of the mutant.
@@ -77,27 +78,28 @@ pub struct JudgeReport {
     pub launches: u64,
 }
 
-/// Code that holds mutants.
+/// Loaded simulator code that holds mutants.
 struct SimulatedModule {
     program: ProgramId,
     code: Arc<HostCode>,
     /// Whether it takes the probe buffer.
     probed: bool,
-    /// The mutants' numbers in it; 0: in force in any case.
+    /// The mutants' numbers in it; 0: in force unconditionally.
     numbers: HashMap<usize, u32>,
 }
 
+/// The state of one [`SimulatorJudge::judge`] call.
 struct JudgeSession<'a, 'c> {
     judge: &'a SimulatorJudge<'a, 'c>,
     module_builder: ModuleBuilder<'a, 'c>,
     simulator: Simulator,
-    /// The first one holds the original at number 0.
+    /// The first module holds the original at number 0.
     modules: Vec<SimulatedModule>,
     report: JudgeReport,
 }
 
 impl SimulatorJudge<'_, '_> {
-    /// Judges mutants on all tests that were tried.
+    /// Judges mutants on all tests that have a baseline.
     ///
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.
@@ -123,6 +125,7 @@ impl SimulatorJudge<'_, '_> {
 }
 
 impl JudgeSession<'_, '_> {
+    /// Builds and loads the modules of all wanted mutants, at least one that holds the original.
     fn build(&mut self, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (woven, others): (Vec<usize>, Vec<usize>) =
             wanted.iter().map(|w| w.mutant).partition(|m| self.judge.mutants[*m].edit.is_woven());
@@ -138,6 +141,7 @@ impl JudgeSession<'_, '_> {
         Ok(())
     }
 
+    /// Builds a module of these mutants; one that is refused is bisected until the offending mutant is isolated.
     fn weave(&mut self, members: &[usize]) -> Result<()> {
         let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.judge.mutants[*m].edit)).collect();
         match self.module_builder.for_simulator(&edits)? {
@@ -157,7 +161,7 @@ impl JudgeSession<'_, '_> {
         }
     }
 
-    /// A private variable has a module of its own.
+    /// Loads the module of a privatised variable, which holds that mutant only.
     fn load_privatised(&mut self, m: usize) -> Result<()> {
         let Edit::Privatise { variable } = &self.judge.mutants[m].edit else { return Ok(()) };
         let bytes = match variable {
@@ -174,7 +178,7 @@ impl JudgeSession<'_, '_> {
             self.module_builder.privatised_for_simulator(variable, bytes)?;
         match made {
             Ok(Ok(code)) => self.load(code, false, HashMap::from([(m, 0)])),
-            // The engine says so itself where it cannot be made at all.
+            // Where the kernel does not permit it, the engine has reported that already.
             Ok(Err(why)) | Err(why) => {
                 self.skip_mutant(m, &why);
                 Ok(())
@@ -198,7 +202,7 @@ impl JudgeSession<'_, '_> {
         self.report.not_simulated.push(NotSimulated { test: Some(name.to_owned()), mutant: None, reason });
     }
 
-    /// Judges all that are not decided by one test.
+    /// Judges on one test all mutants that are still undecided.
     fn judge_test(&mut self, position: usize, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (judge, baseline) = (self.judge, &self.judge.baselines[position]);
         let is_open = |found: Option<&SimulatedOutcome>| {
@@ -251,6 +255,7 @@ impl JudgeSession<'_, '_> {
         Ok(())
     }
 
+    /// Judges a mutant on one test, under each schedule until one detects it.
     fn judge_mutant(
         &mut self,
         baseline: &TestBaseline<'_>,
@@ -258,7 +263,7 @@ impl JudgeSession<'_, '_> {
         module: usize,
         originals: &[(Planned, OriginalRun)],
     ) -> Result<()> {
-        // What changes no synchronisation races under any schedule, if at all.
+        // A mutant that changes no synchronisation races under any schedule, if at all.
         let count = if synchronises(&self.judge.mutants[m]) { originals.len() } else { 1 };
         let mut detected = (TestVerdict::Passed, Schedule::default());
         for (planned, original) in &originals[..count.min(originals.len())] {
@@ -279,7 +284,8 @@ impl JudgeSession<'_, '_> {
         Ok(())
     }
 
-    /// What the original does on a test in an order; inside: why that says nothing of mutants.
+    /// Runs the original on a test under a schedule. The inner error says why that cannot serve as a reference
+    /// for mutants.
     fn run_original(
         &mut self,
         baseline: &TestBaseline<'_>,
@@ -313,7 +319,7 @@ impl JudgeSession<'_, '_> {
         &self.modules[module].code.table
     }
 
-    /// One launch; `None`: it is beyond what the simulator watches.
+    /// Runs one launch; `None`: it exceeds the simulator's limits.
     fn launch(
         &mut self,
         baseline: &TestBaseline<'_>,
@@ -345,7 +351,7 @@ impl JudgeSession<'_, '_> {
     }
 }
 
-/// Says in which order it happened.
+/// Adds the schedule to the text of a verdict.
 fn with_schedule(verdict: TestVerdict, planned: &Planned) -> TestVerdict {
     let on_schedule = |text: String| format!("on the simulator, schedule {}: {text}", planned.family.name());
     match verdict {

@@ -1,4 +1,4 @@
-//! The engine: from mutants and tests to fates, with as few builds and runs as possible.
+//! The engine: runs mutants against tests and returns their outcomes, with as few builds and launches as possible.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,34 +18,35 @@ use super::verdict::MutantOutcome;
 
 mod modules;
 
+/// How mutants are distributed over modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Many mutants in one module.
+    /// Many mutants in one module, each selected by its number at run time.
     Schemata,
-    /// A module for each.
+    /// A module for each mutant.
     Rebuild,
 }
 
-/// What the engine is asked to do.
+/// Options of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub strategy: Strategy,
-    /// Runs per pair; and of the original, which has to be stable in them.
+    /// Runs per mutant and test; also of the original, whose outputs must agree in all of them.
     pub repeats: u32,
     pub full_matrix: bool,
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
-    /// Whether pairs whose value never differs are left out.
+    /// Whether to skip pairs of a mutant and a test in which the mutated value never differs.
     pub prune: bool,
-    /// Whether launches may hold several runs.
+    /// Whether a launch may hold several runs.
     pub batch: bool,
-    /// When to stop, whatever is left.
+    /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,
 }
 
-/// What it took.
+/// What the engine has spent so far: time, builds and runs. `pairs` counts pairs of a mutant and a test.
 #[derive(Debug, Clone, Default)]
 pub struct EngineCost {
     pub build: Duration,
@@ -56,11 +57,11 @@ pub struct EngineCost {
     pub batched_pairs: u64,
     pub pruned_pairs: u64,
     pub module_sizes: Vec<u64>,
-    /// Modules in which the original did not compute what it does elsewhere.
+    /// Modules in which the original did not compute its usual outputs.
     pub distrusted: u64,
 }
 
-/// Where a mutant was seen, by position of the test.
+/// The tests that reach a mutant, and those it has to be run on; both by position among the baselines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
     pub reached: Vec<bool>,
@@ -68,41 +69,43 @@ pub struct Reach {
     pub runs: Vec<bool>,
 }
 
-/// A kernel's mutants at work. `L`: told of every fate as soon as it stands.
+/// Builds, loads and runs the mutants of a kernel.
 pub struct Engine<'a, 'c> {
     pub module_builder: ModuleBuilder<'a, 'c>,
     pub executors: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
     pub mutants: &'a [Mutant],
-    /// By mutant: whether the infection run may rule out pairs (`cfg::taint`).
+    /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
     pub prunable: Vec<bool>,
     pub options: Options,
     pub cost: EngineCost,
-    /// The tests that count, tried on the original.
+    /// Baselines of the tests that are used.
     baselines: Vec<TestBaseline<'a>>,
-    /// Of every test: why it was dropped.
+    /// By test: why it was dropped.
     pub dropped: Vec<Option<String>>,
-    /// The module of all mutants (of the first [`MOST`]), kept while it is of use.
+    /// The module that holds all mutants (at most [`MAX_MUTANTS_PER_MODULE`]), kept while it is of use.
     full_module: Option<LoadedModule>,
-    /// What building that took.
+    /// The time that building it took.
     full_build_time: Duration,
-    /// Whether launches may hold several runs.
+    /// Whether a launch of an unoptimised module may hold several runs.
     batched: bool,
     settings: RunSettings,
+    /// Whether the full module is woven so that two mutants can be in force.
     for_pairs: bool,
 }
 
-/// The module in which all woven mutants sit, with their numbers.
+/// A module loaded on every executor, with the numbers of the mutants in it (by position).
 struct LoadedModule {
     woven: Woven,
     programs: Vec<ProgramId>,
     numbers: BTreeMap<usize, u32>,
 }
 
-/// More mutants are never put into one module: backends take time that grows faster than the module.
+/// Most mutants in one module: the build time of backends grows faster than the module.
 const MAX_MUTANTS_PER_MODULE: usize = 1500;
 
 impl<'a, 'c> Engine<'a, 'c> {
+    /// Creates an engine without baselines; [`Engine::establish_baselines`] comes next.
     pub fn new(
         module_builder: ModuleBuilder<'a, 'c>,
         executors: Vec<Box<dyn Executor>>,
@@ -136,24 +139,26 @@ impl<'a, 'c> Engine<'a, 'c> {
         }
     }
 
-    /// Whether the module of all mutants is woven for two at once.
+    /// Returns whether the full module is woven for two mutants at once.
     pub fn is_for_pairs(&self) -> bool {
         self.for_pairs
     }
 
+    /// Returns the baselines of the tests that are used, in the suite's order.
     pub fn baselines(&self) -> &[TestBaseline<'a>] {
         &self.baselines
     }
 
+    /// Returns the settings that all runs share.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
     }
 
-    /// Builds the module of all of `wanted` that can be woven (rebuild: the original, guarded) and tries every test on
-    /// the original. `pairs`: two mutants may be in force at once.
+    /// Builds the module of all of `wanted` that can be woven (rebuild strategy: of the guarded original) and runs
+    /// every test on the original in it. `pairs`: two mutants may be in force at once.
     ///
     /// # Errors
-    /// `Internal` if the guarded original cannot be built; of the environment.
+    /// `Internal` if the guarded original cannot be built; `Environment`.
     pub fn establish_baselines(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
         self.for_pairs = pairs;
         if self.settings.is_over() {
@@ -180,7 +185,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let begun = Instant::now();
         let module = match self.build_and_load(&woven, pairs, effort, batched)? {
             Ok(module) => module,
-            // Some mutant is more than the backend or the device takes: it is found when modules are built for running.
+            // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
             Err(_) if !woven.is_empty() => self.build_and_load(&[], pairs, effort, false)?.map_err(Error::internal)?,
             Err(why) => return Err(Error::internal(why)),
         };
@@ -215,7 +220,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(())
     }
 
-    /// Builds a module and loads it in every lane.
+    /// Builds a module and loads it on every executor.
     fn build_and_load(
         &mut self,
         mutants: &[usize],
@@ -238,7 +243,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         module
     }
 
-    /// Loads a module in every lane, all at the same time.
+    /// Loads a module on every executor, concurrently.
     fn load(&mut self, woven: Refusable<Woven>, numbers: BTreeMap<usize, u32>) -> Result<Refusable<LoadedModule>> {
         let woven = match woven {
             Ok(woven) => woven,
@@ -266,11 +271,11 @@ impl<'a, 'c> Engine<'a, 'c> {
         }
     }
 
-    /// Runs the original on every test with infection probes. By position in `wanted`; positions within each are those
-    /// of [`Engine::trials`].
+    /// Runs the original on every test with infection probes. Results are by position in `wanted`; positions within
+    /// each are those of [`Engine::baselines`].
     ///
     /// # Errors
-    /// `Internal` if the probes cannot be built; of the environment.
+    /// `Internal` if the probes cannot be built; `Environment`.
     pub fn reach(&mut self, wanted: &[usize]) -> Result<Vec<Reach>> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
@@ -306,7 +311,7 @@ impl<'a, 'c> Engine<'a, 'c> {
                 };
                 let seen = match self.executors[0].run(program, &baseline.test.launch, &options)? {
                     Ok(observation) => layout.read(&observation.probe),
-                    // Nothing is known then, so nothing is left out.
+                    // Without an observation nothing may be pruned.
                     Err(_) => continue,
                 };
                 self.cost.executions += 1;
@@ -324,10 +329,12 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(found)
     }
 
-    /// Runs cases; each of them one mutant or, of a module woven for pairs, two. Their numbers are filled in here.
+    /// Runs cases. Each case is one mutant or, if the full module is woven for pairs, two, and lists the tests to run
+    /// it on. Mutant numbers are assigned here. `on_decided` is called with the position and outcome of each case once
+    /// it is final.
     ///
     /// # Errors
-    /// Of the environment, and of `decided`.
+    /// `Environment`, and errors of `on_decided`.
     pub fn run(
         &mut self,
         cases: Vec<(Vec<usize>, Vec<bool>)>,
@@ -394,7 +401,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(outcomes)
     }
 
-    /// Runs cases on the module that is loaded already.
+    /// Runs cases in the full module, which is loaded already.
     fn run_in_full(
         &mut self,
         cases: &mut [Case],
@@ -407,6 +414,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         done
     }
 
+    /// Runs cases in a loaded module, on all executors.
     fn run_in(
         &mut self,
         module: &LoadedModule,
@@ -454,7 +462,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         };
         let begun = Instant::now();
-        // One mutant runs a few times: optimising its module pays only for launches that take long without.
+        // One mutant runs only a few times: optimising its module pays off only for launches that take long without it.
         let runs = module_sizing::estimated_time(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
             Strategy::Schemata if runs * self.options.repeats < self.full_build_time => Effort::Quick,

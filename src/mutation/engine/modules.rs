@@ -1,4 +1,5 @@
-//! Which modules mutants are run in: the one of all, several like it, or smaller ones that the device optimises.
+//! Chooses the modules that mutants run in: the full module, several unoptimised ones like it, or smaller ones that the
+//! device optimises.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -61,8 +62,8 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Runs cases in a module like that of all: one that the device does not optimise. One that is refused is halved until the
-    /// guilty mutant stands alone.
+    /// Runs cases in a module like the full one, which the device does not optimise. A module that is refused is
+    /// bisected until the offending mutant is isolated.
     fn run_quick(
         &mut self,
         cases: &mut [Case],
@@ -91,8 +92,8 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Builds a module of these cases' mutants and runs them, in it or, if that is faster, in the module of all. A module
-    /// that is refused is halved until the guilty mutant stands alone. Returns what the build took.
+    /// Builds an optimised module of these cases' mutants and runs them in it or, if that is faster, in the full
+    /// module. A module that is refused is bisected until the offending mutant is isolated. Returns the build time.
     fn run_chunk(
         &mut self,
         cases: &mut [Case],
@@ -134,8 +135,8 @@ impl Engine<'_, '_> {
         Ok(build)
     }
 
-    /// Runs cases whose own module does not compute what the original does: in the module of all, or else in one that the
-    /// device does not optimise.
+    /// Runs cases whose optimised module does not compute what the original does: in the full module if it holds them
+    /// all, else in an unoptimised one.
     fn run_distrusted(
         &mut self,
         cases: &mut [Case],
@@ -151,7 +152,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// How long the original takes in a module, by position of the test; `None` if it computes something else there.
+    /// Returns how long the original takes in a module, by position of the test; `None` if its outputs there differ.
     fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<usize, Duration>>> {
         let begun = Instant::now();
         let mut times = BTreeMap::new();
@@ -177,7 +178,7 @@ impl Engine<'_, '_> {
             all[case.index].0.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
         match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
             Ok(mut module) => {
-                // What is in force needs no number.
+                // The mutant is in force unconditionally and needs no number.
                 module.numbers.clear();
                 self.run_in(&module, std::slice::from_mut(case), all, case_decided)?;
                 self.unload(&module);

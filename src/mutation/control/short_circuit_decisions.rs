@@ -1,4 +1,4 @@
-//! The short-circuit decisions of a function: formulas of the source with the circuits that compute them.
+//! Finds the short-circuit decisions of a function: formulas of the source with the circuits that compute them.
 
 use super::effects::Body;
 use super::formula::{SourceFormula, without_parentheses};
@@ -14,11 +14,11 @@ pub struct Decision<'a> {
     pub written: SourceFormula<'a>,
     /// The token of each operator.
     pub tokens: Vec<Piece>,
-    /// `None` where clang folds it, or wires it otherwise.
+    /// `None` where clang folds it or emits different edges.
     pub circuit: Option<Circuit>,
 }
 
-/// The short-circuit decisions of a function, in source order, and what the CFG shows besides.
+/// Returns the short-circuit decisions of a function, in source order.
 pub fn find<'a>(body: &'a Body<'a>, ast: &'a Ast, sources: &'a Sources) -> Vec<Decision<'a>> {
     let Some(function) = body.written else { return Vec::new() };
     let candidates = UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance);
@@ -38,11 +38,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// `is_branch`: the whole condition of an `if` or `?:`; `dead`: clang emits nothing for it.
+    /// Visits a node. `is_branch`: it is the entire condition of an `if` or `?:`; `dead`: clang emits nothing for it.
     fn node(&mut self, node: &'a Node, is_branch: bool, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
-            // Not evaluated, or known before the kernel runs.
+            // Not evaluated, or a compile-time constant.
             "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
             "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
             _ => {}

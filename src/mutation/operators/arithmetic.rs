@@ -1,11 +1,12 @@
 //! AOR and MR: arithmetic operators.
 //!
-//! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which has bitwise operators and shifts too).
+//! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which covers bitwise operators and shifts too).
 
 use super::replacing::{add, replace_operator, select_operations};
 use crate::mutation::source_ops::{BinaryOp, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces each arithmetic operator by every other (PENG, table 4.2).
 pub const AOR: Operator = Operator {
     id: "AOR",
     name: "arithmetic operator replacement",
@@ -17,6 +18,7 @@ pub const AOR: Operator = Operator {
     enumerate: |subject, found| enumerate(subject, "AOR", &others, found),
 };
 
+/// Replaces each operator by its counterpart (LIU, table 6.1).
 pub const MR: Operator = Operator {
     id: "MR",
     name: "math replacement",
@@ -28,7 +30,7 @@ pub const MR: Operator = Operator {
     enumerate: |subject, found| enumerate(subject, "MR", &|op, _| vec![counterpart(op)], found),
 };
 
-/// LIU's pairs.
+/// Returns an operator's counterpart in LIU's pairs.
 pub fn counterpart(op: BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Add => BinaryOp::Sub,
@@ -42,7 +44,8 @@ pub fn counterpart(op: BinaryOp) -> BinaryOp {
     }
 }
 
-/// Of an arithmetic operator. PENG's counts: `+ - * /` by one another, `%` by these four.
+/// Returns the replacements of an arithmetic operator; none for others. According to PENG's counts, `+ - * /` are
+/// replaced by one another, and `%` by these four.
 pub fn others(op: BinaryOp, preset: Preset) -> Vec<BinaryOp> {
     let all = BinaryOp::ARITHMETIC.into_iter().filter(|other| BinaryOp::ARITHMETIC.contains(&op) && *other != op);
     all.filter(|other| preset != Preset::Peng || *other != BinaryOp::Rem).collect()

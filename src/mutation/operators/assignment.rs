@@ -1,7 +1,7 @@
-//! ASR: assignments (PENG's table 4.2, LIU's table 6.1).
+//! ASR: replaces assignment operators (PENG's table 4.2, LIU's table 6.1).
 //!
-//! `a op= b` computes in the type of `a op b`. Made from `a = b`, where `b` is converted to the type of `a` before, it
-//! computes in the type of `a`: that is left out where the conversion would show.
+//! `a op= b` computes in the type of `a op b`. As a mutant of `a = b`, where `b` has already been converted to the type
+//! of `a`, it computes in the type of `a`; mutants for which that conversion would be visible are excluded.
 
 use super::arithmetic::{counterpart, others};
 use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
@@ -10,6 +10,7 @@ use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces assignment operators.
 pub const ASR: Operator = Operator {
     id: "ASR",
     name: "assignment short-cut operator replacement",
@@ -48,19 +49,19 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// What an operator that needs the source says where there is none.
+/// Returns the exclusion that an operator that needs the source reports where there is none.
 pub fn needs_source(operator: &'static str, subject: &Subject<'_>) -> Excluded {
     let reason = "without the source, opcodes do not tell `++`, `op=` and `=` from other operators".to_owned();
     Excluded { operator, function: subject.entry.to_owned(), range: None, reason }
 }
 
-/// `None` is `=`.
+/// Returns the replacements of an assignment operator; `None` stands for `=`.
 fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
     let is_arithmetic = |op| BinaryOp::ARITHMETIC.contains(&op);
     match (op, preset) {
         (Some(op), Preset::Peng) if is_arithmetic(op) => others(op, preset).into_iter().map(Some).collect(),
         (Some(op), Preset::Peng) => vec![Some(counterpart(op))],
-        // LIU's pairs; it lists `%=` with itself: as for `%` in its MR, that is `*=`.
+        // LIU's pairs. The table replaces `%=` by itself; as for `%` in LIU's MR, `*=` is used.
         (Some(op), Preset::Liu) if is_arithmetic(op) => vec![Some(counterpart(op))],
         (_, Preset::Liu) | (None, Preset::Peng) => Vec::new(),
         (op, Preset::Full) => {
@@ -70,7 +71,7 @@ fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
     }
 }
 
-/// `=` in the place of `op=`.
+/// Replaces `op=` by `=`.
 fn plain(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
         Implementation::Computed(instances) => for_each_instance(instances, &|i| Ok(i.right.clone())),
@@ -78,7 +79,7 @@ fn plain(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     }
 }
 
-/// `op=` in the place of `=`.
+/// Replaces `=` by `op=`.
 fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
     let Implementation::Computed(instances) = &operation.implementation else { return Err("it is no store") };
     let sides = operation.node.map(|node| &node.children[..]);

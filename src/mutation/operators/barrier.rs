@@ -1,4 +1,4 @@
-//! Work-group barriers: `SYR` deletes one, `BFR` changes the memory that it orders.
+//! Work-group barriers: `SYR` deletes one, `BFR` changes which memory it orders.
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
@@ -16,7 +16,7 @@ pub const SYR: Operator = Operator {
     enumerate: syr,
 };
 
-/// Orders the other memory.
+/// Makes a barrier order the other memory, or only one of two.
 pub const BFR: Operator = Operator {
     id: "BFR",
     name: "barrier flags",
@@ -28,7 +28,7 @@ pub const BFR: Operator = Operator {
     enumerate: bfr,
 };
 
-/// What the translator from SPIR-V may leave of `OpControlBarrier`.
+/// The function that the translator from SPIR-V may leave for `OpControlBarrier`.
 const CONTROL_BARRIER: &str = "__spirv_ControlBarrier";
 
 fn barriers(subject: &Subject<'_>) -> Vec<Call> {
@@ -46,7 +46,7 @@ fn syr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// The words for flags of `barrier` (OpenCL C 6.12.8), as the source would have them.
+/// Returns flags of `barrier` (OpenCL C 6.12.8) as source text.
 fn flags_text(flags: i64) -> String {
     let names = [(1, "CLK_LOCAL_MEM_FENCE"), (2, "CLK_GLOBAL_MEM_FENCE"), (4, "CLK_IMAGE_MEM_FENCE")];
     let set: Vec<&str> = names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect();
@@ -55,7 +55,7 @@ fn flags_text(flags: i64) -> String {
 
 fn bfr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
-        // Of SPIR-V's: memory semantics (SPIR-V 3.25), the third operand.
+        // The SPIR-V builtin has memory semantics (SPIR-V 3.25) as its third operand.
         let is_spirv = call.name == CONTROL_BARRIER;
         let (position, local, global) = if is_spirv { (2, 0x100, 0x200) } else { (0, 1, 2) };
         let Some(flags) = call.constant(position) else {

@@ -1,4 +1,4 @@
-//! BOR: bitwise operators and shifts (PENG's table 4.2).
+//! BOR: replaces bitwise operators and shifts (PENG's table 4.2).
 
 use super::arithmetic::counterpart;
 use super::replacing::{add, change_folded, for_each_instance, replace_operator, select_operations};
@@ -7,6 +7,7 @@ use crate::kernel::ast::Node;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces bitwise operators and shifts.
 pub const BOR: Operator = Operator {
     id: "BOR",
     name: "bitwise operator replacement",
@@ -35,7 +36,7 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// Every bit of the operation's value is the other one.
+/// Complements every bit of the operation's value.
 fn complement(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
         Implementation::Computed(instances) if operation.ty.class != Class::Float => {

@@ -1,7 +1,8 @@
-//! Calls of builtins as places to mutate: which instructions are one call of the source, and how the source spells it.
+//! Finds calls of builtins to mutate: which instructions belong to one call in the source, and how the source
+//! spells it.
 //!
-//! Instructions with one debug location and one callee are one call of the source (a macro's argument that is used twice,
-//! a loop that was unrolled), unless the syntax tree tells them apart (two barriers in a macro's body).
+//! Instructions with the same debug location and callee belong to one call in the source (a macro's argument that is
+//! used twice, an unrolled loop), unless the syntax tree tells them apart (two barriers in a macro's body).
 
 use std::collections::BTreeMap;
 
@@ -23,59 +24,60 @@ pub struct Call {
     pub inst: Inst,
     /// The builtin's name: `atomic_add`.
     pub name: String,
-    /// The parameters' part of the mangled name: `PU3AS1Vjj`.
+    /// The parameter part of the mangled name: `PU3AS1Vjj`.
     pub params: String,
     /// The mangled name.
     pub callee: String,
     pub function: String,
-    /// As the source has it: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
+    /// Source text: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
     pub text: String,
-    /// The arguments as the source has them; empty where there is no source.
+    /// Source text of the arguments; empty where there is no source.
     pub args: Vec<String>,
     pub range: Option<SourceRange>,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
     /// Whether it comes from a macro's body or argument.
     pub is_in_macro: bool,
 }
 
 impl Call {
-    /// The argument at that position, as the source has it, or `argument N`.
+    /// Returns the source text of the argument at a position, or `argument N`.
     pub fn arg(&self, position: usize) -> String {
         self.args.get(position).cloned().unwrap_or_else(|| format!("argument {position}"))
     }
 
-    /// The argument at that position as the source has it, or its value.
+    /// Returns the source text of the argument at a position, or its value.
     pub fn arg_or(&self, position: usize, value: i64) -> String {
         self.args.get(position).cloned().unwrap_or_else(|| value.to_string())
     }
 
-    /// The call with other arguments, or of another function.
+    /// Returns the text of a call of `name` with these arguments.
     pub fn call_text(&self, name: &str, args: &[String]) -> String {
         format!("{name}({})", args.join(", "))
     }
 
-    /// The arguments, as many as the instruction has.
+    /// Returns the text of all arguments of the instruction.
     pub fn all_args(&self) -> Vec<String> {
         (0..self.operand_count()).map(|i| self.arg(i)).collect()
     }
 
-    /// Arguments of the instruction.
+    /// Returns the number of arguments of the instruction.
     pub fn operand_count(&self) -> usize {
         self.inst.operands().len().saturating_sub(1)
     }
 
-    /// The argument's value, if it is a constant integer.
+    /// Returns the argument's value, if it is a constant integer.
     pub fn constant(&self, position: usize) -> Option<i64> {
         let operand = *self.inst.operands().get(position).filter(|_| position < self.operand_count())?;
-        // SAFETY: the operand belongs to a living module; the value is asked of integer constants only.
+        // SAFETY: the operand belongs to the module of the subject from which this call was read; only integer
+        // constants are asked for a value.
         unsafe {
             use llvm_sys::core::{LLVMConstIntGetSExtValue, LLVMIsAConstantInt};
             (!LLVMIsAConstantInt(operand).is_null()).then(|| LLVMConstIntGetSExtValue(operand))
         }
     }
 
-    /// A mutant of this call.
+    /// Creates a mutant of this call.
     pub fn mutant(&self, operator: &'static str, replacement: String, edit: Edit, is_structural: bool) -> Mutant {
         Mutant {
             id: String::new(),
@@ -90,7 +92,7 @@ impl Call {
         }
     }
 
-    /// Says that an operator leaves this call alone.
+    /// Records that an operator does not mutate this call.
     pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut OperatorOutput) {
         found.excluded.push(Excluded {
             operator,
@@ -101,7 +103,7 @@ impl Call {
     }
 }
 
-/// The calls of builtins whose names are `wanted`, by function and place.
+/// Finds the reachable calls of builtins whose names are `wanted`, in order of function and place.
 pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut calls = Vec::new();
     for (f, function) in subject.sites.functions.iter().enumerate() {
@@ -116,7 +118,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                 let place = Place { function: f, block: b, instruction: i };
                 match inst.location.clone().filter(|l| l.line > 0) {
                     Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
-                    // Nothing tells which of these belong together.
+                    // Without a location, each instruction counts as a call of its own.
                     None => calls.extend(build_call(subject, callee, vec![place], None)),
                 }
             }
@@ -143,7 +145,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     calls
 }
 
-/// The calls of the tree at a place, in source order.
+/// Returns the calls in the syntax tree at a location, in source order.
 fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
     collect(&function.body, &mut |node| {
@@ -166,13 +168,14 @@ fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// Debug information and syntax tree may spell one file's folder differently.
+/// Compares file names by their last component: debug information and syntax tree may spell a file's
+/// folder differently.
 fn same_file(a: &str, b: &str) -> bool {
     let base = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
     a == b || base(a) == base(b)
 }
 
-/// As many calls of the tree as instructions: in order they are each other's. Those spelt at one place are one.
+/// Pairs calls of the tree with as many instructions, in order. Calls that are spelled at the same place are merged.
 fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Option<&'a Node>)> {
     let mut groups: Vec<(Loc, Vec<Place>, &'a Node)> = Vec::new();
     for (node, place) in nodes.iter().zip(places) {
@@ -186,7 +189,7 @@ fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Opt
     groups.into_iter().map(|(_, places, node)| (places, Some(node))).collect()
 }
 
-/// What the source says of a call.
+/// The source text and ranges of a call.
 struct SourceCall {
     text: String,
     range: SourceRange,
@@ -208,10 +211,11 @@ fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: O
     Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
+/// Reads a call's text and ranges from the syntax tree.
 fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
     let name = node.name.as_deref().unwrap_or_default();
     let text = node.range.as_ref().and_then(|range| {
-        // Within one expansion of a macro the spelling is what one reads; else what stands in the function.
+        // Within one macro expansion, the text as spelled in the macro; otherwise the text in the function.
         let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
             (Some(begin), Some(end)) if range.begin.expansion == range.end.expansion => (begin, end),
             _ => (function.place(&range.begin), function.place(&range.end)),
@@ -232,7 +236,7 @@ fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
     SourceCall { text, range, spelling, is_in_macro }
 }
 
-/// From the debug location alone, with what stands there.
+/// Reads a call's text from the source at a debug location.
 fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
     let len = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count() as u32;
     let rest = sources.at(&at.file, at.line, at.column);
@@ -250,7 +254,7 @@ fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
     }
 }
 
-/// The text up to the parenthesis that closes its first one.
+/// Returns the text up to the parenthesis that closes its first one.
 fn closed(text: &str) -> Option<&str> {
     let mut depth = 0;
     for (i, c) in text.char_indices() {
@@ -264,7 +268,7 @@ fn closed(text: &str) -> Option<&str> {
     None
 }
 
-/// The arguments in a call's text: what stands between commas outside inner parentheses and brackets.
+/// Splits a call's text into its arguments, at commas outside nested parentheses, brackets and braces.
 fn arguments(call: &str) -> Vec<String> {
     let Some((_, inner)) = call.strip_suffix(')').and_then(|call| call.split_once('(')) else { return Vec::new() };
     let (mut depth, mut from, mut all) = (0, 0, Vec::new());
@@ -287,7 +291,8 @@ fn spot(line: u32, column: u32) -> Spot {
     Spot { line, column }
 }
 
-/// From the first character of one token to behind the last of another; of the first alone if that does not come after.
+/// Returns the range from the start of token `begin` to the end of token `end`, or of `begin` alone if `end`
+/// precedes it.
 fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
     let end = if begin.file == end.file && end.offset >= begin.offset { end } else { begin };
     SourceRange {
@@ -297,7 +302,7 @@ fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
     }
 }
 
-/// The text of a range, lines joined by blanks.
+/// Returns the text of a range, its lines trimmed and joined by blanks.
 pub fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
     let lines = sources.lines(&range.file)?;
     let mut out = Vec::new();
@@ -321,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_parted_by_their_own_commas() {
+    fn arguments_are_split_at_top_level_commas() {
         assert_eq!(arguments("f(a[g(1, 2)], (int2)(3, 4), c)"), ["a[g(1, 2)]", "(int2)(3, 4)", "c"]);
         assert!(arguments("f").is_empty());
     }

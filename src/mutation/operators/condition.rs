@@ -1,9 +1,9 @@
-//! CSD: conditions forced.
+//! CSD: forces conditions to true or false.
 //!
-//! A condition of one operand is replaced where the branch (or `select`) takes it. Of a short-circuit in an `if` or `?:` the
-//! first operand's branch leads to the outcome at once; the others are not evaluated. Short-circuits in loop conditions
-//! are values, replaced where the loop's branch takes them. Either way what the condition's evaluation would have stored
-//! or called is left out: `while (n--)` as `while (true)` leaves `n` alone.
+//! A condition of one operand is replaced where the branch (or `select`) uses it. For a short-circuit in an `if` or
+//! `?:`, the branch of the first operand leads directly to the outcome; the other operands are not evaluated.
+//! Short-circuits in loop conditions are values, replaced where the loop's branch uses them. In either case, the stores
+//! and calls of the condition's evaluation are removed: `while (n--)` as `while (true)` does not change `n`.
 
 use super::logical::with_effects_left_out;
 use crate::cfg::decisions::{Decision, Event};
@@ -17,6 +17,7 @@ use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Forces a condition to true or false (LIU).
 pub const CSD: Operator = Operator {
     id: "CSD",
     name: "conditional statement forced",
@@ -91,7 +92,7 @@ fn add(
     }
 }
 
-/// The edit that forces an `if` or `?:`.
+/// Returns the edit that forces the condition of an `if` or `?:`.
 fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     let [yes, no] = &decision.outcomes[..] else { return None };
     if let Some(Event::Select { block, instruction, .. }) = yes.events.first() {
@@ -121,18 +122,18 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
     }
 }
 
-/// The edit that forces a loop's condition.
+/// Returns the edit that forces a loop's condition; `None` if the loop has none.
 pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
     let place = body.terminator(l.condition?);
     Some(constant_condition(place, value == (l.continue_successor == 0)))
 }
 
-/// The condition (operand 0 of a `br` or `select`) by a constant.
+/// Returns the edit that replaces a condition (operand 0 of a `br` or `select`) by a constant.
 fn constant_condition(place: Place, value: bool) -> Edit {
     Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
 }
 
-/// Where control goes on from a block that tests a constant operand (`a && 0`).
+/// Returns the block that control reaches from `block`, skipping a block that tests a constant operand (`a && 0`).
 fn past_constants(body: &Body<'_>, block: BlockIndex) -> BlockIndex {
     let cfg = &body.sites.cfg;
     let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");

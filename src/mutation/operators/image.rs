@@ -4,7 +4,7 @@ use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// One coordinate more or less; two exchanged.
+/// Adds 1 to or subtracts 1 from a coordinate, or exchanges two.
 pub const ICR: Operator = Operator {
     id: "ICR",
     name: "image coordinate",
@@ -16,11 +16,11 @@ pub const ICR: Operator = Operator {
     enumerate: icr,
 };
 
-/// The coordinates of an access.
+/// The coordinates of an image access.
 struct Coordinates {
     /// Position among the arguments.
     argument: usize,
-    /// Coordinates that count: of an array the layer too, of a 3D image the first three lanes.
+    /// Number of coordinates in use: including the layer of an array; three lanes of a 3D image.
     count: u32,
     /// Whether they are lanes of a vector.
     is_vector: bool,
@@ -54,7 +54,7 @@ fn icr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// From the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without the sampler `14ocl_image2d_roDv2_i`.
+/// Parses the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without a sampler `14ocl_image2d_roDv2_i`.
 fn coordinates(call: &Call) -> Option<Coordinates> {
     let params = &call.params;
     let digits = params.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! ARS: `++` by `--` and the other way round (LIU's table 6.1, PENG's table 4.2).
+//! ARS: exchanges `++` and `--` (LIU's table 6.1, PENG's table 4.2).
 
 use super::assignment::needs_source;
 use super::replacing::{add, binary, for_each_instance, negated_index, select_operations};
@@ -6,6 +6,7 @@ use crate::instrument::mutants::Edit;
 use crate::mutation::source_ops::{BinaryOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Exchanges `++` and `--`.
 pub const ARS: Operator = Operator {
     id: "ARS",
     name: "arithmetic operator replacement (short-cut)",
@@ -32,7 +33,7 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// What was added is subtracted: of `--` clang adds -1.
+/// Subtracts what was added: for `--` clang adds -1.
 fn edit(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
         Implementation::Computed(instances) => {

@@ -1,4 +1,4 @@
-//! Indices of work-items and groups: `GIR` takes another one, `GII` and `GID` one more and one less.
+//! Indices of work-items and work-groups: `GIR` replaces one by another, `GII` and `GID` add and subtract 1.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
 use crate::kernel::builtins;
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// Another index: another of the three (LIU, table 6.2), or another dimension.
+/// Replaces an index by another of the three (LIU, table 6.2), or by that of another dimension.
 pub const GIR: Operator = Operator {
     id: "GIR",
     name: "index replacement",
@@ -20,6 +20,7 @@ pub const GIR: Operator = Operator {
     enumerate: gir,
 };
 
+/// Adds 1 to an index (LIU).
 pub const GII: Operator = Operator {
     id: "GII",
     name: "index increment",
@@ -31,6 +32,7 @@ pub const GII: Operator = Operator {
     enumerate: gii,
 };
 
+/// Subtracts 1 from an index (LIU).
 pub const GID: Operator = Operator {
     id: "GID",
     name: "index decrement",
@@ -56,7 +58,7 @@ fn change(call: &Call, operator: &Operator, replacement: String, by: Expr, found
 fn gir(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let calls = indices(subject);
     let dimension = |call: &Call| call.constant(0).filter(|d| (0..3).contains(d));
-    // A dimension that the kernel does not use has one item: its index is always 0.
+    // In a dimension that the kernel does not use, the index is always 0.
     let used: BTreeSet<i64> = calls.iter().filter_map(dimension).collect();
     for call in &calls {
         let Some(own) = dimension(call) else {

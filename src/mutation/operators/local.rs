@@ -1,4 +1,4 @@
-//! Local memory: `SHR` gives each work-item a copy of its own of a `__local` variable.
+//! Local memory: `SHR` gives each work-item its own copy of a `__local` variable.
 
 use llvm_sys::core::*;
 
@@ -10,7 +10,7 @@ use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Mutant, SourceRange, Spot};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
-/// A variable is no longer shared (LIU, table 6.2).
+/// Makes a `__local` variable private to each work-item (LIU, table 6.2).
 pub const SHR: Operator = Operator {
     id: "SHR",
     name: "local removal",
@@ -22,7 +22,7 @@ pub const SHR: Operator = Operator {
     enumerate: shr,
 };
 
-/// What a mutant says.
+/// The texts and range of a mutant.
 struct MutantText {
     original: String,
     replacement: String,
@@ -45,7 +45,7 @@ fn shr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     };
     let functions: Vec<&str> = subject.sites.functions.iter().map(|f| f.cfg.function.as_str()).collect();
     for (name, location) in local_globals(subject) {
-        // clang calls a variable of a function `function.variable`.
+        // clang names a local variable of a function `function.variable`.
         let scopes = functions.iter().filter_map(|f| Some((*f, name.strip_prefix(f)?.strip_prefix('.')?)));
         let (function, short) = scopes.min_by_key(|(_, short)| short.len()).unwrap_or((subject.entry, &name));
         let text = variable_text(subject, function, short, location.as_ref());
@@ -57,10 +57,11 @@ fn shr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     }
 }
 
-/// The module's `__local` variables with their places; the canonical form has only those that the kernel reaches.
+/// Returns the module's `__local` variables with their locations; in the canonical form these are the ones that the
+/// kernel reaches.
 fn local_globals(subject: &Subject<'_>) -> Vec<(String, Option<DebugLocation>)> {
     let mut all = Vec::new();
-    // SAFETY: the module is alive; the list ends with null.
+    // SAFETY: the subject borrows the module, which owns its globals; their list ends with null.
     unsafe {
         let mut next = LLVMGetFirstGlobal(subject.module.as_mut_ptr());
         while !next.is_null() {
@@ -74,6 +75,7 @@ fn local_globals(subject: &Subject<'_>) -> Vec<(String, Option<DebugLocation>)> 
     all
 }
 
+/// Describes the mutant of a `__local` variable.
 fn variable_text(subject: &Subject<'_>, function: &str, name: &str, at: Option<&DebugLocation>) -> MutantText {
     let written = subject.ast.and_then(|ast| ast.function(function));
     let declared = written.zip(at).and_then(|(written, at)| declaration(subject.sources, written, name, at));
@@ -93,7 +95,7 @@ fn variable_text(subject: &Subject<'_>, function: &str, name: &str, at: Option<&
         })
 }
 
-/// The text of a variable's declaration, where it declares nothing else.
+/// Returns the text of a variable's declaration, if it declares nothing else.
 fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLocation) -> Option<(String, SourceRange)> {
     let mut found: Option<(&Loc, &Loc)> = None;
     let mut begins = Vec::new();
@@ -121,7 +123,7 @@ fn visit<'a>(node: &'a Node, visitor: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// A declaration without its address space; `None` if that is not written in it.
+/// Removes the address space from a declaration; `None` if it does not contain one literally.
 fn without_local(text: &str) -> Option<String> {
     ["__local", "local"].iter().find_map(|word| {
         let at = find_word(text, word)?;
@@ -129,6 +131,7 @@ fn without_local(text: &str) -> Option<String> {
     })
 }
 
+/// Describes the mutant of a `__local` argument.
 fn argument_text(subject: &Subject<'_>, position: u32, name: &str) -> MutantText {
     let written = subject.ast.and_then(|ast| ast.function(subject.entry));
     let at = written.map(|written| &written.location.expansion);
@@ -142,11 +145,12 @@ fn argument_text(subject: &Subject<'_>, position: u32, name: &str) -> MutantText
     }
 }
 
-/// The text of a function's parameter; `at`: the function's name. `None` if it is not found there by its name.
+/// Returns the text of a function's parameter; `at`: the function's name. `None` if the text does not contain the
+/// parameter's name.
 fn parameter(sources: &Sources, at: &Loc, position: u32, name: &str) -> Option<(String, SourceRange)> {
     let lines = sources.lines(&at.file)?;
     let (mut depth, mut index) = (0, 0);
-    // First and last character of the parameter: line and column from 1.
+    // First character of the parameter and the end of its last one: line and column from 1.
     let mut span: Option<((u32, u32), (u32, u32))> = None;
     'lines: for (number, line) in lines.iter().enumerate().skip((at.line as usize).checked_sub(1)?) {
         let number = number as u32 + 1;
@@ -172,7 +176,7 @@ fn parameter(sources: &Sources, at: &Loc, position: u32, name: &str) -> Option<(
     find_word(&text, name).is_some().then_some((text, range))
 }
 
-/// Where a word stands in a text, in bytes from its start.
+/// Returns the position of a word in a text, in bytes from its start.
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(word).map(|(at, _)| at).find(|at| {
@@ -200,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_whole() {
+    fn only_whole_words_are_found() {
         assert_eq!(find_word("tile_a, tile", "tile"), Some(8));
         assert_eq!(find_word("xtile", "tile"), None);
     }

@@ -1,8 +1,9 @@
-//! COR and LCR: `&&` and `||`.
+//! COR and LCR: mutate `&&` and `||`.
 //!
-//! Short-circuits on scalars are control flow in the canonical form, so a mutant is a set of edges that lead elsewhere
-//! (`control::circuits`); on vectors they are instructions. An operand that a mutant drops is not evaluated, but for the
-//! first one of a decision, which stands in the block before it: its value is ignored and its effects are left out.
+//! Short-circuits on scalars are control flow in the canonical form, so a mutant is a set of redirected edges
+//! (`control::short_circuits`); on vectors they are instructions. An operand that a mutant drops is not evaluated,
+//! except for the first operand of a decision, which is in the block before it: its value is ignored and its effects
+//! are removed.
 
 use llvm_sys::LLVMOpcode;
 
@@ -18,6 +19,7 @@ use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Exchanges `&&` and `||` (LIU, PENG).
 pub const COR: Operator = Operator {
     id: "COR",
     name: "conditional operator replacement",
@@ -29,6 +31,7 @@ pub const COR: Operator = Operator {
     enumerate: |subject, found| enumerate(subject, "COR", &[Change::Exchange], found),
 };
 
+/// Replaces an operation by an operand or by its negation.
 pub const LCR: Operator = Operator {
     id: "LCR",
     name: "logical connector replacement",
@@ -55,6 +58,7 @@ fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found:
     }
 }
 
+/// Mutates the operators that the syntax tree has.
 struct SourceMutator<'a, 's> {
     subject: &'a Subject<'s>,
     body: &'a Body<'a>,
@@ -92,7 +96,7 @@ impl SourceMutator<'_, '_> {
         change: Change,
     ) -> Result<Edit, &'static str> {
         let mutated = circuit.formula().changed(operator, change);
-        // What an operand that no longer counts would have done.
+        // The effects of operands that the mutant drops.
         let used = mutated.leaves();
         let dropped = circuit.formula().leaves().into_iter().filter(|leaf| !used.contains(leaf));
         let effects: Vec<Place> = dropped
@@ -105,8 +109,8 @@ impl SourceMutator<'_, '_> {
         Ok(with_effects_left_out(rewire(self.body, circuit, &mutated)?, effects))
     }
 
-    /// Whether an operator with a constant operand has the value that it is to be replaced by: `a && 1` that of `a`,
-    /// `a && 0` that of `0`.
+    /// Returns whether an operation with a constant operand already has the value of its replacement: `a && 1` that of
+    /// `a`, `a && 0` that of `0`.
     fn changes_nothing(&self, node: &Node, change: Change) -> bool {
         let is_and = node.opcode.as_deref() == Some("&&");
         let constant =
@@ -118,7 +122,7 @@ impl SourceMutator<'_, '_> {
         }
     }
 
-    /// `&&` and `||` on vectors are `and` and `or`.
+    /// Mutates `&&` and `||` on vectors, which are `and` and `or` instructions.
     fn vectors(&self, ast: &Ast, found: &mut OperatorOutput) {
         let Some(function) = self.body.written else { return };
         let mut used: Vec<Place> = Vec::new();
@@ -164,7 +168,7 @@ impl SourceMutator<'_, '_> {
         });
     }
 
-    /// `is_value`: an operand in its place counts as 0 or 1 only.
+    /// Creates a mutant. `is_value`: an operand that replaces the operation has to be converted to 0 or 1.
     fn mutant(&self, node: &Node, token: &Piece, change: Change, is_value: bool, edit: Edit) -> Option<Mutant> {
         let function = self.body.written?;
         let piece = |node: &Node| text::piece(self.subject.sources, function, node.range.as_ref()?);
@@ -211,7 +215,7 @@ impl SourceMutator<'_, '_> {
     }
 }
 
-/// Whether an expression's value is 0 or 1 (of vectors, -1) by itself.
+/// Returns whether an expression's value is 0 or 1 (for vectors, 0 or -1) by itself.
 fn is_boolean(node: &Node) -> bool {
     let inner = without_parentheses(node);
     let is_relation =
@@ -236,9 +240,9 @@ fn exclude(
 
 const NO_CHANGE: &str = "nothing changes: the value of an operand is constant";
 
-/// The edit that makes a circuit compute another formula, or why there is none.
+/// Returns the edit that makes a circuit compute another formula, or why there is none.
 fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
-    // The negation of a value is that of the `phi` that holds it.
+    // The negation of a value is the negation of the `phi` that holds it.
     if let (Formula::Not(inner), Some((block, instruction))) = (formula, circuit.phi)
         && **inner == *circuit.formula()
     {
@@ -251,7 +255,7 @@ fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit,
     if edges.is_empty() { Err(NO_CHANGE) } else { Ok(Edit::Redirect { edges }) }
 }
 
-/// The edit, and besides it these stores and calls left out.
+/// Combines the edit with the removal of these stores and calls.
 pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
     match effects.is_empty() {
         true => edit,
@@ -259,7 +263,7 @@ pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
     }
 }
 
-/// Without a syntax tree: the formulas that the edges show, operators at debug locations.
+/// Without a syntax tree: mutates the formulas derived from the edges, with operators at debug locations.
 fn mutate_cfg(
     subject: &Subject<'_>,
     body: &Body<'_>,
@@ -270,7 +274,7 @@ fn mutate_cfg(
     for circuit in UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance).rest() {
         for (operator, is_and, last) in operators(circuit.formula()) {
             let at = circuit.leaves[last].last().and_then(|b| body.location(body.terminator(*b)));
-            // A negation around an operator shows as the other operator with negated operands: the token knows.
+            // A negated operation appears in the CFG as the other operator with negated operands: the token decides.
             let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column)).unwrap_or_default();
             let token = match (here.get(..2), is_and) {
                 (Some("&&"), _) => "&&",
@@ -310,7 +314,7 @@ fn mutate_cfg(
     }
 }
 
-/// The operators of a formula: position, whether `&&`, the last leaf of the left operand.
+/// Returns the operators of a formula: position, whether it is `&&`, and the last leaf of the left operand.
 fn operators(formula: &Formula) -> Vec<(usize, bool, usize)> {
     match formula {
         Formula::Not(inner) => operators(inner),

@@ -23,7 +23,7 @@ pub mod unary;
 
 pub use super::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// All operators, in the order of the specification's table.
+/// All operators, in the order of `docs/operators.md`.
 #[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
     relational::CBR,

@@ -1,12 +1,13 @@
-//! CBR, ROR, NCR: relational operators.
+//! CBR, ROR, NCR: replace relational operators.
 //!
-//! LIU's table 6.1 (CBR, NCR), PENG's table 4.2 (ROR). Floating-point comparisons are C's: only `!=` holds of NaN.
+//! LIU's table 6.1 (CBR, NCR), PENG's table 4.2 (ROR). Floating-point comparisons follow C: only `!=` is true for NaN.
 
 use super::replacing::{add, change_folded, for_each_instance, predicate, select_operations};
 use crate::instrument::mutants::{Edit, Expr};
 use crate::mutation::source_ops::{CompareOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Includes or excludes the boundary of a comparison (LIU).
 pub const CBR: Operator = Operator {
     id: "CBR",
     name: "conditional boundary replacement",
@@ -18,6 +19,7 @@ pub const CBR: Operator = Operator {
     enumerate: |subject, found| enumerate(subject, "CBR", &|op, _| vec![boundary(op)], found),
 };
 
+/// Replaces each relational operator by every other (PENG).
 pub const ROR: Operator = Operator {
     id: "ROR",
     name: "relational operator replacement",
@@ -29,6 +31,7 @@ pub const ROR: Operator = Operator {
     enumerate: |subject, found| enumerate(subject, "ROR", &others, found),
 };
 
+/// Negates comparisons (LIU).
 pub const NCR: Operator = Operator {
     id: "NCR",
     name: "negate conditional replacement",
@@ -63,7 +66,8 @@ fn opposite(op: CompareOp) -> CompareOp {
     }
 }
 
-/// PENG's counts: the four orders by one another, `==` and `!=` by one another.
+/// Returns the replacements of a relational operator. According to PENG's counts, the four orderings are replaced by
+/// one another, and so are `==` and `!=`.
 fn others(op: CompareOp, preset: Preset) -> Vec<Option<CompareOp>> {
     let is_equality = |op| matches!(op, CompareOp::Eq | CompareOp::Ne);
     let all = CompareOp::ALL.into_iter().filter(|other| *other != op);

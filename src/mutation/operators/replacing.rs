@@ -1,4 +1,4 @@
-//! What families of operators share: from a source operation and what it becomes to a mutant.
+//! Functions shared by families of operators: from a source operation and its replacement to a mutant.
 
 use crate::instrument::mutants::{Binary, Edit, Expr, Predicate, Slot};
 use crate::kernel::ast::Node;
@@ -8,7 +8,7 @@ use crate::mutation::source_ops::{
 };
 use crate::mutation::subject::{OperatorOutput, Preset, Subject};
 
-/// The operations of a kernel that an operator looks at; those it leaves alone are added to `found`.
+/// Returns the operations of a kernel that an operator may mutate; those it must not are added to `found` as excluded.
 pub fn select_operations<'a>(
     subject: &Subject<'a>,
     id: &'static str,
@@ -40,7 +40,7 @@ pub fn select_operations<'a>(
     operations
 }
 
-/// Adds the mutant that makes `operation` into `replacement`, or why there is none.
+/// Adds the mutant that turns `operation` into `replacement`, or the reason why there is none.
 pub fn add(
     id: &'static str,
     operation: &Operation<'_>,
@@ -69,7 +69,7 @@ pub fn add(
     }
 }
 
-/// The edit that sets the value of each of an operation's instructions.
+/// Builds the edit that sets the value of each of an operation's instructions. Equal values share one edit.
 pub fn for_each_instance(
     instances: &[Instance],
     value: &dyn Fn(&Instance) -> Result<Expr, &'static str>,
@@ -90,7 +90,7 @@ fn values(edits: Vec<(Vec<Slot>, Expr)>) -> Edit {
     if edits.len() == 1 { edits.remove(0) } else { Edit::All(edits) }
 }
 
-/// The edit that changes a part of a folded constant.
+/// Builds the edit that changes a part of a folded constant.
 pub fn change_folded(
     subject: &Subject<'_>,
     operation: &Operation<'_>,
@@ -102,7 +102,7 @@ pub fn change_folded(
     Ok(Edit::Value { at: folded.slots.clone(), by })
 }
 
-/// Another binary operator in the place of one.
+/// Builds the edit that replaces a binary operator.
 pub fn replace_operator(subject: &Subject<'_>, operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
     match &operation.implementation {
         Implementation::Computed(instances) => for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right)),
@@ -117,16 +117,16 @@ pub fn replace_operator(subject: &Subject<'_>, operation: &Operation<'_>, by: Bi
     }
 }
 
-/// The edit that turns the direction in which a pointer moves.
+/// Builds the edit that reverses the direction in which a pointer moves.
 pub fn negated_index(slots: &[Slot]) -> Edit {
     let by = Expr::Unary(crate::instrument::mutants::Unary::Neg, Box::new(Expr::Original));
     Edit::Value { at: slots.to_vec(), by }
 }
 
-/// `left op right` in the IR.
+/// Builds `left op right` in the IR.
 ///
 /// # Errors
-/// The type has no such operator in C.
+/// The reason, if C has no such operator for the type.
 pub fn binary(op: BinaryOp, ty: Ty, left: &Expr, right: &Expr) -> Result<Expr, &'static str> {
     let (is_float, is_signed) = (ty.class == Class::Float, ty.class == Class::Signed);
     if ty.class == Class::Pointer {
@@ -155,7 +155,7 @@ pub fn binary(op: BinaryOp, ty: Ty, left: &Expr, right: &Expr) -> Result<Expr, &
     Ok(Expr::Binary(op, Box::new(left.clone()), Box::new(right.clone())))
 }
 
-/// C's comparison of operands of a type.
+/// Returns the predicate of C's comparison for operands of a type.
 pub fn predicate(op: CompareOp, ty: Ty) -> Predicate {
     match (op, ty.class) {
         (CompareOp::Lt, Class::Float) => Predicate::FOlt,

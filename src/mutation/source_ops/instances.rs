@@ -1,4 +1,4 @@
-//! From an operator's kind to instructions: which opcodes implement it, and where its operands are in them.
+//! Maps an operator's kind to instructions: which opcodes implement it, and which operands they take it from.
 
 use llvm_sys::LLVMOpcode as Op;
 
@@ -12,20 +12,20 @@ use crate::instrument::mutants::{Binary, Expr, Predicate, Slot, Unary};
 pub struct Candidate {
     pub instruction: usize,
     pub kind: OperationKind,
-    /// It moves a pointer.
+    /// Whether it moves a pointer.
     pub is_offset: bool,
 }
 
-/// What is known of an operator beside its kind.
+/// What is known about an operator besides its kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints {
     pub moves_pointer: bool,
-    /// Constant operands.
+    /// Values of constant operands.
     pub left: Option<i128>,
     pub right: Option<i128>,
 }
 
-/// Those of `here` that may implement the operator.
+/// Returns the instructions among `here` that may implement the operator.
 pub fn candidates(code: &Code, kind: OperationKind, hints: &Hints, here: &[usize]) -> Vec<Candidate> {
     let is_offset = hints.moves_pointer;
     let fits = |i: &usize| match is_offset {
@@ -35,6 +35,7 @@ pub fn candidates(code: &Code, kind: OperationKind, hints: &Hints, here: &[usize
     here.iter().copied().filter(fits).map(|instruction| Candidate { instruction, kind, is_offset }).collect()
 }
 
+/// Returns whether an instruction is a fused multiply-add (`llvm.fmuladd`).
 pub fn is_fused(own: &Instruction) -> bool {
     own.callee.as_deref().is_some_and(|callee| callee.starts_with("llvm.fmuladd."))
 }
@@ -80,7 +81,7 @@ fn implements(code: &Code, i: usize, kind: OperationKind, hints: &Hints) -> bool
     }
 }
 
-/// Whether this adds `by` to what it takes.
+/// Returns whether an instruction adds the constant `by`.
 fn adds(code: &Code, i: usize, by: i128) -> bool {
     match (code.instructions[i].opcode, code.constant(i, 1)) {
         (Op::LLVMAdd, Some(Constant::Integer(value, _))) => value == by,
@@ -89,6 +90,7 @@ fn adds(code: &Code, i: usize, by: i128) -> bool {
     }
 }
 
+/// Returns the C operator of a predicate.
 pub fn compare_op(predicate: Predicate) -> Option<CompareOp> {
     Some(match predicate {
         Predicate::Eq | Predicate::FOeq => CompareOp::Eq,
@@ -100,10 +102,10 @@ pub fn compare_op(predicate: Predicate) -> Option<CompareOp> {
     })
 }
 
-/// The operator's value and operands in one of its instructions.
+/// Returns the operator's value and operands in one of its instructions.
 ///
 /// # Errors
-/// Why it has none that can be exchanged.
+/// The reason, if it has none that can be replaced.
 pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, &'static str> {
     let i = candidate.instruction;
     let own = &code.instructions[i];
@@ -126,7 +128,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
                 candidate.kind,
                 OperationKind::Binary(BinaryOp::Sub) | OperationKind::CompoundAssign(BinaryOp::Sub)
             );
-            // clang negates what is subtracted: the addend, or one factor.
+            // clang negates the subtrahend: the addend, or one factor.
             Ok(match is_difference {
                 true if is_negation(code, i, 2) => plain(product(), negated(Expr::Operand(2))),
                 true => plain(Expr::Operand(2), negated(product())),
@@ -137,7 +139,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
     }
 }
 
-/// Whether an operand is a negation that clang put at the instruction's own place.
+/// Returns whether an operand is a negation that clang placed at the instruction's own location.
 fn is_negation(code: &Code, i: usize, operand: usize) -> bool {
     code.definition(i, operand).is_some_and(|definition| {
         let negation = &code.instructions[definition];
@@ -145,7 +147,7 @@ fn is_negation(code: &Code, i: usize, operand: usize) -> bool {
     })
 }
 
-/// The multiplication in a `llvm.fmuladd`.
+/// Returns the multiplication in a `llvm.fmuladd`.
 pub fn product(code: &Code, i: usize) -> Option<Instance> {
     let own = &code.instructions[i];
     let negates_product = is_negation(code, i, 0);
@@ -158,7 +160,7 @@ pub fn product(code: &Code, i: usize) -> Option<Instance> {
     Some(Instance { place: own.place, slot, left, right: Expr::Operand(1), addend, ty: own.ty? })
 }
 
-/// A store by `=`: the value before and the value stored. In a component of a vector, that is the lane.
+/// Returns a store by `=`: the value before and the value stored. For a component of a vector, that is the lane.
 fn store_instance(code: &Code, i: usize, ty: Ty) -> Result<Instance, &'static str> {
     let own = &code.instructions[i];
     let whole = Instance {

@@ -1,7 +1,7 @@
-//! Finds the instructions of the operators that the syntax tree has.
+//! Finds the instructions of the operators in the syntax tree.
 //!
-//! An operator's instructions are those of its opcodes at its debug location. Operators in one macro's body have one
-//! location: they are told apart by opcode, and those of one opcode by their order, which clang keeps.
+//! An operator's instructions are those with its opcodes at its debug location. Operators in one macro's body share a
+//! location: they are told apart by opcode, and those with the same opcode by their order, which clang preserves.
 
 use std::collections::BTreeMap;
 
@@ -30,6 +30,7 @@ pub struct Context<'a, 'c> {
     pub index: usize,
 }
 
+/// Adds the operators of one function to `found`.
 pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
     let (written, unlocated, _) = syntax::operators(context.ast, context.function, tokens);
     for (range, node) in unlocated {
@@ -59,7 +60,7 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
             }),
         }
     }
-    // Where one copy of a macro's argument is used and another one folded, the operator is there.
+    // If one copy of a macro's argument is evaluated and another one folded, the operator can be mutated.
     found.unmutable.retain(|unmutable| {
         !list.iter().any(|o| o.range.as_ref() == Some(&unmutable.range) && o.kind == unmutable.kind)
     });
@@ -67,7 +68,7 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
     found.list.append(&mut list);
 }
 
-/// Adds an operator, or its instructions to the operation at its place.
+/// Adds an operator, or adds its instructions to the operation at its place.
 fn add<'a>(
     context: &Context<'a, '_>,
     list: &mut Vec<Operation<'a>>,
@@ -106,7 +107,8 @@ fn add<'a>(
                 });
                 return;
             }
-            // Expanded in several ways, such as once as a pointer's index: each is an operation of its own.
+            // Implemented differently in each expansion, such as once as a pointer's index: each is an operation of
+            // its own.
             (_, implementation) => return push(context, list, operator, implementation, ty),
         }
     }
@@ -141,7 +143,7 @@ fn key(range: &SourceRange) -> Key<'_> {
     (&range.file, range.start.line, range.start.column)
 }
 
-/// The instructions of each operator.
+/// Returns the instructions of each operator.
 fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]) -> Vec<Vec<Candidate>> {
     let mut all = vec![Vec::new(); written.len()];
     let mut places: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
@@ -165,7 +167,7 @@ fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]
     all
 }
 
-/// Distributes the instructions of one place over the operators there.
+/// Distributes the instructions at one location over the operators there.
 fn distribute(
     group: &[usize],
     written: &[SourceOperator<'_>],
@@ -181,7 +183,7 @@ fn distribute(
             all[*i] = of(*i).into_iter().filter(|c| c.instruction == *instruction).collect();
         }
     } else if group.iter().all(|i| written[*i].kind == first.kind) {
-        // Not told apart: they are one site, which stands at the first of them.
+        // They cannot be told apart: they are one site, assigned to the first of them.
         all[group[0]] = of(group[0]);
         for i in &group[1..] {
             if written[*i].spelling == first.spelling {
@@ -191,7 +193,7 @@ fn distribute(
     }
 }
 
-/// The instructions at `here` that may implement the operator.
+/// Returns the instructions at `here` that may implement the operator.
 fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[usize]) -> Vec<Candidate> {
     let sides = |i: usize| operator.node.children.get(i);
     let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
@@ -206,13 +208,14 @@ fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[
     instances::candidates(context.code, operator.kind, &hints, here)
 }
 
+/// Returns whether a type, as clang prints it, is a pointer.
 pub fn is_pointer_type(ty: &str) -> bool {
     ty.trim_end().trim_end_matches("restrict").trim_end_matches("const").trim_end().ends_with('*')
         || ty.contains("*__")
         || ty.contains("* const")
 }
 
-/// What implements an operator, given the instructions at its place.
+/// Returns the implementation of an operator, given the instructions at its location.
 fn implementation<'a>(
     context: &Context<'a, '_>,
     written: &[SourceOperator<'a>],
@@ -280,7 +283,8 @@ fn implementation<'a>(
 
 const NO_INSTRUCTION: &str = "clang made no instruction of its own for it";
 
-/// Instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` stands there.
+/// Returns the instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` has
+/// the location of those.
 fn instructions_elsewhere(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Vec<Candidate> {
     if !operator.node.canonical_type().is_some_and(is_pointer_type) {
         return Vec::new();
@@ -302,14 +306,14 @@ fn instructions_elsewhere(context: &Context<'_, '_>, operator: &SourceOperator<'
     Vec::new()
 }
 
-/// The index of a GEP that moves a pointer.
+/// Returns the index of a GEP that moves a pointer.
 fn index_slot(code: &Code, gep: usize) -> Option<Slot> {
     let own: &Instruction = &code.instructions[gep];
     let last = own.operands.len().checked_sub(1)?;
     Some(Slot::Operand(own.place, last as u32))
 }
 
-/// A multiplication that one instruction computes together with the sum it is an operand of.
+/// Returns a multiplication that one instruction computes together with the sum of which it is an operand.
 fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Option<(Vec<super::Instance>, Ty)> {
     let extent = syntax::extent(context.function, operator.node)?;
     let mut found = Vec::new();
@@ -318,7 +322,7 @@ fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Op
         if !is_fused || !own.is_reachable {
             continue;
         }
-        // Its factors are the operands of this multiplication: what they load stands within it.
+        // Its factors are the operands of this multiplication: their definitions are located within it.
         let within = (0..2).all(|factor| {
             let definition = context.code.definition(i, factor);
             definition.is_none_or(|d| {
@@ -344,7 +348,7 @@ fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Op
     (found.len() == 1).then_some((found, ty))
 }
 
-/// `ty` with the sign that the syntax tree gives the operands.
+/// Returns `ty` with the signedness that the syntax tree gives the operands.
 fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
     if ty.class == Class::Float || ty.class == Class::Pointer {
         return ty;
@@ -352,7 +356,7 @@ fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
     let side = |i: usize| operator.node.children.get(i).and_then(Node::canonical_type);
     let text = match operator.kind {
         OperationKind::Compare(_) => side(0),
-        // The right operand has the type in which it is computed, but for shifts.
+        // The right operand has the type of the computation, except for shifts.
         OperationKind::CompoundAssign(op) if !op.is_shift() => side(1),
         OperationKind::CompoundAssign(_) => side(0).filter(|_| ty.bits >= 32 || ty.lanes > 1),
         _ => operator.node.canonical_type(),
@@ -362,7 +366,7 @@ fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
         return Ty { class: Class::Pointer, ..ty };
     }
     let is_small = |own: &str| matches!(own, "char" | "short" | "uchar" | "ushort" | "bool" | "_Bool");
-    // A narrow left operand of a shift is computed as an `int`.
+    // A narrow left operand of a shift is promoted to `int`.
     let promoted = matches!(operator.kind, OperationKind::CompoundAssign(op) if op.is_shift())
         && is_small(text.trim_start_matches("unsigned "))
         && ty.bits == 32
@@ -371,7 +375,7 @@ fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
     Ty { class, ..ty }
 }
 
-/// Whether a type without typedefs is an unsigned one, or a vector of such.
+/// Returns whether a type without typedefs is unsigned, or a vector of an unsigned type.
 pub fn is_unsigned(ty: &str) -> bool {
     let word = ty.split_whitespace().find(|word| {
         let is_qualifier = matches!(*word, "const" | "volatile" | "restrict");

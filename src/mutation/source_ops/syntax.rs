@@ -1,7 +1,7 @@
-//! The operators of a function as clang's syntax tree has them, each with its token and the place that debug information
+//! Finds the operators of a function in clang's syntax tree, each with its token and the place that debug information
 //! gives it.
 //!
-//! The tree says where operands begin and end, not where the operator stands: that is the token between them.
+//! The tree gives the ranges of operands, not the position of the operator: that is the token between them.
 
 use super::kinds::OperationKind;
 use super::tokens::{Token, Tokens};
@@ -10,13 +10,14 @@ use crate::kernel::constant_switch::{self, Nodes};
 use crate::kernel::folding;
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// Whether clang makes instructions for an operator.
+/// What clang emits for an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emission {
+    /// Instructions.
     Emitted,
-    /// Its value is known to clang.
+    /// A constant: clang folds its value.
     Folded,
-    /// Nothing is left of it.
+    /// Nothing, for the given reason.
     Omitted(&'static str),
 }
 
@@ -28,9 +29,9 @@ pub struct SourceOperator<'n> {
     /// From the function's body to the parent.
     pub ancestors: Vec<&'n Node>,
     pub emission: Emission,
-    /// Where the token stands, or the macro's name where it is expanded.
+    /// Range of the token, or of the macro's name where it is expanded.
     pub range: SourceRange,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
     pub in_macro: bool,
     pub in_barrier_argument: bool,
@@ -41,7 +42,7 @@ pub struct SourceOperator<'n> {
 pub struct SourceLiteral<'n> {
     pub node: &'n Node,
     pub ancestors: Vec<&'n Node>,
-    /// Why nothing is left of it.
+    /// Why clang emits nothing for it.
     pub omitted: Option<&'static str>,
     pub text: String,
     pub range: SourceRange,
@@ -50,10 +51,10 @@ pub struct SourceLiteral<'n> {
     pub in_barrier_argument: bool,
 }
 
-/// Operators, those whose token is not found, and literals.
+/// Operators, operators whose token is not found (with an approximate range), and literals.
 pub type SourceOperators<'n> = (Vec<SourceOperator<'n>>, Vec<(SourceRange, &'n Node)>, Vec<SourceLiteral<'n>>);
 
-/// The operators of `function`, in the order in which clang evaluates them.
+/// Returns the operators of `function`, in the order in which clang evaluates them.
 pub fn operators<'n>(ast: &Ast, function: &'n Function, tokens: &Tokens<'_>) -> SourceOperators<'n> {
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk {
@@ -102,7 +103,7 @@ impl<'n> Walk<'n, '_, '_> {
             ended &= !folding::contains_label(child);
             let is_out = folding::is_ruled_out(self.ast, node, i) && !folding::contains_label(child);
             let child_omitted = omitted.or((ended || is_out).then_some(UNREACHED));
-            // A label within revives what an outer jump or condition had ruled out.
+            // A label within makes code reachable again that an outer jump or condition had ruled out.
             let child_omitted = child_omitted.filter(|why| *why != UNREACHED || !folding::contains_label(child));
             self.node(child, child_omitted, in_barrier);
             ended |= node.is("CompoundStmt") && folding::ends_flow(child);
@@ -184,7 +185,7 @@ impl<'n> Walk<'n, '_, '_> {
             return Some(self.token_place(&token, end, true));
         }
         if same_expansion {
-            // Between two arguments, or out of a macro within the macro: only the expansion is known.
+            // Between two arguments, or from a macro within the macro: only the expansion is known.
             return Some(self.in_body(&begin.expansion, None));
         }
         if let Some(token) = before(&begin.expansion) {
@@ -201,7 +202,8 @@ impl<'n> Walk<'n, '_, '_> {
         Some(TokenPlace { range, spelling: None, in_macro: true })
     }
 
-    /// `of`: the end of the operand beside it.
+    /// Returns the place of a token. `of`: the adjacent end of an operand; `from_macro`: whether the token is spelled
+    /// in a macro or its argument.
     fn token_place(&self, token: &Token, of: &Position, from_macro: bool) -> TokenPlace {
         if !from_macro {
             return TokenPlace { range: token.range(&of.expansion.file), spelling: None, in_macro: false };
@@ -214,6 +216,7 @@ impl<'n> Walk<'n, '_, '_> {
         self.in_body(&of.expansion, Some(spelling))
     }
 
+    /// Returns the place of a token in the body of a macro.
     fn in_body(&self, expansion: &Loc, spelling: Option<SourceRange>) -> TokenPlace {
         let name = self.tokens.at(&expansion.file, spot(expansion));
         let range = name.map_or_else(|| one_character(expansion), |name| name.range(&expansion.file));
@@ -221,6 +224,7 @@ impl<'n> Walk<'n, '_, '_> {
     }
 }
 
+/// The place of a token.
 struct TokenPlace {
     range: SourceRange,
     spelling: Option<SourceRange>,
@@ -241,11 +245,12 @@ fn not_evaluated(node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Whether this is a call of a work-group barrier.
+/// Returns whether a node is a call of a work-group barrier.
 pub fn is_barrier(node: &Node) -> bool {
     node.is("CallExpr") && matches!(node.name.as_deref(), Some("barrier" | "work_group_barrier"))
 }
 
+/// Returns a location as line and column.
 pub fn spot(loc: &Loc) -> Spot {
     Spot { line: loc.line, column: loc.column }
 }
@@ -256,7 +261,7 @@ fn one_character(at: &Loc) -> SourceRange {
     SourceRange { file: at.file.to_string(), start, end }
 }
 
-/// From the first to the last character of an expression, where debug information places it.
+/// Returns the range of an expression, where debug information places it.
 pub fn extent(function: &Function, node: &Node) -> Option<SourceRange> {
     let range = node.range.as_ref()?;
     let (begin, end) = (function.place(&range.begin), function.place(&range.end));

@@ -1,4 +1,4 @@
-//! Operators without a syntax tree: by the token at an instruction's place, or by the opcode alone.
+//! Finds operators without a syntax tree: by the token at an instruction's location, or by the opcode alone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,14 +12,14 @@ use super::{Implementation, Operation, Operations, Unmutable};
 use crate::instrument::mutants::{Predicate, Slot};
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// What an instruction is found to be.
+/// The operator that an instruction was recognised to implement.
 struct RecognisedOperator {
     candidate: Candidate,
     range: Option<SourceRange>,
     in_macro: bool,
 }
 
-/// Adds the operations of one function; says whether some were told by their opcodes alone.
+/// Adds the operations of one function; returns whether some were recognised by their opcodes alone.
 pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Operations<'a>) -> bool {
     let mut by_opcode = false;
     let mut arguments: HashMap<String, Vec<(Spot, Spot)>> = HashMap::new();
@@ -45,7 +45,7 @@ pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Oper
             }
         };
         if let Some(operator) = recognised {
-            // Without a place, every instruction is an operation of its own.
+            // Without a location, every instruction is an operation of its own.
             let apart = if operator.range.is_none() { i } else { 0 };
             sites
                 .entry((operator.range.clone(), operator.candidate.kind.spelling(), apart))
@@ -59,6 +59,7 @@ pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Oper
     by_opcode
 }
 
+/// Merges the instructions of one operator into an operation.
 fn operation<'a>(
     index: usize,
     code: &Code,
@@ -123,7 +124,7 @@ fn own_type(code: &Code, i: usize, ty: Ty) -> Ty {
     Ty { class: ty.class, ..code.instructions[i].ty.unwrap_or(ty) }
 }
 
-/// `ty` with the sign that the operands' definitions suggest: clang marks signed arithmetic, and widens by sign.
+/// Returns `ty` with the signedness that the flags suggest: clang marks signed arithmetic as `nsw`.
 fn sign(code: &Code, i: usize, ty: Ty) -> Ty {
     let own = &code.instructions[i];
     let wraps = matches!(own.opcode, Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul);
@@ -136,12 +137,13 @@ fn sign(code: &Code, i: usize, ty: Ty) -> Ty {
     }
 }
 
-/// What the token at an instruction's place says it is.
+/// Returns the operator named by the token at an instruction's location.
 fn by_token(code: &Code, i: usize, tokens: &Tokens<'_>, file: &str, at: Spot) -> Option<RecognisedOperator> {
     let token = tokens.at(file, at)?;
     let range = Some(token.range(file));
     if token.is_name() {
-        // Out of a macro's body: steps of pointers and truth tests stand at names also without one.
+        // From a macro's body. Pointer steps and truth tests are excluded: they are located at names even without
+        // an operator.
         let own = &code.instructions[i];
         let is_zero = matches!(code.constant(i, 1), Some(c) if c.is_integer(0));
         let is_test = own.opcode == Op::LLVMICmp && own.predicate == Some(Predicate::Ne) && is_zero;
@@ -170,21 +172,21 @@ fn of_token(token: &Token, before: Option<&Token>) -> Option<OperationKind> {
     })
 }
 
-/// Whether this moves a pointer by a number of elements.
+/// Returns whether an instruction moves a pointer by a number of elements.
 fn is_pointer_step(code: &Code, i: usize) -> bool {
     let own = &code.instructions[i];
     own.opcode == Op::LLVMGetElementPtr && own.operands.len() == 2
 }
 
-/// Whether both operands are pointers made integers.
+/// Returns whether an instruction subtracts two pointers converted to integers.
 fn is_pointer_difference(code: &Code, i: usize) -> bool {
     let is_address =
         |operand| code.definition(i, operand).is_some_and(|d| code.instructions[d].opcode == Op::LLVMPtrToInt);
     code.instructions[i].opcode == Op::LLVMSub && is_address(0) && is_address(1)
 }
 
-/// The operator that an opcode alone tells. What clang makes on its own is left out: masks of shifts, tests of truth,
-/// negated indices, widths of pointer differences.
+/// Returns the operator that an opcode alone identifies. Instructions that clang adds itself are excluded: masks of
+/// shift amounts, truth tests, negated indices, scaling of pointer differences.
 fn of_opcode(code: &Code, i: usize) -> Option<OperationKind> {
     let own = &code.instructions[i];
     let constant = |operand| code.constant(i, operand);
@@ -222,7 +224,7 @@ fn of_opcode(code: &Code, i: usize) -> Option<OperationKind> {
     }
 }
 
-/// What stands between the parentheses of function-like macros that the file itself defines.
+/// Returns the ranges of the arguments of function-like macros that the file itself defines.
 fn macro_arguments(tokens: &[Token]) -> Vec<(Spot, Spot)> {
     let is_directly_behind =
         |a: &Token, b: &Token| a.at.line == b.at.line && a.at.column + a.text.len() as u32 == b.at.column;

@@ -98,7 +98,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// Builds a module in which these edits are in force unconditionally; without edits: the guarded original.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
         let module = self.under_test.module.clone();
         single::apply_all(&module, &self.under_test.sites, edits)?;
@@ -109,7 +109,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// kernel does not permit, the inner one what the backend does not.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
         let module = self.under_test.module.clone();
         guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
@@ -123,7 +123,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// different value.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
         let module = self.under_test.module.clone();
         let layout = infection::weave(&module, &self.under_test.sites, mutants)?;
@@ -138,7 +138,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// stays so.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
         let module = self.under_test.module.clone();
         schemata::weave(&module, &self.under_test.sites, mutants, false)?;
@@ -149,7 +149,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// Builds the module of a privatised local variable for the simulator, like [`ModuleBuilder::private`].
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn privatised_for_simulator(
         &self,
         variable: &LocalVariable,

@@ -60,7 +60,7 @@ pub fn of_promoted(module: Module<'_>) -> Result<NormalForm> {
 /// module is [`NormalForm::Indeterminate`].
 ///
 /// # Errors
-/// As [`of`].
+/// As for [`of`].
 pub fn promote(module: &Module<'_>, entry: &str) -> Result<bool> {
     if is_indeterminate(module) {
         return Ok(false);

@@ -56,6 +56,8 @@ pub(super) struct Part<'c> {
 }
 
 impl<'k, 'c> CanonicalForm<'k, 'c> {
+    /// Parses the bitcode of a kernel.
+    ///
     /// # Errors
     /// `Caller` if the bitcode does not parse.
     pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<CanonicalForm<'k, 'c>> {

@@ -81,6 +81,7 @@ impl CompareOp {
     pub const ALL: [CompareOp; 6] =
         [CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne];
 
+    /// Returns the token: `<`.
     pub fn spelling(self) -> &'static str {
         match self {
             CompareOp::Lt => "<",

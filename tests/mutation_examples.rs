@@ -140,7 +140,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset: selection.preset(),
-            read: Default::default(),
+            cache: Default::default(),
         };
         let mutants = enumerate(&subject, &selection).mutants;
         for name in names {

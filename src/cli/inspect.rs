@@ -87,7 +87,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset: selection.preset(),
-            read: Default::default(),
+            cache: Default::default(),
         };
         let mutants = enumerate(&subject, &selection);
         kernels.push(describe(&under_test, &mutants, &selection, &shown(&args.kernel)));

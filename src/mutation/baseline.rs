@@ -1,4 +1,4 @@
-//! Trials: the tests of a suite, tried on the original, with what is needed to judge mutants by them.
+//! Baselines: runs the tests of a suite on the original and keeps what mutants are judged by.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,64 +14,65 @@ use crate::suite::resolve::Test;
 
 use super::module_builder::Woven;
 
-/// Iterations that every work-item may make beyond the multiple of the original's.
+/// Loop iterations that every work-item may make beyond the multiple of the original's.
 const FUEL_CONSTANT: u64 = 1000;
 
-/// What resetting, launching and comparing take besides the kernel, for estimates.
-const BESIDES: Duration = Duration::from_micros(40);
+/// Estimated time of resetting buffers, launching and comparing, which is not kernel time.
+const LAUNCH_OVERHEAD: Duration = Duration::from_micros(40);
 
-/// Seconds that a launch may take beyond the multiple of the original's.
+/// Time that a launch may take beyond the multiple of the original's.
 const TIME_CONSTANT: Duration = Duration::from_secs(2);
 
-/// A test with its reference.
+/// The baseline of a test: its references and the cost of the original.
 #[derive(Debug, Clone)]
 pub struct TestBaseline<'t> {
     /// Position in the suite.
     pub position: usize,
     pub test: &'t Test,
-    /// What outputs are compared with: what the suite expects, else what the original left.
+    /// Expected outputs: those of the suite, else those of the original.
     pub references: Vec<Reference>,
-    /// Iterations that the original's hungriest work-item made.
+    /// Most loop iterations that any work-item of the original made.
     pub fuel_used: u32,
-    /// One run of the original with resetting and comparing, as one of many; what a sweep takes to begin is left out.
+    /// Time of one run of the original within a sweep, including resetting and comparing but not the sweep's setup.
     pub run_time: Duration,
-    /// The same with that: what a run may take at most is measured by it.
-    whole_time: Duration,
+    /// Wall-clock time of such a run with its share of the setup; the time limit of mutants is derived from it.
+    wall_time: Duration,
+    /// Time of the kernel on the device, in one run of the original.
     pub kernel_time: Duration,
-    /// Why it says nothing of mutants.
+    /// Why the test cannot judge mutants; `None` if it can.
     pub dropped: Option<String>,
 }
 
-/// How cases are run.
+/// Settings that apply to all runs of mutants.
 #[derive(Debug, Clone)]
-pub struct Running {
+pub struct RunSettings {
     pub layout: GuardLayout,
     pub repeats: u32,
     pub full_matrix: bool,
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     pub required_local: Option<[u64; 3]>,
-    /// When to stop, whatever is left.
+    /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,
 }
 
-impl Running {
-    /// Whether the time is up.
+impl RunSettings {
+    /// Returns whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
-/// How trials are made.
+/// Settings for running the original.
 #[derive(Debug, Clone, Copy)]
 pub struct BaselineOptions {
-    /// Runs of the original that have to agree.
+    /// Number of runs of the original that have to agree.
     pub repeats: u32,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
 }
 
-/// The beginning of the probe buffer for a launch of one slot.
+/// Builds the start of the probe buffer (header, arguments, one slot, group map) for a launch with one slot.
 pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0u32; layout.slot(1) as usize];
     let local = launch.range.local.unwrap_or([1; 3]);
@@ -95,29 +96,30 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
 }
 
 impl TestBaseline<'_> {
-    /// Iterations that a mutant's work-items may make.
+    /// Returns the loop iterations that each of a mutant's work-items may make.
     pub fn fuel(&self, factor: f64) -> u32 {
         let budget = (f64::from(self.fuel_used) * factor) as u64 + FUEL_CONSTANT;
         budget.min(i32::MAX as u64) as u32
     }
 
-    /// Wall-clock limit of one run of a mutant. Fuel bounds it already; this is the net below.
+    /// Returns the wall-clock limit of one run of a mutant. Fuel already bounds the run; this is the safety net.
     pub fn limit(&self, factor: f64) -> Duration {
-        self.whole_time.mul_f64(factor * 2.0) + TIME_CONSTANT
+        self.wall_time.mul_f64(factor * 2.0) + TIME_CONSTANT
     }
 }
 
-/// Runs the original on a test.
+/// Runs the original on a test and returns its baseline. A test that the original fails, faults on or is unstable on is
+/// returned with the reason in `dropped`.
 ///
 /// # Errors
-/// Of the environment only.
-pub fn attempt<'t>(
+/// `Environment` only.
+pub fn establish<'t>(
     executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
     layout: GuardLayout,
     (position, test): (usize, &'t Test),
-    trying: BaselineOptions,
+    baseline_options: BaselineOptions,
 ) -> Result<TestBaseline<'t>> {
     let mut baseline = TestBaseline {
         position,
@@ -125,14 +127,18 @@ pub fn attempt<'t>(
         references: Vec::new(),
         fuel_used: 0,
         run_time: Duration::ZERO,
-        whole_time: Duration::ZERO,
+        wall_time: Duration::ZERO,
         kernel_time: Duration::ZERO,
         dropped: None,
     };
     let head = probe_head(layout, &test.launch, i32::MAX as u32);
     let first_slot = layout.slot(0) as usize;
-    let options =
-        RunOptions { timeout: trying.timeout, repeats: 1, probe_words: Some(head.len() as u64), outputs: true };
+    let options = RunOptions {
+        timeout: baseline_options.timeout,
+        repeats: 1,
+        probe_words: Some(head.len() as u64),
+        outputs: true,
+    };
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
@@ -177,14 +183,14 @@ pub fn attempt<'t>(
             probe_words: head.len() as u64,
             variations: &[Variation { words: Vec::new() }],
             references: &baseline.references,
-            repeats: trying.repeats,
-            timeout: trying.timeout,
+            repeats: baseline_options.repeats,
+            timeout: baseline_options.timeout,
             words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
             batch: None,
         },
     )?;
-    baseline.whole_time = begun.elapsed() / trying.repeats.max(1);
-    baseline.run_time = swept.kernel_time + BESIDES;
+    baseline.wall_time = begun.elapsed() / baseline_options.repeats.max(1);
+    baseline.run_time = swept.kernel_time + LAUNCH_OVERHEAD;
     match swept.runs.first() {
         Some(Swept::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
@@ -199,20 +205,20 @@ pub fn attempt<'t>(
     Ok(baseline)
 }
 
-/// How long one run of the original takes in the module loaded as `program`, with resetting and comparing; `None` if it
-/// does not give there what it gave before: the device's compiler then did something else to this module, and what
-/// mutants do in it says nothing.
+/// Returns the time of one run of the original in the module loaded as `program`, with resetting and comparing; `None`
+/// if its outputs there differ from the references. In that case the device's compiler has built this module
+/// differently, and the behaviour of mutants in it proves nothing.
 ///
 /// # Errors
-/// Of the environment only.
+/// `Environment` only.
 pub fn time(
     executor: &mut dyn Executor,
     program: ProgramId,
     baseline: &TestBaseline<'_>,
-    running: &Running,
+    settings: &RunSettings,
 ) -> Result<Option<Duration>> {
-    let layout = running.layout;
-    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(running.factor));
+    let layout = settings.layout;
+    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(settings.factor));
     let swept = executor.sweep(
         program,
         &Sweep {
@@ -222,11 +228,11 @@ pub fn time(
             variations: &[Variation { words: Vec::new() }],
             references: &baseline.references,
             repeats: 1,
-            timeout: baseline.limit(running.factor),
+            timeout: baseline.limit(settings.factor),
             words: layout.slot(0)..layout.slot(1),
             batch: None,
         },
     )?;
     let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
-    Ok(agrees.then(|| swept.kernel_time + BESIDES))
+    Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
 }

@@ -1,4 +1,4 @@
-//! A campaign: mutants of a kernel against the tests of a suite, from enumeration to the result.
+//! Runs a mutation campaign, the mutants of a kernel against the tests of a suite, from enumeration to the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::suite::resolve::Test;
 
 use super::baseline::TestBaseline;
 use super::configuration::{configuration, options_of};
-use super::engine::{Engine, Expense, Options, Reach, Strategy};
+use super::engine::{Engine, EngineCost, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
@@ -35,18 +35,18 @@ use super::operators::{OPERATORS, Subject, launch};
 use super::prunable;
 use super::runner;
 use super::selection::Selection;
-use super::synchronisation::{self, Wanted, Watch};
+use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::verdict::MutantOutcome;
 
-/// What a campaign is asked to do.
+/// The parameters of a campaign.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub selection: Selection,
     /// 1 or 2.
     pub order: u32,
-    /// Of order 1: mutants to draw; of order 2: pairs.
+    /// Size of the random sample: of mutants with order 1, of pairs with order 2. `None`: no sampling.
     pub sample: Option<u64>,
-    /// `None`: 1, and 3 where atomics, barriers or local memory are in play.
+    /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
     pub repeats: Option<u32>,
     pub full_matrix: bool,
     pub factor: f64,
@@ -57,25 +57,27 @@ pub struct Request {
     pub jobs: u32,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
-    /// Whether pairs that infection rules out are left out. Not with a full matrix.
+    /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
     pub prune: bool,
     pub batch: bool,
-    /// When to stop: what is not decided then stays pending, what is not proved distinct.
+    /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
-    /// Have the solver asked of killed mutants too: one that it takes for equivalent is a fault of kassay.
+    /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
+    /// in kassay.
     pub doubt: bool,
-    /// Instructions that are brought into normal forms before anything runs, at most; with more to be done, mutants run first.
+    /// Maximum number of instructions that are normalised before anything runs; with more to normalise, mutants
+    /// run first.
     pub most_before: u64,
 }
 
 /// A kernel with its tests.
 pub struct CampaignContext<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
-    /// Canonical bitcode, for the search for equivalents.
+    /// Syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub tests: &'a [Test],
-    /// Path as given.
+    /// Path of the source as the user gave it.
     pub source: String,
 }
 
@@ -83,55 +85,64 @@ pub struct CampaignContext<'a, 'c> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// What the search for equivalents found, all of it: id, and what it is (the others are distinct).
+    /// The complete outcome of the search for equivalents: ids with their classes (all others are distinct).
     Classified(Vec<(String, Class)>),
-    /// The same by normal forms alone: what no test detects is still to be proved.
+    /// The same by normal forms alone: mutants that no test detects are still to be proved.
     Sorted(Vec<(String, Class)>),
     /// Ids, each with whether it is proved to be equivalent.
     Proved(Vec<(String, bool)>),
-    /// A mutant whose fate stands.
+    /// A mutant whose outcome is final.
     Decided(Box<result::Mutant>),
 }
 
-/// The repeats of a kernel whose work-items meet, and of others (specification, section 2).
+/// Default repeats of a kernel whose work-items interact, and of any other (`--repeats` in docs/mutate.md).
 const REPEATS: (u32, u32) = (3, 1);
 
-/// What [`Request::most_before`] usually is: some ten seconds on two processors. What mutants do, by which equals are sought in fewer
-/// afterwards, may be luck where they read what nobody wrote, so that smaller kernels do without.
+/// Default of [`Request::most_before`]: takes some ten seconds on two processors. Afterwards, equal mutants are sought
+/// only among those that behaved alike; behaviour may be a matter of chance where mutants read uninitialised memory, so
+/// smaller kernels are normalised completely before anything runs.
 pub const MOST_BEFORE: u64 = 3_000_000;
 
-/// The class of an operator of [`OPERATORS`], for scores.
+/// Returns the class of an operator of [`OPERATORS`], for scores; empty for an unknown id.
 pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
 }
 
-/// Runs a campaign. `lanes`: executors of one device. `known`: what a journal holds already.
+/// Runs a campaign. `executors`: all of one device. `known`: entries of an earlier journal. Tests that the original
+/// fails are named in the result.
 ///
 /// # Errors
-/// Of the environment; `Internal` if a pass fails. Tests that the original fails are named in the result.
+/// `Caller` if the device cannot apply a test's map of work-groups; `Environment` if the device, a worker or the journal
+/// fails; `Internal` if a pass fails.
 pub fn run(
     campaign: &CampaignContext<'_, '_>,
     request: &Request,
-    lanes: Vec<Box<dyn Executor>>,
+    executors: Vec<Box<dyn Executor>>,
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
     let begun = Instant::now();
-    let Population { mutants, drawn } = population(campaign, request);
+    let MutantSet { mutants, drawn } = mutant_set(campaign, request);
     let mut ledger = Ledger::open(&mutants, request, journal, known);
     let searched = Instant::now();
-    // What is in no pair because it equals another follows from proofs; what was drawn is not thinned out.
+    // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
+    // thinned out.
     let search = match (request.order, &drawn) {
-        (1, _) => Search::Forms,
-        (_, Some(_)) => Search::Originals,
+        (1, _) => Search::NormalForms,
+        (_, Some(_)) => Search::OriginalOnly,
         (_, None) => Search::Proofs,
     };
-    // Where normal forms take long, running comes first, if it can: what mutants do tells most of them apart. Pairs are made of what
-    // is distinct, and shards share out what all of them know.
+    // If normal forms take long, mutants run first where that is possible: their behaviour tells most of them apart. It
+    // is not possible with pairs, which are formed from distinct mutants, nor with shards, which must agree on the
+    // classes before they divide the mutants.
     let is_long = || {
         let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
-        equivalence::work(&campaign.under_test.module, &campaign.under_test.sites, &campaign.under_test.entry, &edits)
-            > request.most_before
+        equivalence::instructions_to_normalise(
+            &campaign.under_test.module,
+            &campaign.under_test.sites,
+            &campaign.under_test.entry,
+            &edits,
+        ) > request.most_before
     };
     let runs_first = request.order == 1 && request.shard.is_none() && !ledger.is_searched() && is_long();
     match runs_first {
@@ -140,9 +151,9 @@ pub fn run(
     }
     let mut equivalence = searched.elapsed();
 
-    let device = lanes.first().map(|lane| device(lane.as_ref()));
-    let meets = item_interaction::meets(campaign.under_test);
-    let repeats = request.repeats.unwrap_or(if meets { REPEATS.0 } else { REPEATS.1 });
+    let device = executors.first().map(|executor| device(executor.as_ref()));
+    let items_interact = item_interaction::work_items_interact(campaign.under_test);
+    let repeats = request.repeats.unwrap_or(if items_interact { REPEATS.0 } else { REPEATS.1 });
     let options = Options {
         strategy: request.strategy,
         repeats,
@@ -153,43 +164,44 @@ pub fn run(
         batch: request.batch,
         end: request.end,
     };
-    let target = lanes.first().map_or(Target::SpirV, |lane| lane.target());
+    let target = executors.first().map_or(Target::SpirV, |executor| executor.target());
     let mut engine = Engine::new(
         ModuleBuilder::new(campaign.under_test, target).for_tests(campaign.tests)?,
-        lanes,
+        executors,
         campaign.tests,
         &mutants,
         options,
     );
     engine.prunable = prunable::prunable(campaign.under_test, &mutants);
-    let mine: Vec<usize> = (0..mutants.len()).filter(|m| ledger.is_ours(*m)).collect();
+    let shard_mutants: Vec<usize> = (0..mutants.len()).filter(|m| ledger.is_in_shard(*m)).collect();
     let pairs = match request.order {
         2 => ledger.pairs(&mutants, drawn.as_deref(), request.seed),
         _ => Vec::new(),
     };
-    // What is to be woven: what is to be run, alone or in a pair. Of pairs that cannot be in force it is told who reaches them.
-    let mut wanted: Vec<usize> = mine.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
-    wanted.extend(pairs.iter().filter(|p| p.ours).flat_map(|p| [p.first, p.second]));
+    // Woven are the mutants to be run, alone or in a pair. For pairs that conflict, the tests that reach them are
+    // still reported.
+    let mut wanted: Vec<usize> = shard_mutants.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
+    wanted.extend(pairs.iter().filter(|p| p.in_shard).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
-    engine.try_original(&wanted, request.order == 2)?;
+    engine.establish_baselines(&wanted, request.order == 2)?;
     let reach: HashMap<usize, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, meets)?;
+    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact)?;
     if runs_first {
         let searched = Instant::now();
-        ledger.classify_outcomes(campaign, request, meets)?;
+        ledger.classify_outcomes(campaign, request, items_interact)?;
         equivalence += searched.elapsed();
         open.retain(|m| ledger.is_distinct(*m));
     }
-    let not_simulated = watch(&engine, &mut ledger, campaign, &open, &reach, meets)?;
+    let not_simulated = judge_on_simulator(&engine, &mut ledger, campaign, &open, &reach, items_interact)?;
     let searched = Instant::now();
     ledger.prove(campaign, request)?;
     equivalence += searched.elapsed();
     if !pairs.is_empty() {
         second_order(&mut engine, &mut ledger, &pairs, &reach)?;
     }
-    let tests = outcomes(&engine);
-    let expense = engine.expense.clone();
+    let tests = test_outcomes(&engine);
+    let cost = engine.cost.clone();
     let mut notes = Vec::new();
     let untried = tests.iter().any(|t| t.reason.as_deref() == Some(runner::UNTRIED));
     if !untried && tests.iter().all(|t| t.status != "used") {
@@ -211,7 +223,7 @@ pub fn run(
         operators: BTreeMap::new(),
         classes: BTreeMap::new(),
         lines: BTreeMap::new(),
-        timing: timing(&expense, equivalence.as_secs_f64(), engine.baselines()),
+        timing: timing(&cost, equivalence.as_secs_f64(), engine.baselines()),
         mutants: ledger.into_rows(),
         tests,
         second_order: None,
@@ -223,7 +235,7 @@ pub fn run(
     Ok(done)
 }
 
-/// The hashes of the files that rows refer to, as far as they can be read.
+/// Returns the hashes of the files that rows refer to, as far as they can be read.
 fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, String> {
     let spellings = rows.iter().filter_map(|r| r.spelling.as_ref());
     let files: BTreeSet<&str> =
@@ -232,15 +244,15 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMa
     files.into_iter().filter_map(hash).collect()
 }
 
-/// The mutants of a run, and the pairs that were drawn of them.
-struct Population {
+/// The mutants of a run, and the pairs drawn from them.
+struct MutantSet {
     mutants: Vec<Mutant>,
-    /// By position, of a run of a sample of pairs: its mutants are their parts and no others.
+    /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
     drawn: Option<Vec<(usize, usize)>>,
 }
 
-/// All mutants, launch mutants behind the others; with `--sample` those drawn, or the parts of the pairs that were drawn.
-fn population(campaign: &CampaignContext<'_, '_>, request: &Request) -> Population {
+/// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
+fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
     let under_test = campaign.under_test;
     let subject = Subject {
         module: ir::shortened(&under_test.module),
@@ -250,17 +262,17 @@ fn population(campaign: &CampaignContext<'_, '_>, request: &Request) -> Populati
         ast: campaign.ast,
         sources: campaign.sources,
         preset: request.selection.preset(),
-        read: Default::default(),
+        cache: Default::default(),
     };
     let Enumeration { mut mutants, mut duplicate_of, .. } = enumerate(&subject, &request.selection);
     let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
     mutants.extend(launch::mutants(&under_test.entry, dimensions, &request.selection));
     duplicate_of.resize(mutants.len(), None);
-    let Some(count) = request.sample else { return Population { mutants, drawn: None } };
+    let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
     let (kept, drawn) = match request.order {
         1 => (higher_order::sample(mutants.len(), count, request.seed), None),
         _ => {
-            // What is the same edit makes the same pairs.
+            // Equal edits would make equal pairs.
             let first: Vec<usize> = (0..mutants.len()).filter(|m| duplicate_of[*m].is_none()).collect();
             let pairs = higher_order::pairs(&first, Some(count), request.seed);
             let mut parts: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -272,95 +284,104 @@ fn population(campaign: &CampaignContext<'_, '_>, request: &Request) -> Populati
         }
     };
     let mut all: Vec<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-    Population { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
+    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
 }
 
-/// The mutants of a run, in the order of its result.
+/// Returns the mutants of a run, in the order of its result.
 pub fn mutants(campaign: &CampaignContext<'_, '_>, request: &Request) -> Vec<Mutant> {
-    population(campaign, request).mutants
+    mutant_set(campaign, request).mutants
 }
 
+/// Runs the open first-order mutants of this shard and enters their outcomes into the ledger. Returns those that
+/// were run.
 fn first_order(
     engine: &mut Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
     wanted: &[usize],
     reach: &HashMap<usize, Reach>,
-    meets: bool,
+    items_interact: bool,
 ) -> Result<Vec<usize>> {
     let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
     for m in wanted {
-        ledger.covered(*m, &reach[m], &names);
+        ledger.set_covered(*m, &reach[m], &names);
     }
-    let open: Vec<usize> = wanted.iter().copied().filter(|m| ledger.is_ours(*m) && !ledger.is_decided(*m)).collect();
+    let open: Vec<usize> =
+        wanted.iter().copied().filter(|m| ledger.is_in_shard(*m) && !ledger.is_decided(*m)).collect();
     let cases = open.iter().map(|m| (vec![*m], reach[m].runs.clone())).collect();
     let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
     let journal = ledger.journal;
     let rows = &ledger.rows;
-    let row = |at: usize, fate: &MutantOutcome| {
+    let row = |at: usize, outcome: &MutantOutcome| {
         let mut row = rows[open[at]].clone();
-        settle(&mut row, fate, reach[&open[at]].reached.contains(&true), &all);
+        record_outcome(&mut row, outcome, reach[&open[at]].reached.contains(&true), &all);
         row
     };
     let mutants = engine.mutants;
-    let decided = |at: usize, fate: &MutantOutcome| {
-        let row = row(at, fate);
+    let decided = |at: usize, outcome: &MutantOutcome| {
+        let row = row(at, outcome);
         match journal {
-            // What the simulator judges too is told when it has.
-            Some(_) if is_watched(&mutants[open[at]], row.status, meets) => Ok(()),
+            // Mutants that the simulator judges too are journalled after it has.
+            Some(_) if is_simulated(&mutants[open[at]], row.status, items_interact) => Ok(()),
             Some(journal) => journal.append(&Entry::Decided(Box::new(row))),
             None => Ok(()),
         }
     };
-    let fates = engine.run(cases, engine.is_for_pairs(), &decided)?;
-    let done: Vec<result::Mutant> = fates.iter().enumerate().map(|(at, fate)| row(at, fate)).collect();
+    let outcomes = engine.run(cases, engine.is_for_pairs(), &decided)?;
+    let done: Vec<result::Mutant> = outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect();
     for (m, row) in open.iter().zip(done) {
         ledger.decide(*m, row);
     }
     Ok(open)
 }
 
-/// Whether the simulator judges a mutant too: one that changes synchronisation; and where work-items meet, any whose runs differ,
-/// fault or do not end, which is what a race may come to or not.
-fn is_watched(mutant: &Mutant, status: Status, meets: bool) -> bool {
-    let is_lucky = matches!(status, Status::Undecided | Status::RuntimeError | Status::Timeout);
-    let was_run = is_lucky || matches!(status, Status::Killed | Status::Survived);
-    was_run && synchronisation::synchronises(mutant) || is_lucky && meets && mutant.edit.is_woven()
+/// Decides whether the simulator judges a mutant too: one that changes synchronisation; and, where work-items interact,
+/// any whose runs differ, fault or do not terminate, which a race may or may not cause.
+fn is_simulated(mutant: &Mutant, status: Status, items_interact: bool) -> bool {
+    let may_depend_on_schedule = matches!(status, Status::Undecided | Status::RuntimeError | Status::Timeout);
+    let was_run = may_depend_on_schedule || matches!(status, Status::Killed | Status::Survived);
+    was_run && synchronisation::synchronises(mutant)
+        || may_depend_on_schedule && items_interact && mutant.edit.is_woven()
 }
 
-/// Has the simulator judge what devices decide by luck. Returns what it could not judge.
-fn watch(
+/// Judges on the simulator the mutants whose outcome on a device depends on chance. Returns what it could not judge.
+fn judge_on_simulator(
     engine: &Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
     campaign: &CampaignContext<'_, '_>,
     open: &[usize],
     reach: &HashMap<usize, Reach>,
-    meets: bool,
+    items_interact: bool,
 ) -> Result<Vec<result::NotSimulated>> {
     let mutants = engine.mutants;
-    let judged = open.iter().copied().filter(|m| is_watched(&mutants[*m], ledger.rows[*m].status, meets));
+    let judged = open.iter().copied().filter(|m| is_simulated(&mutants[*m], ledger.rows[*m].status, items_interact));
     let judged: Vec<usize> = judged.collect();
-    if judged.is_empty() || engine.running().is_over() {
+    if judged.is_empty() || engine.settings().is_over() {
         return Ok(Vec::new());
     }
-    let wanted: Vec<Wanted<'_>> = judged.iter().map(|m| Wanted { mutant: *m, runs: &reach[m].runs }).collect();
-    let watch =
-        Watch { under_test: campaign.under_test, mutants, baselines: engine.baselines(), running: engine.running() };
-    let watched = watch.judge(&wanted)?;
+    let wanted: Vec<MutantRuns<'_>> = judged.iter().map(|m| MutantRuns { mutant: *m, runs: &reach[m].runs }).collect();
+    let judge = SimulatorJudge {
+        under_test: campaign.under_test,
+        mutants,
+        baselines: engine.baselines(),
+        settings: engine.settings(),
+    };
+    let report = judge.judge(&wanted)?;
     let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
     for m in judged {
-        let found = watched.found.get(&m).filter(|found| found.fate.is_decided());
+        let found = report.outcomes.get(&m).filter(|found| found.outcome.is_decided());
         if let Some(found) = found {
             let row = &mut ledger.rows[m];
-            settle(row, &found.fate, true, &all);
+            record_outcome(row, &found.outcome, true, &all);
             row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
         }
         if let Some(journal) = ledger.journal {
             journal.append(&Entry::Decided(Box::new(ledger.rows[m].clone())))?;
         }
     }
-    Ok(watched.left_out)
+    Ok(report.not_simulated)
 }
 
+/// Runs the open pairs of this shard and enters the rows of all pairs into the ledger.
 fn second_order(
     engine: &mut Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
@@ -378,20 +399,21 @@ fn second_order(
         })
         .collect();
     let mut rows = ledger.pair_rows(pairs, &both, &names);
-    let open: Vec<usize> = (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].ours).collect();
+    let open: Vec<usize> =
+        (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
     let cases = open.iter().map(|p| (vec![pairs[*p].first, pairs[*p].second], both[*p].runs.clone())).collect();
     let journal = ledger.journal;
-    let row = |at: usize, fate: &MutantOutcome| {
+    let row = |at: usize, outcome: &MutantOutcome| {
         let mut row = rows[open[at]].clone();
-        settle(&mut row, fate, both[open[at]].reached.contains(&true), &all);
+        record_outcome(&mut row, outcome, both[open[at]].reached.contains(&true), &all);
         row
     };
-    let decided = |at: usize, fate: &MutantOutcome| match journal {
-        Some(journal) => journal.append(&Entry::Decided(Box::new(row(at, fate)))),
+    let decided = |at: usize, outcome: &MutantOutcome| match journal {
+        Some(journal) => journal.append(&Entry::Decided(Box::new(row(at, outcome)))),
         None => Ok(()),
     };
-    let fates = engine.run(cases, true, &decided)?;
-    let done: Vec<result::Mutant> = fates.iter().enumerate().map(|(at, fate)| row(at, fate)).collect();
+    let outcomes = engine.run(cases, true, &decided)?;
+    let done: Vec<result::Mutant> = outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect();
     for (p, row) in open.into_iter().zip(done) {
         rows[p] = row;
     }
@@ -399,15 +421,15 @@ fn second_order(
     Ok(())
 }
 
-/// Writes a fate into a mutant's row.
-fn settle(row: &mut result::Mutant, fate: &MutantOutcome, reached: bool, tests: &[String]) {
-    let (status, reason) = fate.status(reached);
+/// Writes an outcome into a mutant's row.
+fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, tests: &[String]) {
+    let (status, reason) = outcome.status(reached);
     row.status = status;
     row.reason = reason;
-    row.killed_by = fate.killed_by.iter().filter_map(|t| tests.get(*t).cloned()).collect();
+    row.killed_by = outcome.killed_by.iter().filter_map(|t| tests.get(*t).cloned()).collect();
 }
 
-fn outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
+fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
     let outcome = |(i, test): (usize, &Test)| result::TestOutcome {
         name: test.name.clone(),
         status: if engine.dropped[i].is_some() { "dropped".into() } else { "used".into() },
@@ -418,24 +440,24 @@ fn outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
     engine.tests.iter().enumerate().map(outcome).collect()
 }
 
-fn timing(expense: &Expense, equivalence_s: f64, baselines: &[TestBaseline<'_>]) -> result::Timing {
+fn timing(cost: &EngineCost, equivalence_s: f64, baselines: &[TestBaseline<'_>]) -> result::Timing {
     result::Timing {
-        build_s: expense.build.as_secs_f64(),
-        run_s: expense.run.as_secs_f64(),
+        build_s: cost.build.as_secs_f64(),
+        run_s: cost.run.as_secs_f64(),
         equivalence_s,
-        builds: expense.builds,
-        executions: expense.executions,
-        pruned_pairs: expense.pruned_pairs,
-        pairs: expense.pairs,
-        module_sizes: expense.module_sizes.clone(),
-        batched_pairs: expense.batched_pairs,
-        distrusted_modules: expense.distrusted,
+        builds: cost.builds,
+        executions: cost.executions,
+        pruned_pairs: cost.pruned_pairs,
+        pairs: cost.pairs,
+        module_sizes: cost.module_sizes.clone(),
+        batched_pairs: cost.batched_pairs,
+        distrusted_modules: cost.distrusted,
         originals_s: baselines.iter().map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64())).collect(),
     }
 }
 
-fn device(lane: &dyn Executor) -> Device {
-    let info = lane.device();
+fn device(executor: &dyn Executor) -> Device {
+    let info = executor.device();
     Device {
         name: info.name.clone(),
         driver: info.driver.clone(),
@@ -444,8 +466,9 @@ fn device(lane: &dyn Executor) -> Device {
     }
 }
 
-/// What [`run`] may be given as known of the same mutants with more tests, so that campaigns after the first look for no
-/// equivalents: what more tests leave was left by fewer.
+/// Returns the classes of an earlier result as a `known` entry for [`run`], so that campaigns on the same mutants with
+/// more tests do not repeat the search for equivalents: mutants that more tests leave undetected were undetected by
+/// fewer too, and so have been submitted to the solver already.
 pub fn classified(before: &MutateResult) -> Entry {
     let class = |row: &result::Mutant| match (&row.duplicate_of, row.status) {
         (Some(of), _) => Some(Class::Duplicate(of.clone())),

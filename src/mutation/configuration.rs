@@ -1,4 +1,5 @@
-//! What a campaign's mutants and verdicts follow from: whether two runs are the same.
+//! Hashes everything that determines a campaign's mutants and verdicts, to decide whether two runs have the
+//! same configuration.
 
 use std::fmt::{self, Write as _};
 
@@ -7,11 +8,12 @@ use super::engine::Strategy;
 use crate::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 
-/// Everything that mutants and verdicts follow from, as a hash in hexadecimal: the code without debug information, the ids
-/// of the mutants (so that a comment that moves lines counts), what the tests give and expect, the options.
+/// Returns a hash, in hexadecimal, of everything that determines mutants and verdicts: the code without debug
+/// information, the ids of the mutants (so that a comment that moves lines counts), the inputs and expectations of the
+/// tests, and the options.
 pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> String {
     let mut hash = Fnv1a::default();
-    // Buffers of tests may be large: their text is never kept.
+    // Buffers of tests may be large: their text is streamed into the hash and never stored.
     let parts = |hash: &mut Fnv1a| {
         write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), campaign.under_test.code_text())?;
         for mutant in campaign::mutants(campaign, request) {
@@ -20,12 +22,12 @@ pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> S
         writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;
         campaign.tests.iter().try_for_each(|t| writeln!(hash, "{} {:?} {:?}", t.name, t.launch, t.expectations))
     };
-    // A hash takes whatever is written.
+    // Writing to a hash cannot fail.
     let _: fmt::Result = parts(&mut hash);
     format!("{:016x}", hash.value())
 }
 
-/// The options as results name them.
+/// Returns the options as results name them.
 pub fn options_of(request: &Request) -> MutateOptions {
     MutateOptions {
         operators: request.selection.to_string(),

@@ -1,10 +1,10 @@
-//! All mutants of a kernel, in the order of the source, with their ids; what is textually the same twice.
+//! Enumerates all mutants of a kernel in source order, assigns their ids and finds those with equal edits.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::mutant::{Excluded, Mutant, SourceRange};
-use super::operators::{Found, OPERATORS, Subject};
+use super::operators::{OPERATORS, OperatorOutput, Subject};
 use super::redirect_legality::RedirectLegality;
 use super::selection::Selection;
 use crate::cfg::sites::Sites;
@@ -13,24 +13,24 @@ use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 /// The mutants of a kernel.
 #[derive(Debug, Default)]
 pub struct Enumeration {
-    /// In the order of the source; with ids. None has the same operator, place and edit as another.
+    /// In source order, with ids. No two have the same operator, place and edit.
     pub mutants: Vec<Mutant>,
-    /// For each of them, the first one whose edit is the same.
+    /// For each mutant, the first one with the same edit.
     pub duplicate_of: Vec<Option<usize>>,
-    /// In the order of the source.
+    /// In source order.
     pub excluded: Vec<Excluded>,
 }
 
-/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are
-/// [`launch::mutants`](super::operators::launch::mutants).
+/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are left
+/// to [`launch::mutants`](super::operators::launch::mutants).
 pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     let subject = Subject { preset: selection.preset(), ..subject.clone() };
-    let mut found = Found::default();
+    let mut found = OperatorOutput::default();
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);
     }
-    let passable = RedirectLegality::of(subject.module, subject.sites);
-    let (possible, impossible) = found.mutants.into_iter().partition(|m| passable.allows(&m.edit));
+    let legality = RedirectLegality::of(subject.module, subject.sites);
+    let (possible, impossible) = found.mutants.into_iter().partition(|m| legality.allows(&m.edit));
     found.mutants = possible;
     found.excluded.extend(impossible.into_iter().map(|m: Mutant| Excluded {
         operator: m.operator,
@@ -41,14 +41,14 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
     arrange(found, subject.sites)
 }
 
-/// Sorts what was found, drops repetitions, gives ids and finds duplicates.
-fn arrange(found: Found, sites: &Sites) -> Enumeration {
+/// Sorts the mutants, drops repetitions, assigns ids and finds duplicates.
+fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     let order = |id: &str| OPERATORS.iter().position(|o| o.id == id).unwrap_or(OPERATORS.len());
-    let mut keyed: Vec<(Key, String, Mutant)> = found
+    let mut keyed: Vec<(SortKey, String, Mutant)> = found
         .mutants
         .into_iter()
         .map(|mutant| {
-            let key = Key {
+            let key = SortKey {
                 at: position(mutant.range.as_ref()),
                 place: first_place(&mutant.edit, sites),
                 operator: order(mutant.operator),
@@ -64,7 +64,7 @@ fn arrange(found: Found, sites: &Sites) -> Enumeration {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut ids: HashMap<String, u32> = HashMap::new();
     for (key, edit, mut mutant) in keyed {
-        let at = whereabouts(&mutant, key.place);
+        let at = place_text(&mutant, key.place);
         if !seen.insert((mutant.operator, mutant.function.clone(), at.clone(), edit.clone())) {
             continue;
         }
@@ -82,10 +82,10 @@ fn arrange(found: Found, sites: &Sites) -> Enumeration {
     out
 }
 
-/// What mutants are sorted by.
+/// The sort key of mutants.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    /// What has no place in the source comes last.
+struct SortKey {
+    /// Mutants without a place in the source come last.
     at: (bool, String, u32, u32),
     place: Option<Place>,
     operator: usize,
@@ -106,8 +106,8 @@ fn first_place(edit: &Edit, sites: &Sites) -> Option<Place> {
     edit.places(&terminator).into_iter().min()
 }
 
-/// The part of an id that says where: `file:line:column`, else the place in the IR, else the variable.
-fn whereabouts(mutant: &Mutant, place: Option<Place>) -> String {
+/// Returns the part of an id that names the place: `file:line:column`, else the place in the IR, else the variable.
+fn place_text(mutant: &Mutant, place: Option<Place>) -> String {
     match (&mutant.range, place, &mutant.edit) {
         (Some(range), _, _) => format!("{}:{}:{}", base_name(&range.file), range.start.line, range.start.column),
         (None, Some(place), _) => format!("block {} instruction {}", place.block, place.instruction),
@@ -117,14 +117,14 @@ fn whereabouts(mutant: &Mutant, place: Option<Place>) -> String {
     }
 }
 
-/// `id`, or `id#2` and so on where it came up before.
+/// Returns `id`, or `id#2` and so on if it was used before.
 fn numbered(id: String, ids: &mut HashMap<String, u32>) -> String {
     let count = ids.entry(id.clone()).or_insert(0);
     *count += 1;
     if *count > 1 { format!("{id}#{count}") } else { id }
 }
 
-/// White space of any kind and amount as one blank.
+/// Replaces each run of white space by one blank.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -168,12 +168,12 @@ mod tests {
 
     fn ids(mutants: Vec<Mutant>) -> (Vec<String>, Vec<Option<usize>>) {
         let sites = Sites { functions: Vec::new(), sites: Vec::new(), has_statements: false };
-        let all = arrange(Found { mutants, excluded: Vec::new() }, &sites);
+        let all = arrange(OperatorOutput { mutants, excluded: Vec::new() }, &sites);
         (all.mutants.into_iter().map(|m| m.id).collect(), all.duplicate_of)
     }
 
     #[test]
-    fn ids_follow_the_source_then_the_operators_then_the_replacements() {
+    fn ids_are_ordered_by_place_then_operator_then_replacement() {
         let nothing = Edit::Instead { at: vec![place(9)], by: Action::Nothing };
         let (ids, duplicates) = ids(vec![
             mutant("ICR", Some((3, 7)), "b", value(1, 1)),
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_numbered_and_what_is_the_same_goes_or_is_a_duplicate() {
+    fn equal_ids_are_numbered_and_equal_edits_are_dropped_or_duplicates() {
         let (ids, duplicates) = ids(vec![
             mutant("ICR", Some((3, 7)), "b", value(1, 1)),
             mutant("ICR", Some((3, 7)), "b", value(4, 1)),
-            // Again what the first one does, at the same place: dropped, whatever it is called.
+            // The edit of the first one again, at the same place: dropped, whatever its replacement text.
             mutant("ICR", Some((3, 7)), "c", value(1, 1)),
-            // The same by another operator, and the same at another place.
+            // The same edit by another operator, and at another place.
             mutant("SYR", Some((3, 7)), "b", value(4, 1)),
             mutant("ICR", Some((9, 9)), "b", value(1, 1)),
         ]);

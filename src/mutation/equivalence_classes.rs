@@ -1,4 +1,5 @@
-//! Classes of equals: which mutants are the original, which are another mutant; by the edit, by normal forms, by proofs.
+//! Equivalence classes: finds mutants that equal the original or another mutant, by their edits, by normal forms and
+//! by proofs.
 
 use std::collections::HashMap;
 
@@ -16,39 +17,39 @@ use crate::instrument::mutants::Edit;
 pub enum Class {
     /// The original, and why.
     Equivalent(String),
-    /// The mutant of this id.
+    /// The mutant with this id.
     Duplicate(String),
 }
 
-/// How far equals are looked for.
+/// How thorough the search for equal mutants is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// By normal forms, and only for what equals the original.
-    Originals,
+    /// By normal forms, and only for mutants that equal the original.
+    OriginalOnly,
     /// By normal forms.
-    Forms,
-    /// By proofs too.
+    NormalForms,
+    /// By normal forms, and proofs of equivalence for mutants with a normal form of their own.
     Proofs,
 }
 
-/// What is known of the mutants of a run, by position.
+/// What is known about the equality of a run's mutants, by position.
 #[derive(Debug, Default)]
 pub struct Classes {
-    /// The first one whose edit is the same; of others nothing else is asked.
-    same: Vec<usize>,
-    /// The first one of the same normal form.
-    form: Vec<usize>,
-    /// Why it is the original.
-    original: Vec<Option<String>>,
-    /// Whether it is proved to be the original; `None`: nobody asked.
+    /// The first mutant with the same edit; nothing else is determined for later ones.
+    same_edit: Vec<usize>,
+    /// The first mutant with the same normal form.
+    same_form: Vec<usize>,
+    /// Why it equals the original.
+    equivalent: Vec<Option<String>>,
+    /// Whether the solver proved that it equals the original; `None`: it was not asked.
     proved: Vec<Option<bool>>,
 }
 
 impl Classes {
-    /// Looks for equals among all mutants.
+    /// Searches for equal mutants among all.
     ///
     /// # Errors
-    /// As of [`equivalence::classify`].
+    /// As for [`equivalence::classify`].
     pub fn search(
         campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],
@@ -59,10 +60,10 @@ impl Classes {
         Classes::search_among(&all, campaign, mutants, request, search)
     }
 
-    /// Looks for equals among some mutants, by position and in order; what is the same edit is found among all.
+    /// Searches for equal mutants among `some`, given by position in ascending order. Equal edits are found among all.
     ///
     /// # Errors
-    /// As of [`equivalence::classify`].
+    /// As for [`equivalence::classify`].
     pub fn search_among(
         some: &[usize],
         campaign: &CampaignContext<'_, '_>,
@@ -70,9 +71,9 @@ impl Classes {
         request: &Request,
         search: Search,
     ) -> Result<Classes> {
-        let mut classes = Classes::distinct(mutants);
-        // What is the same edit needs no proof.
-        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same[*m] == *m).collect();
+        let mut classes = Classes::by_edit(mutants);
+        // Equal edits need no normal form.
+        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same_edit[*m] == *m).collect();
         if distinct.is_empty() {
             return Ok(classes);
         }
@@ -80,7 +81,9 @@ impl Classes {
         let bitcode = campaign.under_test.module.write_bitcode_to_memory();
         let kernel = kernel(campaign, bitcode.as_slice());
         let verdicts = match search {
-            Search::Originals | Search::Forms => equivalence::sort(kernel, &edits, threads(request), request.end)?,
+            Search::OriginalOnly | Search::NormalForms => {
+                equivalence::classify_by_normal_form(kernel, &edits, threads(request), request.end)?
+            }
             Search::Proofs => equivalence::classify(
                 kernel.bitcode,
                 kernel.sites,
@@ -96,95 +99,102 @@ impl Classes {
         for (m, verdict) in distinct.iter().zip(verdicts) {
             match verdict {
                 Verdict::Distinct => {}
-                Verdict::Equivalent { reason } => classes.original[*m] = Some(reason),
-                Verdict::DuplicateOf(_) if search == Search::Originals => {}
-                Verdict::DuplicateOf(other) => classes.form[*m] = distinct[other],
+                Verdict::Equivalent { reason } => classes.equivalent[*m] = Some(reason),
+                Verdict::DuplicateOf(_) if search == Search::OriginalOnly => {}
+                Verdict::DuplicateOf(other) => classes.same_form[*m] = distinct[other],
             }
             classes.proved[*m] = (search == Search::Proofs).then_some(false);
         }
         Ok(classes)
     }
 
-    /// A test tells it from the original, whatever their normal forms.
-    pub fn is_detected(&mut self, m: usize) {
-        self.original[m] = None;
+    /// Records that a test tells a mutant from the original, whatever their normal forms.
+    pub fn set_detected(&mut self, m: usize) {
+        self.equivalent[m] = None;
     }
 
-    /// What an earlier search found: [`Classes::entries`].
-    pub fn of(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
-        let mut classes = Classes::distinct(mutants);
+    /// Restores the outcome of an earlier search from its [`Classes::entries`].
+    pub fn from_entries(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
+        let mut classes = Classes::by_edit(mutants);
         if search == Search::Proofs {
             classes.proved.fill(Some(false));
         }
         let positions: HashMap<&str, usize> = mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
         for (id, class) in entries {
-            let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same[*m] == *m) else { continue };
+            let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same_edit[*m] == *m) else { continue };
             match class {
-                Class::Equivalent(reason) => classes.original[m] = Some(reason.clone()),
-                Class::Duplicate(of) => classes.form[m] = positions.get(of.as_str()).copied().unwrap_or(m),
+                Class::Equivalent(reason) => classes.equivalent[m] = Some(reason.clone()),
+                Class::Duplicate(of) => classes.same_form[m] = positions.get(of.as_str()).copied().unwrap_or(m),
             }
         }
         classes
     }
 
-    /// By their edits alone.
-    pub fn distinct(mutants: &[Mutant]) -> Classes {
+    /// Classifies mutants by their edits alone.
+    pub fn by_edit(mutants: &[Mutant]) -> Classes {
         let mut first: HashMap<String, usize> = HashMap::new();
-        let same = mutants.iter().enumerate();
-        let same = same.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
+        let same_edit = mutants.iter().enumerate();
+        let same_edit = same_edit.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
         let none = vec![None; mutants.len()];
-        Classes { same, form: (0..mutants.len()).collect(), original: none, proved: vec![None; mutants.len()] }
+        Classes {
+            same_edit,
+            same_form: (0..mutants.len()).collect(),
+            equivalent: none,
+            proved: vec![None; mutants.len()],
+        }
     }
 
-    /// By position.
+    /// Returns the class of each mutant by position; `None`: it is distinct.
     pub fn all(&self, mutants: &[Mutant]) -> Vec<Option<Class>> {
-        // A mutant that is proved to be the original stands for no normal form: the next one of it does.
+        // A mutant that is proved equivalent does not represent its normal form: the next one with that form does.
         let mut first: HashMap<usize, usize> = HashMap::new();
         let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
-        for m in (0..mutants.len()).filter(|m| self.same[*m] == *m) {
-            classes[m] = match (&self.original[m], self.proved[m]) {
+        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] == *m) {
+            classes[m] = match (&self.equivalent[m], self.proved[m]) {
                 (Some(reason), _) => Some(Class::Equivalent(reason.clone())),
                 (None, Some(true)) => Some(Class::Equivalent(PROVED.to_owned())),
                 (None, _) => {
-                    let stands = *first.entry(self.form[m]).or_insert(m);
-                    (stands != m).then(|| Class::Duplicate(mutants[stands].id.clone()))
+                    let representative = *first.entry(self.same_form[m]).or_insert(m);
+                    (representative != m).then(|| Class::Duplicate(mutants[representative].id.clone()))
                 }
             };
         }
-        for m in (0..mutants.len()).filter(|m| self.same[*m] != *m) {
-            // A duplicate's status is that of the first; of a duplicate's duplicate, of that one's.
-            classes[m] = match &classes[self.same[m]] {
+        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] != *m) {
+            // A duplicate has the status of the first mutant with its edit; where that one is a duplicate itself, both
+            // refer to its representative.
+            classes[m] = match &classes[self.same_edit[m]] {
                 Some(Class::Duplicate(id)) => Some(Class::Duplicate(id.clone())),
-                _ => Some(Class::Duplicate(mutants[self.same[m]].id.clone())),
+                _ => Some(Class::Duplicate(mutants[self.same_edit[m]].id.clone())),
             };
         }
         classes
     }
 
-    /// Those that are not distinct, by id.
+    /// Returns the mutants that are not distinct, by id.
     pub fn entries(&self, mutants: &[Mutant]) -> Vec<(String, Class)> {
         let all = self.all(mutants).into_iter().zip(mutants);
         all.filter_map(|(class, mutant)| Some((mutant.id.clone(), class?))).collect()
     }
 
-    /// All that share a normal form with one of `these` and of which nobody asked the solver.
+    /// Returns all mutants that share a normal form with one of `these` and that the solver was not asked about.
     pub fn unproved(&self, these: &[usize]) -> Vec<usize> {
         let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
-        for m in (0..self.form.len()).filter(|m| self.same[*m] == *m && self.original[*m].is_none()) {
-            members.entry(self.form[m]).or_default().push(m);
+        for m in (0..self.same_form.len()).filter(|m| self.same_edit[*m] == *m && self.equivalent[*m].is_none()) {
+            members.entry(self.same_form[m]).or_default().push(m);
         }
-        let forms = these.iter().filter_map(|m| members.remove(&self.form[*m]));
+        let forms = these.iter().filter_map(|m| members.remove(&self.same_form[*m]));
         forms.flatten().filter(|m| self.proved[*m].is_none()).collect()
     }
 
+    /// Records the solver's answer about a mutant.
     pub fn set_proved(&mut self, m: usize, proved: bool) {
         self.proved[m] = Some(proved);
     }
 
-    /// Asks the solver of some of the mutants; `None`: the time was up.
+    /// Asks the solver about the mutants `which`; `None`: the deadline passed first.
     ///
     /// # Errors
-    /// As of [`equivalence::prove`].
+    /// As for [`equivalence::prove`].
     pub fn prove(
         campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],

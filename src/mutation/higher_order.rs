@@ -1,4 +1,4 @@
-//! Second-order mutants: pairs of first-order ones (LIU 6.2), and samples.
+//! Second-order mutants: pairs of first-order ones (LIU 6.2), and random samples.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::instrument::mutants::{Edit, Place, Slot};
 
-/// `count` of `total` positions, in order; all if there are no more. The same seed draws the same ones everywhere.
+/// Draws `count` of `total` positions, in ascending order; all if `count` is not smaller. The same seed draws the same
+/// positions on every machine.
 pub fn sample(total: usize, count: u64, seed: u64) -> Vec<usize> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count >= total {
@@ -19,7 +20,7 @@ pub fn sample(total: usize, count: u64, seed: u64) -> Vec<usize> {
     drawn
 }
 
-/// Pairs of `first`, each in order: all, or a sample of `count`.
+/// Returns the pairs of elements of `first`, both in the order of `first`: all, or a sample of `count`.
 pub fn pairs(first: &[usize], count: Option<u64>, seed: u64) -> Vec<(usize, usize)> {
     let n = first.len();
     let total = n * n.saturating_sub(1) / 2;
@@ -36,7 +37,8 @@ pub fn pairs(first: &[usize], count: Option<u64>, seed: u64) -> Vec<(usize, usiz
     pairs
 }
 
-/// Why two mutants cannot be in force at once (LIU 8.2.2 calls such pairs invalid: one overwrites the other).
+/// Returns why two mutants cannot be in force at once (LIU 8.2.2 calls such pairs invalid: one overwrites the other);
+/// `None` if they can.
 pub fn conflict(a: &Edit, b: &Edit) -> Option<&'static str> {
     match (a, b) {
         (Edit::Launch(_), Edit::Launch(_)) => Some("both change the launch"),
@@ -51,7 +53,7 @@ pub fn conflict(a: &Edit, b: &Edit) -> Option<&'static str> {
     }
 }
 
-/// What an edit changes: a value of an instruction, the instruction itself, an edge.
+/// Something that an edit changes: a value, an instruction, or the outgoing edges of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Touched {
     Value(Slot),
@@ -61,7 +63,7 @@ enum Touched {
 
 fn touched(edit: &Edit) -> BTreeSet<Touched> {
     match edit {
-        // Operands of an instruction that is replaced as a whole are not looked at any more.
+        // The operands of an instruction whose result is replaced are no longer read.
         Edit::Value { at, .. } => at
             .iter()
             .flat_map(|slot| {
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn all_pairs_come_in_order_and_a_sample_is_a_part_of_them() {
+    fn all_pairs_are_ordered_and_a_sample_is_a_subset() {
         assert_eq!(pairs(&[3, 5, 9], None, 0), [(3, 5), (3, 9), (5, 9)]);
         let first: Vec<usize> = (0..40).collect();
         let all = pairs(&first, None, 1);

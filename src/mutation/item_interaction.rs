@@ -1,5 +1,5 @@
-//! Whether work-items of a kernel meet: in atomics, barriers, fences or local memory. What such a kernel leaves may depend on who
-//! came first.
+//! Decides whether a kernel's work-items interact: through atomics, barriers, fences or local memory. The outputs of
+//! such a kernel may depend on the order in which work-items run.
 
 use llvm_sys::LLVMOpcode;
 
@@ -8,8 +8,9 @@ use crate::kernel::builtins;
 use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, Block, Function};
 
-/// Builtins are what has no body; what the user's own functions are called says nothing.
-pub fn meets(under_test: &KernelUnderTest<'_>) -> bool {
+/// Returns whether work-items of the kernel may interact. Builtins are recognised among functions without a body; the
+/// names of the user's own functions do not matter.
+pub fn work_items_interact(under_test: &KernelUnderTest<'_>) -> bool {
     let functions = ir::functions(&under_test.module);
     let builtin = |f: &Function| {
         let name = f.name();

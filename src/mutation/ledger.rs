@@ -1,4 +1,5 @@
-//! What is known of each mutant of a run while it goes on: rows of the result, classes of equals, which are this shard's.
+//! Keeps what is known about each mutant while a run goes on: its row of the result, its equivalence class, whether it
+//! belongs to this shard.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -13,7 +14,8 @@ use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, Location, Position, Status};
 use crate::result::shard::Shard;
 
-/// Mutants that are proved before the journal is told: what a run that is ended loses at most.
+/// Number of mutants submitted to the solver between two journal entries: the most proofs that an interrupted
+/// run loses.
 const PROOFS: usize = 128;
 
 /// A pair of first-order mutants, by position.
@@ -21,27 +23,30 @@ pub struct MutantPair {
     pub id: String,
     pub first: usize,
     pub second: usize,
+    /// Why the two cannot be in force at once; `None` if they can.
     pub conflict: Option<&'static str>,
-    /// Of this shard.
-    pub ours: bool,
+    /// Whether the pair belongs to this shard.
+    pub in_shard: bool,
 }
 
-/// What is known of each mutant.
+/// The state of each mutant of a run.
 pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
+    /// Rows of the first-order mutants, by position.
     pub rows: Vec<result::Mutant>,
     decided: Vec<bool>,
-    ours: Vec<bool>,
-    /// Of the journal.
+    in_shard: Vec<bool>,
+    /// Entries of the journal about classes and proofs.
     known: Vec<Entry>,
     classes: Classes,
-    /// Rows of pairs, those of the journal first.
+    /// Rows of pairs: at first those of the journal, in the end all.
     pub pairs: Vec<result::Mutant>,
     mutants: &'a [Mutant],
     shard: Option<Shard>,
 }
 
 impl<'a> Ledger<'a> {
+    /// Creates the ledger of a run and enters what the journal knows.
     pub fn open(
         mutants: &'a [Mutant],
         request: &Request,
@@ -52,7 +57,7 @@ impl<'a> Ledger<'a> {
             journal,
             rows: mutants.iter().map(row).collect(),
             decided: vec![false; mutants.len()],
-            ours: vec![true; mutants.len()],
+            in_shard: vec![true; mutants.len()],
             known: Vec::new(),
             classes: Classes::default(),
             pairs: Vec::new(),
@@ -75,50 +80,54 @@ impl<'a> Ledger<'a> {
         ledger
     }
 
-    pub fn is_ours(&self, m: usize) -> bool {
-        self.ours[m] && self.rows[m].duplicate_of.is_none()
+    /// Returns whether a mutant is to be run by this shard; duplicates are not.
+    pub fn is_in_shard(&self, m: usize) -> bool {
+        self.in_shard[m] && self.rows[m].duplicate_of.is_none()
     }
 
+    /// Returns whether a mutant's row is final.
     pub fn is_decided(&self, m: usize) -> bool {
         self.decided[m]
     }
 
+    /// Makes `row` the final row of a mutant.
     pub fn decide(&mut self, m: usize, row: result::Mutant) {
         self.rows[m] = row;
         self.decided[m] = true;
     }
 
-    /// Whether it is neither the original nor another mutant, as far as is known.
+    /// Returns whether a mutant equals neither the original nor another mutant, as far as is known.
     pub fn is_distinct(&self, m: usize) -> bool {
         self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
     }
 
-    fn note(&self, entry: &Entry) -> Result<()> {
+    fn append_to_journal(&self, entry: &Entry) -> Result<()> {
         self.journal.map_or(Ok(()), |journal| journal.append(entry))
     }
 
-    /// Whether the journal holds what the search for equals found.
+    /// Returns whether the journal holds the outcome of a search for equal mutants.
     pub fn is_searched(&self) -> bool {
         self.known.iter().any(|entry| matches!(entry, Entry::Classified(_) | Entry::Sorted(_)))
     }
 
-    /// Finds equivalents and duplicates among all mutants, so that every shard finds the same ones.
+    /// Finds equivalents and duplicates among all mutants, not only those of this shard, so that every shard finds the
+    /// same ones.
     ///
     /// # Errors
-    /// As of [`Classes::search`]; of the journal.
+    /// As for [`Classes::search`]; `Environment` if the journal cannot be written.
     pub fn classify(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, search: Search) -> Result<()> {
         let found = self.known.iter().find_map(|entry| match entry {
             Entry::Classified(all) => Some((all, Search::Proofs)),
-            Entry::Sorted(all) => Some((all, Search::Forms)),
+            Entry::Sorted(all) => Some((all, Search::NormalForms)),
             _ => None,
         });
         self.classes = match found {
-            Some((all, search)) => Classes::of(self.mutants, all, search),
+            Some((all, search)) => Classes::from_entries(self.mutants, all, search),
             None => {
                 let classes = Classes::search(campaign, self.mutants, request, search)?;
                 let entries = classes.entries(self.mutants);
-                self.note(&match search {
-                    Search::Originals | Search::Forms => Entry::Sorted(entries),
+                self.append_to_journal(&match search {
+                    Search::OriginalOnly | Search::NormalForms => Entry::Sorted(entries),
                     Search::Proofs => Entry::Classified(entries),
                 })?;
                 classes
@@ -128,8 +137,8 @@ impl<'a> Ledger<'a> {
         if let Some(shard) = self.shard {
             for m in 0..self.rows.len() {
                 let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
-                self.ours[m] = shard.owns(id, None);
-                if !self.ours[m] {
+                self.in_shard[m] = shard.owns(id, None);
+                if !self.in_shard[m] {
                     self.rows[m].status = Status::Pending;
                     self.rows[m].reason = None;
                 }
@@ -138,49 +147,50 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Finds the mutants whose edits are the same, before anything is run.
+    /// Finds the mutants whose edits are equal, before anything is run.
     pub fn classify_edits(&mut self) {
-        self.classes = Classes::distinct(self.mutants);
+        self.classes = Classes::by_edit(self.mutants);
         self.write_classes();
     }
 
-    /// Finds equivalents and duplicates once all have run, by normal forms. Equals do the same on every test, and what a test detects
-    /// is not the original: nothing is asked of a mutant that was detected and did what no other did.
+    /// Finds equivalents and duplicates by normal forms once all mutants have run. Equal mutants behave alike on every
+    /// test, and a detected mutant does not equal the original: so a mutant that was detected and behaved like no other
+    /// need not be normalised.
     ///
     /// # Errors
-    /// As of [`Classes::search`]; of the journal.
+    /// As for [`Classes::search`]; `Environment` if the journal cannot be written.
     pub fn classify_outcomes(
         &mut self,
         campaign: &CampaignContext<'_, '_>,
         request: &Request,
-        meets: bool,
+        items_interact: bool,
     ) -> Result<()> {
-        let alike = self.alike(meets);
-        let mut classes = Classes::search_among(&alike, campaign, self.mutants, request, Search::Forms)?;
-        alike.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.is_detected(m));
+        let possibly_equal = self.possibly_equal(items_interact);
+        let mut classes = Classes::search_among(&possibly_equal, campaign, self.mutants, request, Search::NormalForms)?;
+        possibly_equal.into_iter().filter(|m| self.rows[*m].status.is_detected()).for_each(|m| classes.set_detected(m));
         self.classes = classes;
-        self.note(&Entry::Sorted(self.classes.entries(self.mutants)))?;
+        self.append_to_journal(&Entry::Sorted(self.classes.entries(self.mutants)))?;
         self.write_classes();
         Ok(())
     }
 
-    /// Those that may equal the original or another, by what they did. `meets`: work-items do, so that those that are the same may
-    /// leave different values in each run.
-    fn alike(&self, meets: bool) -> Vec<usize> {
-        let did = |m: usize| {
+    /// Returns the mutants that may equal the original or another mutant, judging by their behaviour. `items_interact`:
+    /// whether work-items do, so that equal mutants may compute different values in each run.
+    fn possibly_equal(&self, items_interact: bool) -> Vec<usize> {
+        let behaviour = |m: usize| {
             let row = &self.rows[m];
-            let values = (row.status == Status::Killed && !meets).then_some((&row.killed_by, &row.reason));
+            let values = (row.status == Status::Killed && !items_interact).then_some((&row.killed_by, &row.reason));
             (row.status, values)
         };
         let ran: Vec<usize> = (0..self.rows.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
         let mut count: HashMap<_, usize> = HashMap::new();
         for m in &ran {
-            *count.entry(did(*m)).or_default() += 1;
+            *count.entry(behaviour(*m)).or_default() += 1;
         }
-        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&did(*m)] > 1).collect()
+        ran.into_iter().filter(|m| !self.rows[*m].status.is_detected() || count[&behaviour(*m)] > 1).collect()
     }
 
-    /// Writes into the rows what equals what: of such a mutant nothing else is told.
+    /// Writes the classes into the rows. The row of a mutant that equals another or the original holds nothing else.
     fn write_classes(&mut self) {
         for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
             let Some(class) = class else { continue };
@@ -193,11 +203,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Has the solver asked of what no test detects. A mutant that it proves to be equivalent is none of the others' duplicate,
-    /// and nothing that its runs showed is of interest.
+    /// Asks the solver about the mutants that no test detects. A mutant that it proves equivalent stops being a
+    /// duplicate or the representative of others, and what its runs showed is dropped from its row.
     ///
     /// # Errors
-    /// As of [`Classes::prove`]; of the journal. `Internal` if a killed mutant is proved to be equivalent, where that is asked.
+    /// As for [`Classes::prove`]; `Environment` if the journal cannot be written; `Internal` if a killed mutant is
+    /// proved to be equivalent ([`Request::doubt`]).
     pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let positions = positions(self.mutants);
         for (id, proved) in self
@@ -213,68 +224,72 @@ impl<'a> Ledger<'a> {
         let before = self.classes.all(self.mutants);
         let undetected = |m: usize| {
             let status = self.rows[m].status;
-            self.is_ours(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
+            self.is_in_shard(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
         };
         let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
-        // All that share a normal form share its fate.
+        // Mutants with the same normal form as an undetected one have its outcome.
         let asked = self.classes.unproved(&open);
-        self.ask(campaign, request, &asked)?;
-        self.settle(&before);
+        self.ask_solver(campaign, request, &asked)?;
+        self.apply_proofs(&before);
         if request.doubt {
-            self.doubt(campaign, request)?;
+            self.check_killed(campaign, request)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
+    /// Asks the solver about `asked` until the deadline, and journals the answers.
+    fn ask_solver(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
         for some in asked.chunks(PROOFS) {
             if request.end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
             let found = Classes::prove(campaign, self.mutants, request, some)?;
-            let told: Vec<(usize, bool)> =
+            let answers: Vec<(usize, bool)> =
                 some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
-            self.note(&Entry::Proved(told.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect()))?;
-            told.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
+            self.append_to_journal(&Entry::Proved(
+                answers.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect(),
+            ))?;
+            answers.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
         }
         Ok(())
     }
 
-    /// Writes into the rows what proofs changed of the classes.
-    fn settle(&mut self, before: &[Option<Class>]) {
+    /// Writes into the rows how proofs changed the classes.
+    fn apply_proofs(&mut self, before: &[Option<Class>]) {
         let after = self.classes.all(self.mutants);
         let positions = positions(self.mutants);
-        let fates: Vec<Option<result::Mutant>> = before
+        let inherited: Vec<Option<result::Mutant>> = before
             .iter()
             .zip(&after)
             .map(|(before, after)| match (before, after) {
-                // Proofs tell it from the mutant that it equalled; what that one did, it would have done.
+                // Proofs separate it from the mutant that it duplicated; it takes over that mutant's outcome, which
+                // would have been its own.
                 (Some(Class::Duplicate(of)), None) => positions.get(of.as_str()).map(|m| self.rows[*m].clone()),
                 _ => None,
             })
             .collect();
-        for m in (0..self.rows.len()).filter(|m| self.ours[*m] && before[*m] != after[*m]) {
+        for m in (0..self.rows.len()).filter(|m| self.in_shard[*m] && before[*m] != after[*m]) {
             let row = &mut self.rows[m];
-            match (&after[m], &fates[m]) {
+            match (&after[m], &inherited[m]) {
                 (Some(Class::Equivalent(reason)), _) => {
                     (row.status, row.reason) = (Status::Equivalent, Some(reason.clone()));
                     (row.duplicate_of, row.killed_by, row.covered_by) = (None, Vec::new(), Vec::new());
                     row.schedule = None;
                 }
                 (Some(Class::Duplicate(of)), _) => row.duplicate_of = Some(of.clone()),
-                (None, Some(fate)) => {
-                    (row.status, row.reason, row.duplicate_of) = (fate.status, fate.reason.clone(), None);
-                    (row.killed_by, row.covered_by) = (fate.killed_by.clone(), fate.covered_by.clone());
+                (None, Some(source)) => {
+                    (row.status, row.reason, row.duplicate_of) = (source.status, source.reason.clone(), None);
+                    (row.killed_by, row.covered_by) = (source.killed_by.clone(), source.covered_by.clone());
                 }
                 (None, None) => {}
             }
         }
     }
 
-    /// Has the solver asked of what tests kill: it must not take any of it for equivalent.
-    fn doubt(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
+    /// Asks the solver about killed mutants: it must not prove any of them equivalent.
+    fn check_killed(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let killed =
-            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_ours(*m);
+            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m);
         let killed: Vec<usize> = (0..self.rows.len()).filter(killed).collect();
         let proved = Classes::prove(campaign, self.mutants, request, &killed)?;
         let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
@@ -285,13 +300,14 @@ impl<'a> Ledger<'a> {
         Err(Error::internal("mutants that a test kills were proved to be equivalent").details(wrong.join("\n")))
     }
 
-    pub fn covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
-        if self.is_ours(m) && !self.decided[m] {
-            self.rows[m].covered_by = covered(reach, names);
+    /// Enters the tests that reach a mutant, unless its row is final or belongs to another shard.
+    pub fn set_covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
+        if self.is_in_shard(m) && !self.decided[m] {
+            self.rows[m].covered_by = covering_tests(reach, names);
         }
     }
 
-    /// Pairs of first-order mutants that are not the same as another (LIU 6.2.1): those that were drawn, or all.
+    /// Returns the pairs of first-order mutants, without duplicates (LIU 6.2.1): those that were drawn, or all.
     pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<MutantPair> {
         let all = || {
             let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
@@ -304,14 +320,14 @@ impl<'a> Ledger<'a> {
                 first,
                 second,
                 conflict: higher_order::conflict(&mutants[first].edit, &mutants[second].edit),
-                ours: self.shard.is_none_or(|shard| shard.owns(&id, None)),
+                in_shard: self.shard.is_none_or(|shard| shard.owns(&id, None)),
                 id,
             }
         };
         pairs.into_iter().map(pair).collect()
     }
 
-    /// The rows of pairs as far as they are known.
+    /// Returns the rows of pairs: those known from the journal, pending ones for the rest.
     pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
         let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
         let row = |(pair, reach): (&MutantPair, &Reach)| match known.get(pair.id.as_str()) {
@@ -323,7 +339,7 @@ impl<'a> Ledger<'a> {
 
     fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[String]) -> result::Mutant {
         let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
-        let conflict = pair.conflict.filter(|_| pair.ours);
+        let conflict = pair.conflict.filter(|_| pair.in_shard);
         result::Mutant {
             id: pair.id.clone(),
             operator: format!("{}+{}", a.operator, b.operator),
@@ -334,7 +350,7 @@ impl<'a> Ledger<'a> {
             spelling: None,
             status: if conflict.is_some() { Status::Ignored } else { Status::Pending },
             killed_by: Vec::new(),
-            covered_by: if pair.ours { covered(reach, names) } else { Vec::new() },
+            covered_by: if pair.in_shard { covering_tests(reach, names) } else { Vec::new() },
             duplicate_of: None,
             reason: conflict.map(str::to_owned),
             schedule: None,
@@ -342,6 +358,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Returns all rows, those of pairs last.
     pub fn into_rows(self) -> Vec<result::Mutant> {
         self.rows.into_iter().chain(self.pairs).collect()
     }
@@ -351,11 +368,11 @@ fn positions(mutants: &[Mutant]) -> HashMap<&str, usize> {
     mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect()
 }
 
-fn covered(reach: &Reach, names: &[String]) -> Vec<String> {
+fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {
     names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
 }
 
-/// The row of a mutant of which nothing is known yet.
+/// Returns the row of a mutant about which nothing is known yet.
 fn row(mutant: &Mutant) -> result::Mutant {
     result::Mutant {
         id: mutant.id.clone(),

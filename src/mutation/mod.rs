@@ -1,4 +1,4 @@
-//! Mutation testing: operators, ids, equivalence, orders, verdicts, score.
+//! Mutation testing: operators, mutant ids, equivalence, higher-order mutants, verdicts and the score.
 //!
 //! Must never know: devices (it asks `exec`).
 

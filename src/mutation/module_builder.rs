@@ -1,4 +1,4 @@
-//! Making code: modules that hold mutants, guarded, lowered for the device.
+//! Builds modules: mutants woven in, guarded, and lowered for the device.
 
 use std::sync::Arc;
 
@@ -22,39 +22,40 @@ use crate::kernel::ir;
 use crate::lower::spirv;
 use crate::suite::resolve::Test;
 
-/// How the device builds a module.
+/// How much the device optimises a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// As it builds kernels by default.
     Optimised,
-    /// `-cl-opt-disable`: built in a fraction of the time, for launches so small that running it slower does not matter.
+    /// `-cl-opt-disable`: builds in a fraction of the time, for launches so small that slower code does not matter.
     Quick,
 }
 
-/// What the backend or the device may refuse: then why. That is a mutant's fate (`compile-error`), while a module that does
-/// not verify is kassay's own fault.
+/// A product that the backend or the device may refuse, with the reason. A refusal decides the mutant's status
+/// (`compile-error`), while a module that does not verify is kassay's own fault.
 pub type Refusable<T> = std::result::Result<T, String>;
 
-/// A module with mutants, ready to be loaded.
+/// Code of a module with mutants, ready to be loaded.
 #[derive(Debug)]
 pub struct Woven {
     pub code: Code,
     pub guards: Guards,
-    /// Whether a launch of it can hold several slots.
+    /// Whether one launch of it can hold several slots.
     pub batched: bool,
 }
 
-/// Makes the modules of one kernel.
+/// Builds the modules of one kernel.
 pub struct ModuleBuilder<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
     pub layout: GuardLayout,
-    /// What the device takes.
+    /// The form of code that the device takes.
     target: Target,
-    /// Whether some launch has its work-groups in another order, which devices keep by maps of ids.
+    /// Whether some launch runs its work-groups in a given order, which devices implement by mapping group ids.
     is_mapped: bool,
 }
 
 impl<'a, 'c> ModuleBuilder<'a, 'c> {
+    /// Creates a builder for launches without a map of work-groups.
     pub fn new(under_test: &'a KernelUnderTest<'c>, target: Target) -> ModuleBuilder<'a, 'c> {
         ModuleBuilder {
             under_test,
@@ -64,10 +65,10 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         }
     }
 
-    /// The same for tests of which some may have a map of work-groups.
+    /// Prepares the builder for these tests, some of which may have a map of work-groups.
     ///
     /// # Errors
-    /// `Caller` if a device cannot keep the maps because work-groups are of different sizes.
+    /// `Caller` if a device cannot apply the maps because work-groups are of different sizes.
     pub fn for_tests(mut self, tests: &[Test]) -> Result<ModuleBuilder<'a, 'c>> {
         self.is_mapped = self.target == Target::SpirV && tests.iter().any(|t| !t.launch.schedule.map.is_empty());
         if self.is_mapped {
@@ -77,7 +78,8 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         Ok(self)
     }
 
-    /// Many mutants behind their numbers. `pairs`: two may be in force at once. `batched`: for several slots a launch.
+    /// Builds a module of many mutants, each selected by its number. `pairs`: two may be in force at once. `batched`: a
+    /// launch may hold several slots.
     ///
     /// # Errors
     /// `Internal` if a pass or the backend fails.
@@ -93,20 +95,21 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         self.finish(module, effort, batched)
     }
 
-    /// These edits in force, unconditionally; none: the original, guarded.
+    /// Builds a module in which these edits are in force unconditionally; without edits: the guarded original.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
         let module = self.under_test.module.clone();
         single::apply_all(&module, &self.under_test.sites, edits)?;
         self.finish(module, effort, false)
     }
 
-    /// A local variable of `bytes` bytes made private, unless (the first inner error) something in the kernel forbids it.
+    /// Builds a module in which a local variable of `bytes` bytes is private. The outer [`Refusable`] refuses what the
+    /// kernel does not permit, the inner one what the backend does not.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
         let module = self.under_test.module.clone();
         guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
@@ -116,46 +119,52 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         self.finish(module, effort, false).map(Ok)
     }
 
-    /// The original with probes that tell which mutants are reached, and which would compute something else.
+    /// Builds the original with probes that record which mutants are reached, and which would compute a
+    /// different value.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
+    /// As for [`ModuleBuilder::schemata`].
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
         let module = self.under_test.module.clone();
         let layout = infection::weave(&module, &self.under_test.sites, mutants)?;
-        // What mutants read in their own modules, they read here.
-        initialise(&module);
+        // The probes read the same initial values as mutants do in their own modules.
+        initialise_private_variables(&module);
         let code = self.lower(module, Effort::Quick)?.map_err(Error::internal)?;
         Ok((code, layout))
     }
 
-    /// Many mutants behind their numbers, for the simulator: with every access told to it and without guards, as it checks itself
-    /// what they would, and what nobody wrote stays unwritten.
+    /// Builds a module of many mutants for the simulator, each selected by its number. Every access is reported to
+    /// the simulator. There are no guards, as the simulator makes the same checks itself, and uninitialised memory
+    /// stays so.
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
-    pub fn watched(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
+    /// As for [`ModuleBuilder::schemata`].
+    pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
         let module = self.under_test.module.clone();
         schemata::weave(&module, &self.under_test.sites, mutants, false)?;
         ids::plain(&module, self.layout)?;
-        self.watch(module)
+        self.lower_for_simulator(module)
     }
 
-    /// The same of a local variable made private, as [`ModuleBuilder::private`] does it.
+    /// Builds the module of a privatised local variable for the simulator, like [`ModuleBuilder::private`].
     ///
     /// # Errors
-    /// As [`ModuleBuilder::schemata`].
-    pub fn watched_private(&self, variable: &LocalVariable, bytes: u64) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
+    /// As for [`ModuleBuilder::schemata`].
+    pub fn privatised_for_simulator(
+        &self,
+        variable: &LocalVariable,
+        bytes: u64,
+    ) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
         let module = self.under_test.module.clone();
         guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
-        self.watch(module).map(Ok)
+        self.lower_for_simulator(module).map(Ok)
     }
 
-    fn watch(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
-        initialise(&module);
+    fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+        initialise_private_variables(&module);
         let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.under_test.host };
         match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
             Ok(Code::Host(code)) => Ok(Ok(code)),
@@ -167,14 +176,14 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
 
     fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.under_test.entry;
-        initialise(&module);
+        initialise_private_variables(&module);
         guard::inline_and_promote(&module, entry, &self.under_test.machine)?;
         let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
-        let can = ids::can_batch(&module);
-        if self.is_mapped && !can {
+        let can_batch = ids::can_batch(&module);
+        if self.is_mapped && !can_batch {
             return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
         }
-        let batched = batched && can;
+        let batched = batched && can_batch;
         match batched || self.is_mapped {
             true => ids::batched(&module, entry, self.layout, &self.under_test.machine)?,
             false => ids::plain(&module, self.layout)?,
@@ -199,7 +208,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         Ok(Ok(Code::spirv(code, &self.under_test.entry, build_options)))
     }
 
-    /// The module is guarded already; what the simulator checks besides costs little.
+    /// Lowers a guarded module for the simulator, whose own checks add little cost.
     fn lower_for_host(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
         let effort = match effort {
             Effort::Optimised => host::Effort::Full,
@@ -214,40 +223,43 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     }
 }
 
-/// Private arrays and structs of more bytes are left as they are: filling them would take longer than what the kernel does.
-const MOST_FILLED: u64 = 1 << 16;
+/// Private arrays and structs of more bytes are not filled: filling them would take longer than the kernel itself.
+const MAX_FILLED_BYTES: u64 = 1 << 16;
 
-/// What the bytes of private arrays and structs begin as, as those of local memory do: hardly what a kernel would begin with.
-const FILLED: u64 = 0x6a;
+/// Initial value of the bytes of private arrays and structs, as for local memory: an unlikely initial value in
+/// a kernel.
+const FILL_BYTE: u64 = 0x6a;
 
-/// Gives private numbers the value 0 where their function begins, and fills arrays and structs. Mutants that leave one without another
-/// value (a deleted assignment) then read that, whatever the strategy; without it the value is undefined, and compilers take any that
-/// suits them, even the one that the mutant deleted.
-fn initialise(module: &Module<'_>) {
+/// Initialises private variables at the start of their function: numbers with 0, arrays and structs with
+/// [`FILL_BYTE`]. Mutants that leave a variable without any other value (a deleted assignment) then read that,
+/// whatever the strategy. Otherwise the value would be undefined, and compilers would choose any that suits them, even
+/// the one that the mutant deleted.
+fn initialise_private_variables(module: &Module<'_>) {
     for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         let Some(first) = function.blocks().first().copied() else { continue };
         let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
         let variables: Vec<_> = variables.collect();
-        // SAFETY: all are alive; the builder is disposed of. Stores need no debug location.
+        // SAFETY: functions and variables belong to the borrowed module, whose context outlives the builder made and
+        // disposed of here; an alloca is never a block's last instruction. Stores need no debug location.
         unsafe {
             let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let builder = LLVMCreateBuilderInContext(context);
             for variable in variables {
                 let ty = LLVMGetAllocatedType(variable.0);
-                // Right behind the variable: others, and code that uses this one, may follow in between.
+                // Directly after the variable: other variables, and code that uses this one, may come next.
                 LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
                 match LLVMGetTypeKind(ty) {
-                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_plain(ty) => {
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_numeric(ty) => {
                         let bytes = LLVMABISizeOfType(layout, ty);
-                        if bytes <= MOST_FILLED {
-                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILLED, 0);
+                        if bytes <= MAX_FILLED_BYTES {
+                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILL_BYTE, 0);
                             let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
                             LLVMBuildMemSet(builder, variable.0, byte, bytes, LLVMGetAlignment(variable.0));
                         }
                     }
                     LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}
-                    _ if is_plain(ty) => {
+                    _ if is_numeric(ty) => {
                         LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
                     }
                     _ => {}
@@ -258,12 +270,12 @@ fn initialise(module: &Module<'_>) {
     }
 }
 
-/// Whether a type is made of numbers alone.
+/// Returns whether a type consists of numbers only.
 ///
 /// # Safety
-/// The type must be alive.
-unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
-    // SAFETY: parts of a type live as long as it does.
+/// The type's context must be alive.
+unsafe fn is_numeric(ty: LLVMTypeRef) -> bool {
+    // SAFETY: the element types of a type belong to the same context, which the caller keeps alive.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMIntegerTypeKind
@@ -271,9 +283,9 @@ unsafe fn is_plain(ty: LLVMTypeRef) -> bool {
             | LLVMTypeKind::LLVMFloatTypeKind
             | LLVMTypeKind::LLVMDoubleTypeKind
             | LLVMTypeKind::LLVMVectorTypeKind => true,
-            LLVMTypeKind::LLVMArrayTypeKind => is_plain(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMArrayTypeKind => is_numeric(LLVMGetElementType(ty)),
             LLVMTypeKind::LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).all(|i| is_plain(LLVMStructGetTypeAtIndex(ty, i)))
+                (0..LLVMCountStructElementTypes(ty)).all(|i| is_numeric(LLVMStructGetTypeAtIndex(ty, i)))
             }
             _ => false,
         }

@@ -1,28 +1,28 @@
-//! How many mutants to put into a module, so that building and running them together takes least.
+//! Chooses how many mutants to put into a module, so that building and running them together takes least time.
 //!
-//! All mutants in one module run slowly, one in each are built slowly; where between the two the least lies depends on
-//! the kernel, its launches and the device. So it is measured: modules grow while their price per mutant falls.
+//! All mutants in one module run slowly; one mutant per module is slow to build. Where the optimum between the two lies
+//! depends on the kernel, its launches and the device. So it is measured: modules grow while the time per mutant falls.
 
 use std::time::Duration;
 
 use super::baseline::TestBaseline;
 use super::runner::Case;
 
-/// If all runs in the module of all mutants take less than so many times what building it took, other modules are not
-/// worth their builds: the device optimises them, which takes longer, and there would be several.
+/// If all runs in the full module take less than this multiple of its build time, smaller modules are not worth
+/// building: the device optimises them, which takes longer, and there would be several.
 pub const WORTHWHILE: f64 = 2.0;
 
-/// The first module's size: of hot kernels, modules of some 25 mutants run about as fast as the original.
-const FIRST: usize = 24;
+/// Size of the first module: for compute-heavy kernels, modules of some 25 mutants run about as fast as the original.
+const FIRST_SIZE: usize = 24;
 
-/// The share of mutants that survive one more test, for estimates: most die of the first.
+/// Estimated share of mutants that survive one more test: most are killed by the first.
 const SURVIVING: f64 = 0.4;
 
-/// What running the cases will take, if a run of the original on a trial takes `time`.
-pub fn price(
+/// Estimates how long running the cases will take, if a run of the original on a baseline takes `time`.
+pub fn estimated_time(
     baselines: &[TestBaseline<'_>],
     cases: &[Case],
-    full: bool,
+    full_matrix: bool,
     time: impl Fn(&TestBaseline<'_>) -> Duration,
 ) -> Duration {
     let times: Vec<f64> = baselines.iter().map(|t| time(t).as_secs_f64()).collect();
@@ -31,42 +31,44 @@ pub fn price(
         let mut share = 1.0;
         for (t, runs) in case.runs.iter().enumerate().filter(|(_, runs)| **runs) {
             sum += if *runs { share * times[t] } else { 0.0 };
-            share *= if full { 1.0 } else { SURVIVING };
+            share *= if full_matrix { 1.0 } else { SURVIVING };
         }
     }
     Duration::from_secs_f64(sum)
 }
 
-/// Decides sizes, from what modules took so far.
+/// Chooses module sizes from the measured times of earlier modules.
 #[derive(Debug)]
 pub struct Sizes {
-    /// Seconds per mutant in the module of all, where that is at hand.
-    whole: Option<f64>,
+    /// Estimated run time per mutant in the full module, in seconds, if that is available.
+    full: Option<f64>,
     size: usize,
     /// Whether the size is growing.
     growing: bool,
-    /// Seconds per mutant of the last module: running, building.
+    /// Run time per mutant of the last module, in seconds.
     last_run: f64,
-    last: Option<f64>,
-    tried: u32,
+    /// Run and build time per mutant of the last module, in seconds.
+    last_total: Option<f64>,
+    modules_built: u32,
 }
 
 impl Sizes {
-    /// `price`: what running `count` mutants in the module of all will take, if it is `at_hand`.
-    pub fn new(count: usize, price: Duration, at_hand: bool) -> Sizes {
-        let whole = at_hand.then(|| price.as_secs_f64() / count.max(1) as f64);
-        Sizes { whole, size: FIRST, growing: true, last_run: 0.0, last: None, tried: 0 }
+    /// `run_time`: estimated time of running `count` mutants in the full module, if that `is_available`.
+    pub fn new(count: usize, run_time: Duration, is_available: bool) -> Sizes {
+        let full = is_available.then(|| run_time.as_secs_f64() / count.max(1) as f64);
+        Sizes { full, size: FIRST_SIZE, growing: true, last_run: 0.0, last_total: None, modules_built: 0 }
     }
 
-    pub fn has_whole(&self) -> bool {
-        self.whole.is_some()
+    /// Returns whether the full module is available.
+    pub fn has_full_module(&self) -> bool {
+        self.full.is_some()
     }
 
-    /// The next module's size; `None`: the module of all is best for the rest.
+    /// Returns the size of the next module for `rest` remaining mutants; `None`: the full module is best for them.
     pub fn next(&self, rest: usize) -> Option<usize> {
-        if let (Some(whole), Some(last)) = (self.whole, self.last)
-            && self.tried >= 2
-            && whole <= last
+        if let (Some(full), Some(last_total)) = (self.full, self.last_total)
+            && self.modules_built >= 2
+            && full <= last_total
         {
             return None;
         }
@@ -74,19 +76,19 @@ impl Sizes {
         Some(if rest < self.size + self.size / 2 { rest } else { self.size })
     }
 
-    /// A module of `count` mutants will run in so much time.
-    pub fn ran(&mut self, count: usize, run: Duration) {
+    /// Records the estimated run time of a module of `count` mutants.
+    pub fn record_run(&mut self, count: usize, run: Duration) {
         self.last_run = run.as_secs_f64() / count.max(1) as f64;
     }
 
-    /// It took so long to build.
-    pub fn built(&mut self, count: usize, build: Duration) {
-        let price = self.last_run + build.as_secs_f64() / count.max(1) as f64;
-        if self.last.is_some_and(|last| price > last) {
+    /// Records the build time of a module of `count` mutants, and chooses the next size.
+    pub fn record_build(&mut self, count: usize, build: Duration) {
+        let per_mutant = self.last_run + build.as_secs_f64() / count.max(1) as f64;
+        if self.last_total.is_some_and(|last_total| per_mutant > last_total) {
             self.growing = !self.growing;
         }
-        self.last = Some(price);
-        self.tried += 1;
+        self.last_total = Some(per_mutant);
+        self.modules_built += 1;
         self.size = if self.growing { self.size * 2 } else { (self.size / 2).max(6) };
     }
 }
@@ -100,35 +102,35 @@ mod tests {
     }
 
     #[test]
-    fn modules_grow_while_that_pays() {
+    fn modules_grow_while_the_time_per_mutant_falls() {
         let mut sizes = Sizes::new(1000, ms(100_000), true);
-        let mut got = Vec::new();
+        let mut sizes_taken = Vec::new();
         for _ in 0..4 {
             let size = sizes.next(1000).unwrap_or(0);
-            got.push(size);
-            sizes.ran(size, ms(size as u64));
+            sizes_taken.push(size);
+            sizes.record_run(size, ms(size as u64));
             // A fixed cost of 50 ms a build makes larger modules cheaper.
-            sizes.built(size, ms(50));
+            sizes.record_build(size, ms(50));
         }
-        assert_eq!(got, [24, 48, 96, 192]);
+        assert_eq!(sizes_taken, [24, 48, 96, 192]);
     }
 
     #[test]
     fn a_module_that_runs_slowly_is_halved() {
         let mut sizes = Sizes::new(1000, ms(100_000), true);
-        sizes.ran(24, ms(24));
-        sizes.built(24, ms(50));
-        sizes.ran(48, ms(2000));
-        sizes.built(48, ms(50));
+        sizes.record_run(24, ms(24));
+        sizes.record_build(24, ms(50));
+        sizes.record_run(48, ms(2000));
+        sizes.record_build(48, ms(50));
         assert_eq!(sizes.next(1000), Some(24));
     }
 
     #[test]
-    fn the_module_of_all_is_kept_where_nothing_beats_it() {
+    fn the_full_module_is_used_where_it_is_fastest() {
         let mut sizes = Sizes::new(1000, ms(1000), true);
         for size in [24, 48] {
-            sizes.ran(size, ms(20));
-            sizes.built(size, ms(100));
+            sizes.record_run(size, ms(20));
+            sizes.record_build(size, ms(100));
         }
         assert_eq!(sizes.next(900), None);
     }

@@ -1,17 +1,17 @@
-//! A mutant: one change of a kernel, in the user's terms and in the IR's.
+//! Mutants: each is one change of a kernel, described both in terms of the source and as an edit of the IR.
 
 use std::fmt;
 
 use crate::instrument::mutants::Edit;
 
-/// A place in a file: line and column from 1, the column in bytes.
+/// A position in a file: line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spot {
     pub line: u32,
     pub column: u32,
 }
 
-/// A piece of source text; `end` is behind its last character.
+/// A range of source text; `end` is just past its last character.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceRange {
     pub file: String,
@@ -22,27 +22,29 @@ pub struct SourceRange {
 /// A first-order mutant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutant {
-    /// Stable: `function.OPERATOR@file:line:column:replacement`, with `#2` and so on where several are alike; without debug
-    /// information `block B instruction I` instead of line and column. Launch mutants: `OPERATOR@launch:replacement`.
+    /// Stable: `function.OPERATOR@file:line:column:replacement`, with `#2` and so on where several would
+    /// be equal; without debug information `block B instruction I` replaces line and column. Launch
+    /// mutants: `OPERATOR@launch:replacement`.
     pub id: String,
     /// The operator's id, such as `ROR`.
     pub operator: &'static str,
-    /// The function it stands in; the kernel's for launches.
+    /// The function that contains it; for launch mutants the kernel.
     pub function: String,
-    /// As in the source (`<`), where there is one.
+    /// The original text as in the source (`<`), if there is source.
     pub original: String,
-    /// What the source would say instead (`<=`); empty for a deletion.
+    /// The text that would replace it (`<=`); empty for a deletion.
     pub replacement: String,
-    /// Where `original` stands: in a macro, where the macro is expanded. `None` without debug information.
+    /// Range of `original`; within a macro, the range of the macro expansion. `None` without debug information.
     pub range: Option<SourceRange>,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
     pub edit: Edit,
-    /// It changes synchronisation, atomics, launches, loops or whole statements: the infection run says nothing of it.
+    /// Whether it changes synchronisation, atomics, launches, loops or complete statements. The infection run decides
+    /// nothing about such a mutant.
     pub is_structural: bool,
 }
 
-/// A place that an operator leaves alone, with the reason, for `inspect -v`.
+/// A place that an operator does not mutate, with the reason, for `inspect -v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excluded {
     pub operator: &'static str,
@@ -51,7 +53,7 @@ pub struct Excluded {
     pub reason: String,
 }
 
-/// As `inspect -v` says it.
+/// Formats it as `inspect -v` prints it.
 impl fmt::Display for Excluded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.range {

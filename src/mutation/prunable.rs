@@ -1,4 +1,4 @@
-//! Which mutants need not run on tests that do not infect them.
+//! Decides which mutants may be pruned: those that need not run on tests that do not infect them.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMTypeOf};
@@ -12,8 +12,9 @@ use crate::kernel::ir::{self, Function, Inst};
 /// The address space of private memory.
 const PRIVATE: u32 = 0;
 
-/// By mutant: whether one run of the original, with probes, tells if the mutant would compute anything else in any run: all that it
-/// changes, and all that it reads for that, is the same in every one.
+/// Returns by mutant whether a single run of the original with probes suffices to decide whether the mutant would
+/// compute a different value in any run. That holds if everything that the mutant changes, and everything that it reads
+/// for that, is the same in every run.
 pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> Vec<bool> {
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let terminator =
@@ -33,11 +34,12 @@ pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> Vec<boo
     mutants.iter().map(stable).collect()
 }
 
-/// Whether it is a store to the work-item's own memory. What other memory holds before may be what nobody has written, such as local
-/// memory at first: another value in each run.
+/// Returns whether the instruction is a store to private memory. Other memory may be uninitialised before the store, as
+/// local memory is at first, and hold a different value in each run.
 fn stores_privately(inst: Inst) -> bool {
     let operands = inst.operands();
-    // SAFETY: operands of an instruction that is alive; the second one of a store is a pointer.
+    // SAFETY: `inst` was read from the module of `under_test`, which outlives this call; the second operand of a store
+    // is a pointer.
     inst.opcode() == LLVMOpcode::LLVMStore
         && operands.get(1).is_some_and(|address| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(*address)) } == PRIVATE)
 }

@@ -1,5 +1,5 @@
-//! Whether edges may be led elsewhere: in optimised IR blocks use what other blocks computed, and a way that goes round
-//! these has nothing to offer.
+//! Decides whether a CFG edge may be redirected. In optimised IR, blocks use values defined by their dominators; an
+//! edge that bypasses a definition would leave its uses undefined.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,61 +16,66 @@ use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;
 use crate::kernel::ir::{self, Block, Inst};
 
-/// What blocks of a function need of others.
-struct Needs {
+/// Definitions and uses across the blocks of a function.
+struct DefUse {
     blocks: Vec<Block>,
-    /// A block that computes something, and one that uses it. The first block, which is before all others, is left out.
+    /// Pairs of a defining block and a using block. The entry block, which dominates all others, is left out as
+    /// a definer.
     uses: Vec<(BlockIndex, BlockIndex)>,
-    /// The first ones of `uses`.
-    computed: HashSet<BlockIndex>,
-    /// Of the unchanged function.
+    /// The defining blocks of `uses`.
+    definitions: HashSet<BlockIndex>,
+    /// Dominators of the unchanged function; `None` if nothing is used across blocks.
     dominators: Option<Dominators<NodeIndex>>,
 }
 
-/// Judges edits of a module. The functions are those of its sites, in their order.
+/// Judges the edits of a module; its functions are those of `sites`, in their order.
 pub struct RedirectLegality<'a> {
     sites: &'a Sites,
-    functions: Vec<Needs>,
+    functions: Vec<DefUse>,
 }
 
 impl<'a> RedirectLegality<'a> {
+    /// Reads the definitions and uses of the module that `sites` were read from.
     pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> RedirectLegality<'a> {
         let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
-        let needs = |cfg: &Cfg| {
-            let mut needs = Needs::of(blocks(&cfg.function));
-            needs.dominators = (!needs.uses.is_empty()).then(|| dominators::simple_fast(&cfg.graph, NodeIndex::new(0)));
-            needs
+        let def_use = |cfg: &Cfg| {
+            let mut def_use = DefUse::of(blocks(&cfg.function));
+            def_use.dominators =
+                (!def_use.uses.is_empty()).then(|| dominators::simple_fast(&cfg.graph, NodeIndex::new(0)));
+            def_use
         };
-        let functions = sites.functions.iter().map(|f| needs(&f.cfg)).collect();
+        let functions = sites.functions.iter().map(|f| def_use(&f.cfg)).collect();
         RedirectLegality { sites, functions }
     }
 
-    /// Whether every value is there on the new ways of an edit.
+    /// Returns whether all values are defined along the redirected edges of an edit.
     pub fn allows(&self, edit: &Edit) -> bool {
         match edit {
-            Edit::Redirect { edges } => self.offers_phis(edges) && self.keeps_order(edges),
+            Edit::Redirect { edges } => self.phis_have_values(edges) && self.definitions_dominate(edges),
             Edit::All(edits) => edits.iter().all(|e| self.allows(e)),
             _ => true,
         }
     }
 
-    fn offers_phis(&self, edges: &[EdgeChange]) -> bool {
+    /// Returns whether every `phi` of an edge's target has a value for the new predecessor: one that the edit gives, or
+    /// one of an edge that exists already.
+    fn phis_have_values(&self, edges: &[EdgeChange]) -> bool {
         edges.iter().all(|edge| {
             let blocks = &self.functions[edge.function].blocks;
             let phis = blocks[edge.to].instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI);
             let mut phis = phis.map(|phi| {
-                let told = edge.phi.is_some() && is_bool(phi);
-                told || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
+                let is_given = edge.phi.is_some() && is_bool(phi);
+                is_given || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
             });
             phis.all(|there| there)
         })
     }
 
-    /// Whether what is used is still computed before, on all ways, old and new.
-    fn keeps_order(&self, edges: &[EdgeChange]) -> bool {
+    /// Returns whether every definition still dominates its uses, with the new edges in addition to the old ones.
+    fn definitions_dominate(&self, edges: &[EdgeChange]) -> bool {
         let Some(function) = edges.first().map(|e| e.function) else { return true };
         let uses = &self.functions[function].uses;
-        if edges.iter().all(|edge| self.functions[function].passes(edge)) {
+        if edges.iter().all(|edge| self.functions[function].keeps_dominance(edge)) {
             return true;
         }
         let cfg = &self.sites.functions[function].cfg;
@@ -79,17 +84,17 @@ impl<'a> RedirectLegality<'a> {
             graph.add_edge(NodeIndex::new(edge.block), NodeIndex::new(edge.to), edge.successor);
         }
         let before = dominators::simple_fast(&graph, NodeIndex::new(0));
-        uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(computed, used)| {
-            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *computed))
+        uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(definition, used)| {
+            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *definition))
         })
     }
 }
 
-impl Needs {
-    /// Whether an edge certainly goes round nothing that is used. What a block computes is there behind the new edge if that
-    /// block is before the edge's source on all ways; and where it was not before the target on all ways, nothing that
-    /// uses it follows.
-    fn passes(&self, edge: &EdgeChange) -> bool {
+impl DefUse {
+    /// Returns whether an edge certainly bypasses no definition that is used: a sufficient condition. A definition
+    /// still dominates the target if its block dominates the edge's source; and if its block did not dominate the
+    /// target before, no use of it is reachable from the target without passing the definition.
+    fn keeps_dominance(&self, edge: &EdgeChange) -> bool {
         let Some(dominators) = &self.dominators else { return true };
         if dominators.dominators(NodeIndex::new(edge.to)).is_none() {
             return false;
@@ -97,7 +102,7 @@ impl Needs {
         let over = |block: BlockIndex| dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
         let missed: Vec<BlockIndex> = over(edge.to)
             .map(NodeIndex::index)
-            .filter(|over| *over != edge.to && self.computed.contains(over))
+            .filter(|over| *over != edge.to && self.definitions.contains(over))
             .collect();
         missed.is_empty() || {
             let before: HashSet<BlockIndex> = over(edge.block).map(NodeIndex::index).collect();
@@ -105,7 +110,7 @@ impl Needs {
         }
     }
 
-    fn of(blocks: Vec<Block>) -> Needs {
+    fn of(blocks: Vec<Block>) -> DefUse {
         let index: HashMap<Block, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
         let position = |block: Block| index.get(&block).copied();
         let mut uses = Vec::new();
@@ -120,17 +125,18 @@ impl Needs {
                 uses.extend(used.into_iter().filter_map(|(at, value)| Some((position(value.block())?, at?))));
             }
         }
-        uses.retain(|(computed, used)| computed != used && *computed != 0);
+        uses.retain(|(definition, used)| definition != used && *definition != 0);
         uses.sort_unstable();
         uses.dedup();
-        let computed = uses.iter().map(|(computed, _)| *computed).collect();
-        Needs { blocks, uses, computed, dominators: None }
+        let definitions = uses.iter().map(|(definition, _)| *definition).collect();
+        DefUse { blocks, uses, definitions, dominators: None }
     }
 }
 
-/// What a `phi` takes from where, as far as it is an instruction's.
+/// Returns the predecessors of a `phi`, each with the incoming value if that is an instruction.
 fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
-    // SAFETY: alive and a phi; indices are below the count.
+    // SAFETY: callers pass phis of the module that was just read, which is borrowed meanwhile; indices are below
+    // the count.
     unsafe {
         (0..LLVMCountIncoming(phi.0))
             .map(|i| (Block(LLVMGetIncomingBlock(phi.0, i)), ir::as_instruction(LLVMGetIncomingValue(phi.0, i))))
@@ -139,7 +145,8 @@ fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
 }
 
 fn is_bool(phi: Inst) -> bool {
-    // SAFETY: alive; only integers have a width.
+    // SAFETY: the phi belongs to the module being read, and its type to the module's context; only integers are asked
+    // for a width.
     unsafe {
         let ty = LLVMTypeOf(phi.0);
         LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1

@@ -1,10 +1,10 @@
-//! `docs/operators.md`: the table of operators, from the registry.
+//! Generates `docs/operators.md`, the table of operators, from the registry.
 
 use std::fmt::Write;
 
 use super::operators::OPERATORS;
 
-/// The document.
+/// Returns the text of `docs/operators.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Mutation operators\n\n\
@@ -18,9 +18,10 @@ pub fn markdown() -> String {
     );
     let mark = |is_part: bool| if is_part { "yes" } else { "" };
     for o in OPERATORS {
-        let what = o.what.replace('|', "\\|");
+        let description = o.description.replace('|', "\\|");
         let (peng, liu) = (mark(o.peng), mark(o.liu));
-        let _ = writeln!(out, "| `{}` | {} | {} | {what} | {} | {peng} | {liu} |", o.id, o.name, o.class, o.from);
+        let _ =
+            writeln!(out, "| `{}` | {} | {} | {description} | {} | {peng} | {liu} |", o.id, o.name, o.class, o.origin);
     }
     out.push_str(NOTES);
     out

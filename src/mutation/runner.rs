@@ -1,4 +1,4 @@
-//! Running mutants: the cases of one module on the trials of a suite.
+//! Runs the cases of one module on the baselines of a suite.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -10,55 +10,57 @@ use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
 
-use super::baseline::{Running, TestBaseline, probe_head};
+use super::baseline::{RunSettings, TestBaseline, probe_head};
 use super::module_builder::Woven;
 use super::operators::launch;
 use super::verdict::{self, MutantOutcome, TestVerdict};
 
-/// Variations of one sweep: what is decided is journalled after each.
-const SWEEP: usize = 512;
+/// Variations per sweep; decided mutants are journalled after each sweep.
+const SWEEP_SIZE: usize = 512;
 
-/// The same where the time is limited.
-const SHORT_SWEEP: usize = 32;
+/// Variations per sweep if there is a deadline.
+const SHORT_SWEEP_SIZE: usize = 32;
 
-/// Why tests are left that were not tried.
+/// The reason given for tests that were not run on the original.
 pub const UNTRIED: &str = "the time was up before it was run";
 
-/// Why cases are left that were not run to their end.
-pub const LATE: &str = "the time was up before it was run on all tests";
+/// The reason given for cases that were not run on all their tests.
+pub const UNFINISHED: &str = "the time was up before it was run on all tests";
 
-/// Runs that one launch holds at most.
-const MOST_SLOTS: u64 = 64;
+/// Most runs in one launch.
+const MAX_SLOTS: u64 = 64;
 
-/// Launches of more work-items gain nothing from sharing (measured on a CPU; see `docs/benchmarks.md`).
+/// Launches of more work-items gain nothing from batching (measured on a CPU; see `docs/benchmarks.md`).
 pub const BATCHED_ITEMS: u64 = 2048;
 
-/// A mutant, or a pair of them, to be run.
+/// A mutant, or a pair of mutants, to be run.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Position in the caller's list.
     pub index: usize,
-    /// The words of its slot: the number of the mutant in force, and of a second one.
+    /// The first words of its slot: the number of the mutant in force, and that of a second one; 0: none.
     pub numbers: [u32; 2],
+    /// A change of the NDRange, for launch mutants.
     pub launch: Option<LaunchChange>,
-    /// By position of the trial: whether to run it there.
+    /// By position of the baseline: whether to run the case on it.
     pub runs: Vec<bool>,
-    pub fate: MutantOutcome,
-    /// Trials it was run on.
+    pub outcome: MutantOutcome,
+    /// Number of baselines it was run on.
     pub pairs: u64,
 }
 
-/// What running took.
+/// What running cases has cost; `pairs` counts pairs of a case and a test.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Cost {
+pub struct RunCost {
     pub run: Duration,
     pub executions: u64,
     pub pairs: u64,
     pub batched_pairs: u64,
 }
 
-impl Cost {
-    pub fn add(&mut self, other: Cost) {
+impl RunCost {
+    /// Adds the figures of `other`.
+    pub fn add(&mut self, other: RunCost) {
         self.run += other.run;
         self.executions += other.executions;
         self.pairs += other.pairs;
@@ -66,30 +68,30 @@ impl Cost {
     }
 }
 
-/// Loads `woven` in every lane and runs the cases, spread over the lanes. `decided` hears of each case as soon as its fate
-/// stands. Returns the cost; builds count as the caller's time.
+/// Runs the cases on `executors`, each given with its loaded program of `woven`; every executor runs an equal share of
+/// the cases. `on_decided` is called with each case as soon as its outcome is final. Returns the cost.
 ///
 /// # Errors
-/// `Internal` if the device refuses the module; of the environment.
+/// `Environment`, and errors of `on_decided`.
 pub fn run(
-    lanes: &mut [(&mut dyn Executor, ProgramId)],
+    executors: &mut [(&mut dyn Executor, ProgramId)],
     woven: &Woven,
     baselines: &[TestBaseline<'_>],
     cases: &mut [Case],
-    running: &Running,
-    decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-) -> Result<Cost> {
-    let share = cases.len().div_ceil(lanes.len().max(1)).max(1);
-    let total = Mutex::new(Cost::default());
+    settings: &RunSettings,
+    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+) -> Result<RunCost> {
+    let share = cases.len().div_ceil(executors.len().max(1)).max(1);
+    let total = Mutex::new(RunCost::default());
     let begun = Instant::now();
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = lanes
+        let handles: Vec<_> = executors
             .iter_mut()
             .zip(cases.chunks_mut(share))
             .map(|((executor, program), cases)| {
                 let total = &total;
                 scope.spawn(move || {
-                    let cost = drive(&mut **executor, *program, woven, baselines, cases, running, decided)?;
+                    let cost = run_share(&mut **executor, *program, woven, baselines, cases, settings, on_decided)?;
                     if let Ok(mut total) = total.lock() {
                         total.add(cost);
                     }
@@ -105,80 +107,82 @@ pub fn run(
     Ok(cost)
 }
 
-fn drive(
+/// Runs one executor's share of the cases, test by test.
+fn run_share(
     executor: &mut dyn Executor,
     program: ProgramId,
     woven: &Woven,
     baselines: &[TestBaseline<'_>],
     cases: &mut [Case],
-    running: &Running,
-    decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-) -> Result<Cost> {
-    let mut cost = Cost::default();
-    let mut told = vec![false; cases.len()];
-    let size = if running.end.is_some() { SHORT_SWEEP } else { SWEEP };
-    'trials: for (t, baseline) in baselines.iter().enumerate() {
+    settings: &RunSettings,
+    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+) -> Result<RunCost> {
+    let mut cost = RunCost::default();
+    let mut reported = vec![false; cases.len()];
+    let size = if settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
+    'tests: for (t, baseline) in baselines.iter().enumerate() {
         let todo: Vec<usize> = (0..cases.len())
-            .filter(|c| cases[*c].runs[t] && (running.full_matrix || !cases[*c].fate.is_decided()))
+            .filter(|c| cases[*c].runs[t] && (settings.full_matrix || !cases[*c].outcome.is_decided()))
             .collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
-            if running.is_over() {
-                break 'trials;
+            if settings.is_over() {
+                break 'tests;
             }
-            let outcomes =
-                sweep(executor, program, woven, baseline, &baseline.test.launch, cases, some, running, &mut cost)?;
-            tell(baseline, cases, some, outcomes);
-            report(cases, &mut told, t, running, decided)?;
+            let verdicts =
+                sweep(executor, program, woven, baseline, &baseline.test.launch, cases, some, settings, &mut cost)?;
+            add_verdicts(baseline, cases, some, verdicts);
+            report_decided(cases, &mut reported, t, settings, on_decided)?;
         }
         for c in changed {
-            if running.is_over() {
-                break 'trials;
+            if settings.is_over() {
+                break 'tests;
             }
             let range = &baseline.test.launch.range;
             let Some(change) = cases[c].launch else { continue };
-            let outcome =
-                match launch::apply(range, change, &launch::Limits::of(executor.device(), running.required_local)) {
+            let verdict =
+                match launch::apply(range, change, &launch::Limits::of(executor.device(), settings.required_local)) {
                     Err(reason) => TestVerdict::Refused(reason),
                     Ok(range) if range == baseline.test.launch.range => TestVerdict::Passed,
                     Ok(range) => {
                         let launch = Launch::new(range, baseline.test.launch.args.clone());
-                        sweep(executor, program, woven, baseline, &launch, cases, &[c], running, &mut cost)?.remove(0)
+                        sweep(executor, program, woven, baseline, &launch, cases, &[c], settings, &mut cost)?.remove(0)
                     }
                 };
-            tell(baseline, cases, &[c], vec![outcome]);
+            add_verdicts(baseline, cases, &[c], vec![verdict]);
         }
-        report(cases, &mut told, t, running, decided)?;
+        report_decided(cases, &mut reported, t, settings, on_decided)?;
     }
     let wanted = |case: &Case| case.runs.iter().filter(|runs| **runs).count() as u64;
-    for case in cases.iter_mut().filter(|case| running.is_over() && case.pairs < wanted(case)) {
-        case.fate.leave(LATE);
+    for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < wanted(case)) {
+        case.outcome.leave_pending(UNFINISHED);
     }
     Ok(cost)
 }
 
-fn tell(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize], outcomes: Vec<TestVerdict>) {
-    for (c, outcome) in which.iter().zip(outcomes) {
-        cases[*c].fate.add(baseline.position, &baseline.test.name, &outcome);
+/// Adds the verdicts of a test to the cases `which`.
+fn add_verdicts(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize], verdicts: Vec<TestVerdict>) {
+    for (c, verdict) in which.iter().zip(verdicts) {
+        cases[*c].outcome.add(baseline.position, &baseline.test.name, &verdict);
         cases[*c].pairs += 1;
     }
 }
 
-/// Tells of the cases whose fate stands after trial `t`.
-fn report(
+/// Reports the cases whose outcome is final after baseline `t`.
+fn report_decided(
     cases: &[Case],
-    told: &mut [bool],
+    reported: &mut [bool],
     t: usize,
-    running: &Running,
-    decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+    settings: &RunSettings,
+    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
 ) -> Result<()> {
-    for (case, told) in cases.iter().zip(told).filter(|(_, told)| !**told) {
+    for (case, reported) in cases.iter().zip(reported).filter(|(_, reported)| !**reported) {
         let more = case.runs.iter().skip(t + 1).any(|runs| *runs);
-        if !more || (case.fate.is_decided() && !running.full_matrix) {
-            // A case whose run on this very trial is still to come is decided later.
-            if case.runs[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.fate.is_decided() {
-                *told = true;
-                decided(case)?;
+        if !more || (case.outcome.is_decided() && !settings.full_matrix) {
+            // A case whose run on this very baseline is still to come is reported later.
+            if case.runs[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.outcome.is_decided() {
+                *reported = true;
+                on_decided(case)?;
             }
         }
     }
@@ -194,11 +198,11 @@ fn sweep(
     launch: &Launch,
     cases: &[Case],
     which: &[usize],
-    running: &Running,
-    cost: &mut Cost,
+    settings: &RunSettings,
+    cost: &mut RunCost,
 ) -> Result<Vec<TestVerdict>> {
-    let layout = running.layout;
-    let fuel = baseline.fuel(running.factor);
+    let layout = settings.layout;
+    let fuel = baseline.fuel(settings.factor);
     let first = layout.slot(0);
     let batch = woven
         .batched
@@ -220,7 +224,7 @@ fn sweep(
         .collect();
     let pairs = which.len() as u64;
     cost.batched_pairs += if batch.is_some() { pairs } else { 0 };
-    let outcome = executor.sweep(
+    let swept = executor.sweep(
         program,
         &Sweep {
             launch,
@@ -228,23 +232,27 @@ fn sweep(
             probe_words: head.len() as u64,
             variations: &variations,
             references: &baseline.references,
-            repeats: running.repeats,
-            timeout: baseline.limit(running.factor),
+            repeats: settings.repeats,
+            timeout: baseline.limit(settings.factor),
             words: base..base + SLOT_WORDS,
             batch,
         },
     )?;
     cost.pairs += pairs;
     cost.executions +=
-        outcome.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
+        swept.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
     let allows_faults = baseline.test.launch.allows_faults;
-    Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe, allows_faults)).collect())
+    Ok(swept
+        .runs
+        .into_iter()
+        .map(|swept| verdict::test_verdict(&guard_fault_first(swept, base), &describe, allows_faults))
+        .collect())
 }
 
-/// What a guard has stopped decides, before what the simulator saw of it: a loop that ran out of fuel is often what made barriers
-/// diverge. `first`: where the slot's words begin.
-fn guarded(swept: Swept, first: u32) -> Swept {
+/// Lets a fault recorded by a guard take precedence over what the simulator saw afterwards: exhausted fuel is often
+/// what made barriers diverge. `first`: index of the slot's first word.
+fn guard_fault_first(swept: Swept, first: u32) -> Swept {
     let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
     let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
     match words.get(slot::FAULT as usize).copied().and_then(FaultKind::read) {
@@ -253,7 +261,7 @@ fn guarded(swept: Swept, first: u32) -> Swept {
     }
 }
 
-/// The slots of a launch: each has a copy of every buffer.
+/// Lays out the slots of a batched launch; each slot has its own copy of every buffer.
 fn batch(layout: GuardLayout, launch: &Launch, runs: usize) -> Batch {
     let strides = (0..launch.args.len() as u32)
         .map(|position| match launch.value(position) {
@@ -262,7 +270,7 @@ fn batch(layout: GuardLayout, launch: &Launch, runs: usize) -> Batch {
             _ => 0,
         })
         .collect();
-    let room = (BATCHED_ITEMS * 4 / launch.range.items().max(1)).clamp(1, MOST_SLOTS);
+    let room = (BATCHED_ITEMS * 4 / launch.range.items().max(1)).clamp(1, MAX_SLOTS);
     Batch {
         slots: room.min(runs as u64) as u32,
         first_word: layout.slot(0),

@@ -1,4 +1,4 @@
-//! `--operators`: which operators are used, and with how many replacements.
+//! Parses `--operators`: selects the operators that are used, and how many replacements they make.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 #[derive(Clone)]
 pub struct Selection {
     preset: Preset,
-    /// In the order of [`OPERATORS`].
+    /// Ascending in the order of [`OPERATORS`].
     operators: Vec<&'static Operator>,
-    /// Whether these are all of the preset's.
-    is_whole: bool,
+    /// Whether these are all operators of the preset.
+    is_complete_preset: bool,
 }
 
 impl Default for Selection {
@@ -22,10 +22,10 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// `all`, `peng`, `liu`, or ids of operators between commas; upper and lower case are the same.
+    /// Parses `all`, `peng`, `liu`, or comma-separated operator ids; case is ignored.
     ///
     /// # Errors
-    /// `Caller` if a name is none of these; the message lists the ids.
+    /// `Caller` if a name is unknown; the message lists the ids.
     pub fn parse(text: &str) -> Result<Selection> {
         match text.trim().to_ascii_lowercase().as_str() {
             "all" => return Ok(Selection::of_preset(Preset::Full)),
@@ -45,40 +45,42 @@ impl Selection {
         chosen.dedup();
         Ok(Selection {
             preset: Preset::Full,
-            is_whole: chosen.len() == OPERATORS.len(),
+            is_complete_preset: chosen.len() == OPERATORS.len(),
             operators: chosen.into_iter().map(|i| &OPERATORS[i]).collect(),
         })
     }
 
-    /// All operators of a preset.
+    /// Selects all operators of a preset.
     pub fn of_preset(preset: Preset) -> Selection {
         let belongs = |operator: &&Operator| match preset {
             Preset::Full => true,
             Preset::Peng => operator.peng,
             Preset::Liu => operator.liu,
         };
-        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_whole: true }
+        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_complete_preset: true }
     }
 
+    /// Returns the preset; a list of ids has [`Preset::Full`].
     pub fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// In the order of [`OPERATORS`].
+    /// Returns the operators in the order of [`OPERATORS`].
     pub fn operators(&self) -> &[&'static Operator] {
         &self.operators
     }
 
-    /// Whether the operator of that id is among them.
+    /// Returns whether the operator with that id is selected.
     pub fn has(&self, id: &str) -> bool {
         self.operators.iter().any(|operator| operator.id == id)
     }
 }
 
-/// As results say it, and as [`Selection::parse`] reads it: the preset's name or the ids in the registry's order.
+/// Formats it as results name it and [`Selection::parse`] reads it: the preset's name, or the ids in the
+/// registry's order.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.is_whole, self.preset) {
+        match (self.is_complete_preset, self.preset) {
             (true, Preset::Full) => f.write_str("all"),
             (true, Preset::Peng) => f.write_str("peng"),
             (true, Preset::Liu) => f.write_str("liu"),
@@ -116,7 +118,8 @@ fn unknown(name: &str) -> Error {
     Error::caller(format!("there is no mutation operator `{name}`")).help(help)
 }
 
-/// Letters to change, add, drop, or exchange with their neighbour, to come from one word to the other.
+/// Returns the edit distance between two words: insertions, deletions, substitutions and transpositions of adjacent
+/// letters (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
@@ -144,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_and_lists_come_back_as_they_went_in() {
+    fn presets_and_lists_round_trip() {
         for text in ["all", "peng", "liu"] {
             assert_eq!(Selection::parse(&text.to_uppercase()).unwrap().to_string(), text);
         }
@@ -164,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misspelt_is_met_with_a_guess() {
+    fn misspelt_names_get_a_suggestion() {
         assert!(message("SRY").contains("did you mean `SYR`?"), "{}", message("SRY"));
         assert!(message("SRY").contains("ICR"), "{}", message("SRY"));
         assert!(message("pneg").contains("did you mean `peng`?"), "{}", message("pneg"));
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_count_exchanged_letters_once() {
+    fn transposed_letters_count_once() {
         assert_eq!(distance("SRY", "SYR"), 1);
         assert_eq!(distance("", "AB"), 2);
         assert_eq!(distance("GIR", "GID"), 1);

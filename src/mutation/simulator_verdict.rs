@@ -1,5 +1,5 @@
-//! What a launch on the simulator shows of a mutant, relative to what it shows of the original: findings that are new, outputs
-//! that differ. Pure.
+//! Judges a mutant by a launch on the simulator, relative to the same launch of the original: by findings that are new
+//! and outputs that differ. Pure.
 
 use std::collections::BTreeSet;
 
@@ -8,60 +8,61 @@ use crate::exec::simulator::observation::{Access, Conflict, Divergence, FaultKin
 use crate::exec::{Reference, difference};
 use crate::lower::host::table::{CallPath, HostTable, Mode, SourcePlace};
 
-/// What makes two findings the same: where they are in the source.
+/// Identity of a finding: its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub enum FindingKey {
     Race { between_groups: bool, accesses: Vec<(Option<CallPath>, Mode)> },
     Uninitialised(Option<CallPath>),
 }
 
-/// What the original did.
+/// The findings and outputs of the original in a launch.
 #[derive(Debug, Clone)]
-pub struct Base {
-    pub keys: BTreeSet<Key>,
-    /// What a mutant's outputs are compared with.
+pub struct OriginalRun {
+    pub keys: BTreeSet<FindingKey>,
+    /// The outputs that a mutant's are compared with.
     pub references: Vec<Reference>,
 }
 
-/// The findings of a launch that may be in the original too.
-pub fn keys(simulation: &Simulation, table: &HostTable) -> BTreeSet<Key> {
-    let races = simulation.conflicts.iter().map(|c| race(c, table));
-    let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised).map(|f| read(f, table));
+/// Returns the findings of a launch that the original may have too.
+pub fn keys(simulation: &Simulation, table: &HostTable) -> BTreeSet<FindingKey> {
+    let races = simulation.conflicts.iter().map(|c| race_key(c, table));
+    let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised).map(|f| read_key(f, table));
     races.chain(reads).collect()
 }
 
-/// Why a launch of the original says nothing of its mutants: it does what no kernel may, or does not end.
-pub fn unfit(simulation: &Simulation) -> Option<&'static str> {
+/// Returns why a launch of the original cannot serve as a reference for mutants: it faults, diverges or does not
+/// terminate. `None`: it can.
+pub fn unusable(simulation: &Simulation) -> Option<&'static str> {
     if simulation.rejected.is_some() {
         return Some("the simulator cannot run it");
     }
     if !simulation.divergences.is_empty() {
         return Some("work-items of the original wait at barriers that others never reach");
     }
-    if simulation.faults.iter().any(|f| is_hard(f.kind)) {
+    if simulation.faults.iter().any(|f| is_decisive(f.kind)) {
         return Some("the original does what no kernel may");
     }
     (!simulation.completed).then_some("the original does not come to its end")
 }
 
-/// Whether a fault is one by itself: uninitialised reads are compared with the original's, and an index beyond an inner array that stays
-/// in its object is no fault to the guards of a device either.
-fn is_hard(kind: FaultKind) -> bool {
+/// Returns whether a fault decides regardless of the original. Uninitialised reads are compared with the original's; an
+/// index beyond an inner array that stays within its object is no fault to the guards on a device either.
+fn is_decisive(kind: FaultKind) -> bool {
     !matches!(kind, FaultKind::Uninitialised | FaultKind::BeyondInner)
 }
 
-/// How a mutant did. What is undefined comes first: a race decides what is read, so that what follows from it (an index out of
-/// bounds, a loop that does not end) is one schedule's luck.
-pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> TestVerdict {
-    if let Some(conflict) = simulation.conflicts.iter().find(|c| !base.keys.contains(&race(c, table))) {
+/// Judges a launch of a mutant. Races and divergence come first: a race decides what is read, so what follows from it
+/// (an index out of bounds, a loop that does not terminate) is an accident of one schedule.
+pub fn verdict(simulation: &Simulation, table: &HostTable, original: &OriginalRun) -> TestVerdict {
+    if let Some(conflict) = simulation.conflicts.iter().find(|c| !original.keys.contains(&race_key(c, table))) {
         return TestVerdict::Killed(race_text(conflict, table));
     }
     if let Some(divergence) = simulation.divergences.first() {
         return TestVerdict::Killed(divergence_text(divergence, table));
     }
-    // A loop that does not end is often what an earlier fault led to.
-    let hard = simulation.faults.iter().filter(|f| is_hard(f.kind));
-    if let Some(fault) = hard.min_by_key(|f| f.kind == FaultKind::NonTermination) {
+    // A loop that does not terminate is often the consequence of an earlier fault.
+    let decisive = simulation.faults.iter().filter(|f| is_decisive(f.kind));
+    if let Some(fault) = decisive.min_by_key(|f| f.kind == FaultKind::NonTermination) {
         let text = fault_text(fault, table);
         return match fault.kind {
             FaultKind::NonTermination => TestVerdict::Timeout(text),
@@ -70,14 +71,14 @@ pub fn outcome(simulation: &Simulation, table: &HostTable, base: &Base) -> TestV
         };
     }
     let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised);
-    if let Some(fault) = reads.into_iter().find(|f| !base.keys.contains(&read(f, table))) {
+    if let Some(fault) = reads.into_iter().find(|f| !original.keys.contains(&read_key(f, table))) {
         return TestVerdict::Killed(fault_text(fault, table));
     }
     if !simulation.completed {
         return TestVerdict::Timeout("it does not come to its end".to_owned());
     }
     let outputs = &simulation.observation.outputs;
-    let differs = base.references.iter().find_map(|r| {
+    let differs = original.references.iter().find_map(|r| {
         let (_, left) = outputs.iter().find(|(position, _)| *position == r.position)?;
         difference::first(&r.label, r.ty.as_ref(), r.tolerance, &r.bytes, left)
     });
@@ -88,18 +89,18 @@ fn path(table: &HostTable, path: Option<u32>) -> Option<CallPath> {
     table.paths.get(path? as usize).cloned()
 }
 
-fn race(conflict: &Conflict, table: &HostTable) -> Key {
+fn race_key(conflict: &Conflict, table: &HostTable) -> FindingKey {
     let access = |a: &Access| (path(table, table.accesses.get(a.site as usize).map(|s| s.path)), a.mode);
     let mut accesses: Vec<_> = conflict.accesses.iter().map(access).collect();
     accesses.sort();
-    Key::Race { between_groups: conflict.inter_group, accesses }
+    FindingKey::Race { between_groups: conflict.inter_group, accesses }
 }
 
-fn read(fault: &SimulatorFault, table: &HostTable) -> Key {
-    Key::Uninitialised(path(table, table.accesses.get(fault.site as usize).map(|s| s.path)))
+fn read_key(fault: &SimulatorFault, table: &HostTable) -> FindingKey {
+    FindingKey::Uninitialised(path(table, table.accesses.get(fault.site as usize).map(|s| s.path)))
 }
 
-/// `k.cl:7:3`; empty where that is not known.
+/// Returns ` at k.cl:7:3`, or nothing where the place is not known.
 fn place(table: &HostTable, path: Option<u32>) -> String {
     let frame = path.and_then(|p| table.paths.get(p as usize)?.frames.first());
     match frame {

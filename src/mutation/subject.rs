@@ -1,71 +1,72 @@
-//! What operators work on and with: a kernel with all that is known of it, and what an operator says of itself.
+//! The input and output of mutation operators: a kernel with everything known about it, the operators' self-description
+//! and the mutants that they find.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::mutant::{Excluded, Mutant};
 use super::source_ops::Operations;
-use super::source_ops::tokens::Files;
+use super::source_ops::tokens::TokenCache;
 use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
 
-/// What a set of operators has in common beyond their choice: how many replacements each makes.
+/// The presets of operators, which differ in the operators chosen and in how many replacements each makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preset {
-    /// All replacements of the operator.
+    /// All replacements of each operator.
     #[default]
     Full,
-    /// PENG's table 4.2, with the numbers of replacements that the published counts imply.
+    /// PENG's table 4.2, with the numbers of replacements implied by the published counts.
     Peng,
     /// LIU's tables 6.1 and 6.2.
     Liu,
 }
 
-/// A kernel in canonical form with all that is known of it.
+/// A kernel in canonical form with everything known about it: the input of operators.
 #[derive(Clone)]
 pub struct Subject<'a> {
     pub module: &'a inkwell::module::Module<'a>,
     pub entry: &'a str,
     pub interface: &'a Interface,
     pub sites: &'a Sites,
-    /// Of the source, where there is one.
+    /// Syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub preset: Preset,
-    /// Empty at first.
-    pub read: Rc<Read<'a>>,
+    /// Shared by all operators; empty at first.
+    pub cache: Rc<SubjectCache<'a>>,
 }
 
-/// What the first operator that asks has read of a kernel.
+/// Facts about a kernel that the first operator to need them computes for all.
 #[derive(Default)]
-pub struct Read<'a> {
+pub struct SubjectCache<'a> {
     pub operations: OnceCell<Operations<'a>>,
-    pub tokens: Files,
+    pub tokens: TokenCache,
 }
 
-/// An operator.
+/// A mutation operator.
 pub struct Operator {
-    /// As the user names it: `ROR`.
+    /// The id by which users select it: `ROR`.
     pub id: &'static str,
     pub name: &'static str,
-    /// `condition`, `arithmetic`, `statement`, `loop`, `barrier`, `index`, `memory`, `image`, `launch` …: the class that
-    /// scores are broken down by. PENG's classes: `branch`, `barrier` and `loop` mutants.
+    /// `condition`, `arithmetic`, `statement`, `loop`, `barrier`, `index`, `memory`, `image`, `launch` …: the class by
+    /// which scores are broken down. PENG's classes: `branch`, `barrier` and `loop` mutants.
     pub class: &'static str,
-    /// What it does, a line of the table in `docs/operators.md`.
-    pub what: &'static str,
-    /// `PENG`, `LIU`, `ours`.
-    pub from: &'static str,
+    /// What it does; a cell of the table in `docs/operators.md`.
+    pub description: &'static str,
+    /// Its origin: `PENG`, `LIU`, `ours`.
+    pub origin: &'static str,
     pub peng: bool,
     pub liu: bool,
-    /// Finds its mutants (ids are given by the registry afterwards; leave them empty).
-    pub enumerate: fn(&Subject<'_>, &mut Found),
+    /// Finds its mutants. Ids are left empty; `enumerate` assigns them.
+    pub enumerate: fn(&Subject<'_>, &mut OperatorOutput),
 }
 
-/// What operators found.
+/// The mutants that operators found, and the places that they excluded.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct OperatorOutput {
     pub mutants: Vec<Mutant>,
     pub excluded: Vec<Excluded>,
 }

@@ -1,15 +1,15 @@
-//! Mutants of synchronisation, judged on the simulator: whether a device shows what they break is luck, as it may keep the
-//! work-items of a vector in step. The simulator sees races, barriers that diverge and reads of what nobody wrote, and is the same
-//! everywhere.
+//! Judges mutants of synchronisation on the simulator. Whether a device shows what they break is a matter of chance, as
+//! it may run the work-items of a vector in lockstep. The simulator detects races, diverging barriers and reads of
+//! uninitialised memory, and behaves the same on every machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::baseline::{Running, TestBaseline, probe_head};
+use super::baseline::{RunSettings, TestBaseline, probe_head};
 use super::module_builder::{ModuleBuilder, Refusable};
 use super::mutant::Mutant;
-use super::simulator_verdict::{self, Base};
+use super::simulator_verdict::{self, OriginalRun};
 use super::verdict::{MutantOutcome, TestVerdict};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
@@ -24,123 +24,132 @@ use crate::suite::launch::ArgValue;
 use crate::suite::schedule::Schedule;
 
 /// The operators that change how work-items synchronise, or what they share.
-const OPERATORS: [&str; 6] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR"];
+const SYNCHRONISATION_OPERATORS: [&str; 6] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR"];
 
-/// Orders in which a test is run, at most: its own or the natural one, then others.
-const SCHEDULES: usize = 4;
+/// Most schedules in which a test is run: its own or the natural one, then others.
+const MAX_SCHEDULES: usize = 4;
 
-/// Work-items times the iterations of the hungriest: tests with more are left out, as watching every access takes long.
-const MOST_WORK: u64 = 1 << 20;
+/// Limit on the number of work-items times the loop iterations of the longest-running one: larger tests are skipped, as
+/// recording every access is slow.
+const MAX_WORK: u64 = 1 << 20;
 
-/// Iterations that stand for what a work-item does besides.
-const BESIDES: u64 = 8;
+/// Loop iterations that stand for the work of a work-item outside loops.
+const FIXED_WORK: u64 = 8;
 
-/// More mutants are never put into one module.
-const MOST: usize = 300;
+/// Most mutants in one module.
+const MAX_MUTANTS_PER_MODULE: usize = 300;
 
-/// Wall-clock limit of one launch: a net below the fuel.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Wall-clock limit of one launch: a safety net besides the fuel.
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whether a mutant changes how work-items synchronise.
+/// Returns whether a mutant changes how work-items synchronise.
 pub fn synchronises(mutant: &Mutant) -> bool {
-    OPERATORS.contains(&mutant.operator)
+    SYNCHRONISATION_OPERATORS.contains(&mutant.operator)
 }
 
-/// What mutants are judged by.
-pub struct Watch<'a, 'c> {
+/// Judges mutants on the simulator by the baselines of a suite.
+pub struct SimulatorJudge<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
     pub mutants: &'a [Mutant],
     pub baselines: &'a [TestBaseline<'a>],
-    pub running: &'a Running,
+    pub settings: &'a RunSettings,
 }
 
-/// A mutant to be judged: its position, and by position of the trial whether it is run there.
-pub struct Wanted<'a> {
+/// A mutant to be judged: its position, and by position of the baseline whether it is run there.
+pub struct MutantRuns<'a> {
     pub mutant: usize,
     pub runs: &'a [bool],
 }
 
-/// What the simulator says of a mutant.
+/// The simulator's outcome of a mutant.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
-    pub fate: MutantOutcome,
-    /// The order in which the test that decides detects it.
+pub struct SimulatedOutcome {
+    pub outcome: MutantOutcome,
+    /// The schedule under which the deciding test detects it.
     pub schedule: Schedule,
 }
 
-/// What came of it.
+/// The outcomes of all judged mutants, and what could not be judged.
 #[derive(Debug, Default)]
-pub struct Watched {
+pub struct JudgeReport {
     /// By position of the mutant.
-    pub found: HashMap<usize, Found>,
-    pub left_out: Vec<NotSimulated>,
+    pub outcomes: HashMap<usize, SimulatedOutcome>,
+    pub not_simulated: Vec<NotSimulated>,
     pub launches: u64,
 }
 
-/// Code that holds mutants.
-struct Module {
+/// Loaded simulator code that holds mutants.
+struct SimulatedModule {
     program: ProgramId,
     code: Arc<HostCode>,
     /// Whether it takes the probe buffer.
     probed: bool,
-    /// The mutants' numbers in it; 0: in force in any case.
+    /// The mutants' numbers in it; 0: in force unconditionally.
     numbers: HashMap<usize, u32>,
 }
 
-struct Bench<'a, 'c> {
-    watch: &'a Watch<'a, 'c>,
+/// The state of one [`SimulatorJudge::judge`] call.
+struct JudgeSession<'a, 'c> {
+    judge: &'a SimulatorJudge<'a, 'c>,
     module_builder: ModuleBuilder<'a, 'c>,
     simulator: Simulator,
-    /// The first one holds the original at number 0.
-    modules: Vec<Module>,
-    watched: Watched,
+    /// The first module holds the original at number 0.
+    modules: Vec<SimulatedModule>,
+    report: JudgeReport,
 }
 
-impl Watch<'_, '_> {
-    /// Judges mutants on all tests that were tried.
+impl SimulatorJudge<'_, '_> {
+    /// Judges mutants on all tests that have a baseline.
     ///
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.
-    pub fn judge(&self, wanted: &[Wanted<'_>]) -> Result<Watched> {
+    pub fn judge(&self, wanted: &[MutantRuns<'_>]) -> Result<JudgeReport> {
         let module_builder = ModuleBuilder::new(self.under_test, Target::Host);
         let simulator = Simulator::new(1)?;
-        let mut bench =
-            Bench { watch: self, module_builder, simulator, modules: Vec::new(), watched: Watched::default() };
-        bench.build(wanted)?;
+        let mut session = JudgeSession {
+            judge: self,
+            module_builder,
+            simulator,
+            modules: Vec::new(),
+            report: JudgeReport::default(),
+        };
+        session.build(wanted)?;
         for position in 0..self.baselines.len() {
-            if self.running.is_over() {
+            if self.settings.is_over() {
                 break;
             }
-            bench.test(position, wanted)?;
+            session.judge_test(position, wanted)?;
         }
-        Ok(bench.watched)
+        Ok(session.report)
     }
 }
 
-impl Bench<'_, '_> {
-    fn build(&mut self, wanted: &[Wanted<'_>]) -> Result<()> {
+impl JudgeSession<'_, '_> {
+    /// Builds and loads the modules of all wanted mutants, at least one that holds the original.
+    fn build(&mut self, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (woven, others): (Vec<usize>, Vec<usize>) =
-            wanted.iter().map(|w| w.mutant).partition(|m| self.watch.mutants[*m].edit.is_woven());
-        for some in woven.chunks(MOST) {
+            wanted.iter().map(|w| w.mutant).partition(|m| self.judge.mutants[*m].edit.is_woven());
+        for some in woven.chunks(MAX_MUTANTS_PER_MODULE) {
             self.weave(some)?;
         }
         if self.modules.is_empty() {
             self.weave(&[])?;
         }
         for m in others {
-            self.private(m)?;
+            self.load_privatised(m)?;
         }
         Ok(())
     }
 
+    /// Builds a module of these mutants; one that is refused is bisected until the offending mutant is isolated.
     fn weave(&mut self, members: &[usize]) -> Result<()> {
-        let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.watch.mutants[*m].edit)).collect();
-        match self.module_builder.watched(&edits)? {
+        let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.judge.mutants[*m].edit)).collect();
+        match self.module_builder.for_simulator(&edits)? {
             Ok(code) => self.load(code, true, members.iter().copied().zip(1..).collect()),
             Err(why) => match members {
                 [] => Err(Error::internal(why)),
                 [one] => {
-                    self.leave_mutant(*one, &why);
+                    self.skip_mutant(*one, &why);
                     if self.modules.is_empty() { self.weave(&[]) } else { Ok(()) }
                 }
                 _ => {
@@ -152,9 +161,9 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// A private variable has a module of its own.
-    fn private(&mut self, m: usize) -> Result<()> {
-        let Edit::Privatise { variable } = &self.watch.mutants[m].edit else { return Ok(()) };
+    /// Loads the module of a privatised variable, which holds that mutant only.
+    fn load_privatised(&mut self, m: usize) -> Result<()> {
+        let Edit::Privatise { variable } = &self.judge.mutants[m].edit else { return Ok(()) };
         let bytes = match variable {
             LocalVariable::Global(_) => 0,
             LocalVariable::Argument(position) => {
@@ -162,15 +171,16 @@ impl Bench<'_, '_> {
                     Some(ArgValue::Local(bytes)) => Some(*bytes),
                     _ => None,
                 };
-                self.watch.baselines.iter().filter_map(of).max().unwrap_or(1)
+                self.judge.baselines.iter().filter_map(of).max().unwrap_or(1)
             }
         };
-        let made: Refusable<Refusable<Arc<HostCode>>> = self.module_builder.watched_private(variable, bytes)?;
+        let made: Refusable<Refusable<Arc<HostCode>>> =
+            self.module_builder.privatised_for_simulator(variable, bytes)?;
         match made {
             Ok(Ok(code)) => self.load(code, false, HashMap::from([(m, 0)])),
-            // The engine says so itself where it cannot be made at all.
+            // Where the kernel does not permit it, the engine has reported that already.
             Ok(Err(why)) | Err(why) => {
-                self.leave_mutant(m, &why);
+                self.skip_mutant(m, &why);
                 Ok(())
             }
         }
@@ -178,104 +188,113 @@ impl Bench<'_, '_> {
 
     fn load(&mut self, code: Arc<HostCode>, probed: bool, numbers: HashMap<usize, u32>) -> Result<()> {
         let program = self.simulator.load_host(&code)?;
-        self.modules.push(Module { program, code, probed, numbers });
+        self.modules.push(SimulatedModule { program, code, probed, numbers });
         Ok(())
     }
 
-    fn leave_mutant(&mut self, m: usize, why: &str) {
-        let mutant = Some(self.watch.mutants[m].id.clone());
+    fn skip_mutant(&mut self, m: usize, why: &str) {
+        let mutant = Some(self.judge.mutants[m].id.clone());
         let reason = format!("it cannot be built for the simulator: {}", why.lines().next().unwrap_or_default());
-        self.watched.left_out.push(NotSimulated { test: None, mutant, reason });
+        self.report.not_simulated.push(NotSimulated { test: None, mutant, reason });
     }
 
-    fn leave_test(&mut self, name: &str, reason: String) {
-        self.watched.left_out.push(NotSimulated { test: Some(name.to_owned()), mutant: None, reason });
+    fn skip_test(&mut self, name: &str, reason: String) {
+        self.report.not_simulated.push(NotSimulated { test: Some(name.to_owned()), mutant: None, reason });
     }
 
-    /// Judges all that are not decided by one test.
-    fn test(&mut self, position: usize, wanted: &[Wanted<'_>]) -> Result<()> {
-        let (watch, baseline) = (self.watch, &self.watch.baselines[position]);
-        let is_open = |found: Option<&Found>| watch.running.full_matrix || !found.is_some_and(|f| f.fate.is_decided());
+    /// Judges on one test all mutants that are still undecided.
+    fn judge_test(&mut self, position: usize, wanted: &[MutantRuns<'_>]) -> Result<()> {
+        let (judge, baseline) = (self.judge, &self.judge.baselines[position]);
+        let is_open = |found: Option<&SimulatedOutcome>| {
+            judge.settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided())
+        };
         let place: HashMap<usize, usize> =
             (0..).zip(&self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
         let open: Vec<(usize, usize)> = wanted
             .iter()
-            .filter(|w| w.runs[position] && is_open(self.watched.found.get(&w.mutant)))
+            .filter(|w| w.runs[position] && is_open(self.report.outcomes.get(&w.mutant)))
             .filter_map(|w| Some((w.mutant, *place.get(&w.mutant)?)))
             .collect();
         if open.is_empty() {
             return Ok(());
         }
         if baseline.test.launch.allows_faults {
-            self.leave_test(&baseline.test.name, "it allows faults, after which races say little".to_owned());
+            self.skip_test(&baseline.test.name, "it allows faults, after which races say little".to_owned());
             return Ok(());
         }
         let range = &baseline.test.launch.range;
-        let work = range.items().saturating_mul(u64::from(baseline.fuel_used) + BESIDES);
-        if work > MOST_WORK {
+        let work = range.items().saturating_mul(u64::from(baseline.fuel_used) + FIXED_WORK);
+        if work > MAX_WORK {
             let text = format!(
                 "too large to watch every access: {} work-items of up to {} loop iterations",
                 range.items(),
                 baseline.fuel_used
             );
-            self.leave_test(&baseline.test.name, text);
+            self.skip_test(&baseline.test.name, text);
             return Ok(());
         }
         let own = Some(&baseline.test.launch.schedule).filter(|s| !s.is_natural());
-        let plan = Plan { range, count: SCHEDULES, seed: 0, test: &baseline.test.name, own, exact: true, races: &[] };
-        let mut bases = Vec::new();
+        let plan =
+            Plan { range, count: MAX_SCHEDULES, seed: 0, test: &baseline.test.name, own, exact: true, races: &[] };
+        let mut originals = Vec::new();
         for planned in plan.schedules() {
-            match self.base(baseline, &planned)? {
-                Ok(base) => bases.push((planned, base)),
+            match self.run_original(baseline, &planned)? {
+                Ok(original) => originals.push((planned, original)),
                 Err(why) => {
-                    self.leave_test(&baseline.test.name, why);
+                    self.skip_test(&baseline.test.name, why);
                     return Ok(());
                 }
             }
         }
         for (m, module) in open {
-            if watch.running.is_over() {
+            if judge.settings.is_over() {
                 break;
             }
-            self.mutant(baseline, m, module, &bases)?;
+            self.judge_mutant(baseline, m, module, &originals)?;
         }
         Ok(())
     }
 
-    fn mutant(
+    /// Judges a mutant on one test, under each schedule until one detects it.
+    fn judge_mutant(
         &mut self,
         baseline: &TestBaseline<'_>,
         m: usize,
         module: usize,
-        bases: &[(Planned, Base)],
+        originals: &[(Planned, OriginalRun)],
     ) -> Result<()> {
-        // What changes no synchronisation races under any schedule, if at all.
-        let count = if synchronises(&self.watch.mutants[m]) { bases.len() } else { 1 };
-        let mut outcome = (TestVerdict::Passed, Schedule::default());
-        for (planned, base) in &bases[..count.min(bases.len())] {
+        // A mutant that changes no synchronisation races under any schedule, if at all.
+        let count = if synchronises(&self.judge.mutants[m]) { originals.len() } else { 1 };
+        let mut detected = (TestVerdict::Passed, Schedule::default());
+        for (planned, original) in &originals[..count.min(originals.len())] {
             let number = self.modules[module].numbers.get(&m).copied().unwrap_or(0);
-            let fuel = Some(u64::from(baseline.fuel(self.watch.running.factor)));
+            let fuel = Some(u64::from(baseline.fuel(self.judge.settings.factor)));
             let Some(simulation) = self.launch(baseline, &planned.schedule, module, number, fuel)? else { continue };
-            let pair = simulator_verdict::outcome(&simulation, self.table(module), base);
-            if pair.detects() {
-                outcome = (under(pair, planned), planned.schedule.clone());
+            let verdict = simulator_verdict::verdict(&simulation, self.table(module), original);
+            if verdict.detects() {
+                detected = (with_schedule(verdict, planned), planned.schedule.clone());
                 break;
             }
         }
-        let found = self.watched.found.entry(m).or_default();
-        if outcome.0.detects() && !found.fate.is_decided() {
-            found.schedule = outcome.1;
+        let found = self.report.outcomes.entry(m).or_default();
+        if detected.0.detects() && !found.outcome.is_decided() {
+            found.schedule = detected.1;
         }
-        found.fate.add(baseline.position, &baseline.test.name, &outcome.0);
+        found.outcome.add(baseline.position, &baseline.test.name, &detected.0);
         Ok(())
     }
 
-    /// What the original does on a test in an order; inside: why that says nothing of mutants.
-    fn base(&mut self, baseline: &TestBaseline<'_>, planned: &Planned) -> Result<std::result::Result<Base, String>> {
+    /// Runs the original on a test under a schedule. The inner error says why that cannot serve as a reference
+    /// for mutants.
+    fn run_original(
+        &mut self,
+        baseline: &TestBaseline<'_>,
+        planned: &Planned,
+    ) -> Result<std::result::Result<OriginalRun, String>> {
         let Some(simulation) = self.launch(baseline, &planned.schedule, 0, 0, None)? else {
             return Ok(Err("it is too large to look for races".to_owned()));
         };
-        if let Some(why) = simulator_verdict::unfit(&simulation) {
+        if let Some(why) = simulator_verdict::unusable(&simulation) {
             return Ok(Err(simulation.rejected.unwrap_or_else(|| why.to_owned())));
         }
         let mut references: Vec<Reference> = Vec::new();
@@ -293,14 +312,14 @@ impl Bench<'_, '_> {
             let bytes = if expected { Arc::clone(&known.bytes) } else { Arc::new(left.clone()) };
             references.push(Reference { bytes, ..known.clone() });
         }
-        Ok(Ok(Base { keys: simulator_verdict::keys(&simulation, self.table(0)), references }))
+        Ok(Ok(OriginalRun { keys: simulator_verdict::keys(&simulation, self.table(0)), references }))
     }
 
     fn table(&self, module: usize) -> &HostTable {
         &self.modules[module].code.table
     }
 
-    /// One launch; `None`: it is beyond what the simulator watches.
+    /// Runs one launch; `None`: it exceeds the simulator's limits.
     fn launch(
         &mut self,
         baseline: &TestBaseline<'_>,
@@ -309,7 +328,7 @@ impl Bench<'_, '_> {
         number: u32,
         fuel: Option<u64>,
     ) -> Result<Option<Simulation>> {
-        let layout = self.watch.running.layout;
+        let layout = self.judge.settings.layout;
         let module = &self.modules[module];
         let mut head = Vec::new();
         if module.probed {
@@ -323,8 +342,8 @@ impl Bench<'_, '_> {
             probe_words: module.probed.then_some(head.len() as u64),
             ..SimulationOptions::default()
         };
-        self.watched.launches += 1;
-        match self.simulator.simulate(module.program, &baseline.test.launch, &options, LIMIT, &head) {
+        self.report.launches += 1;
+        match self.simulator.simulate(module.program, &baseline.test.launch, &options, LAUNCH_TIMEOUT, &head) {
             Ok(simulation) => Ok(Some(simulation)),
             Err(Error::Caller(_)) => Ok(None),
             Err(e) => Err(e),
@@ -332,13 +351,13 @@ impl Bench<'_, '_> {
     }
 }
 
-/// Says in which order it happened.
-fn under(pair: TestVerdict, planned: &Planned) -> TestVerdict {
-    let told = |text: String| format!("on the simulator, schedule {}: {text}", planned.family.name());
-    match pair {
-        TestVerdict::Killed(text) => TestVerdict::Killed(told(text)),
-        TestVerdict::Timeout(text) => TestVerdict::Timeout(told(text)),
-        TestVerdict::RuntimeError(text) => TestVerdict::RuntimeError(told(text)),
+/// Adds the schedule to the text of a verdict.
+fn with_schedule(verdict: TestVerdict, planned: &Planned) -> TestVerdict {
+    let on_schedule = |text: String| format!("on the simulator, schedule {}: {text}", planned.family.name());
+    match verdict {
+        TestVerdict::Killed(text) => TestVerdict::Killed(on_schedule(text)),
+        TestVerdict::Timeout(text) => TestVerdict::Timeout(on_schedule(text)),
+        TestVerdict::RuntimeError(text) => TestVerdict::RuntimeError(on_schedule(text)),
         other => other,
     }
 }

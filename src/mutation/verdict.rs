@@ -1,38 +1,39 @@
-//! Verdicts: from runs to the fate of a mutant, without a device (specification, section 2).
+//! Computes verdicts from runs, and a mutant's outcome from its verdicts, without a device (statuses: docs/mutate.md).
 
 use crate::exec::{Fault, Swept};
 use crate::instrument::layout::{FaultKind, slot};
 use crate::result::mutate::Status;
 
-/// How a mutant did on one test.
+/// The verdict of one test on a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestVerdict {
     /// All repeats agree with the reference.
     Passed,
-    /// All repeats differ; the first difference.
+    /// All repeats differ; holds the first difference.
     Killed(String),
     /// Some repeats differ.
     Flaky(String),
-    /// Out of fuel or time.
+    /// It ran out of fuel or time.
     Timeout(String),
-    /// A fault that a guard recorded, or a dead worker.
+    /// A guard recorded a fault, or the worker died.
     RuntimeError(String),
-    /// The device refuses the launch.
+    /// The device refused the launch.
     Refused(String),
 }
 
 impl TestVerdict {
-    /// Whether the test detects the mutant.
+    /// Returns whether the test detects the mutant.
     pub fn detects(&self) -> bool {
         matches!(self, TestVerdict::Killed(_) | TestVerdict::Timeout(_) | TestVerdict::RuntimeError(_))
     }
 }
 
-/// Reads what a sweep says of one variation. `describe` words a fault word.
+/// Judges one variation of a sweep. `describe` renders a fault word as text.
 ///
-/// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 12).
-/// `allows_faults`: the test does, so that only a lack of fuel counts; accesses out of bounds are skipped in kernel and mutant.
-pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
+/// A fault that a guard recorded takes precedence over outputs, which are void after it (invariant 12 of
+/// ARCHITECTURE.md). `allows_faults`: whether the test allows faults, so that of the guards only exhausted fuel counts;
+/// accesses out of bounds are skipped in the original and the mutant alike.
+pub fn test_verdict(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
     let runs = match swept {
         Swept::Ran(runs) => runs,
         Swept::Fault(Fault::Timeout { limit }) => {
@@ -61,7 +62,7 @@ pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool
     }
 }
 
-/// What the runs of one mutant add up to, in the suite's order.
+/// The accumulated outcome of one mutant over the tests, in the suite's order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MutantOutcome {
     /// Positions of the tests that detect it.
@@ -74,9 +75,9 @@ pub struct MutantOutcome {
 }
 
 impl MutantOutcome {
-    /// Takes the outcome of the next test into account. `test` is its position, `name` its name.
-    pub fn add(&mut self, test: usize, name: &str, outcome: &TestVerdict) {
-        let (status, text) = match outcome {
+    /// Adds the verdict of the next test. `test` is its position, `name` its name.
+    pub fn add(&mut self, test: usize, name: &str, verdict: &TestVerdict) {
+        let (status, text) = match verdict {
             TestVerdict::Passed => {
                 self.passed = true;
                 return;
@@ -94,39 +95,39 @@ impl MutantOutcome {
             TestVerdict::RuntimeError(text) => (Status::RuntimeError, text),
         };
         self.killed_by.push(test);
-        // The first test that detects it decides, so that a full matrix says the same as runs that end with it.
+        // The first test that detects it decides, so that the status with a full matrix is the same as without one.
         if self.status.is_none() {
             self.status = Some(status);
             self.reason = Some(format!("test \"{name}\": {text}"));
         }
     }
 
-    /// The backend or the device refuses the mutated kernel.
+    /// Records that the backend or the device refuses the mutated kernel.
     pub fn refuse_build(&mut self, why: &str) {
         self.status = Some(Status::CompileError);
         self.reason = Some(why.to_owned());
     }
 
-    /// It cannot be made, or would change nothing.
+    /// Records that the mutant cannot be made or would change nothing.
     pub fn ignore(&mut self, why: &str) {
         self.status = Some(Status::Ignored);
         self.reason = Some(why.to_owned());
     }
 
-    /// Nothing stands yet, and no more is run of it.
-    pub fn leave(&mut self, why: &str) {
+    /// Leaves the mutant pending, unless it is decided: it will not be run any further.
+    pub fn leave_pending(&mut self, why: &str) {
         if self.status.is_none() {
             self.status = Some(Status::Pending);
             self.reason = Some(why.to_owned());
         }
     }
 
-    /// Whether no further test is needed (without a full matrix).
+    /// Returns whether the status is known, so that no further test is needed (without a full matrix).
     pub fn is_decided(&self) -> bool {
         self.status.is_some()
     }
 
-    /// The status, given whether any test reaches the mutant.
+    /// Returns the status and the reason, given whether any test reaches the mutant.
     pub fn status(&self, reached: bool) -> (Status, Option<String>) {
         match (self.status, &self.flaky, &self.refused) {
             (Some(status), ..) => (status, self.reason.clone()),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     fn verdict(runs: Vec<Run>) -> TestVerdict {
-        pair(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
+        test_verdict(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
     }
 
     #[test]
@@ -161,46 +162,46 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_fault_decides_before_the_outputs() {
+    fn a_recorded_fault_takes_precedence_over_outputs() {
         assert_eq!(verdict(vec![run(Some("a"), 1)]), TestVerdict::Timeout("fault 1".into()));
         assert_eq!(verdict(vec![run(Some("a"), 0), run(None, 0x302)]), TestVerdict::RuntimeError("fault 770".into()));
     }
 
     #[test]
-    fn one_test_that_kills_outweighs_others_that_are_flaky() {
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::Flaky("x".into()));
-        assert_eq!(fate.status(true).0, Status::Undecided);
-        fate.add(1, "b", &TestVerdict::Killed("y".into()));
-        assert_eq!(fate.status(true), (Status::Killed, Some("test \"b\": y".into())));
-        assert_eq!(fate.killed_by, [1]);
+    fn a_killing_test_outweighs_flaky_ones() {
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::Flaky("x".into()));
+        assert_eq!(outcome.status(true).0, Status::Undecided);
+        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
+        assert_eq!(outcome.status(true), (Status::Killed, Some("test \"b\": y".into())));
+        assert_eq!(outcome.killed_by, [1]);
     }
 
     #[test]
-    fn the_first_test_that_detects_it_decides_whatever_follows() {
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::RuntimeError("x".into()));
-        let first = fate.status(true);
-        fate.add(1, "b", &TestVerdict::Killed("y".into()));
-        assert_eq!((fate.status(true), fate.killed_by.as_slice()), (first, [0, 1].as_slice()));
+    fn the_first_detecting_test_decides() {
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::RuntimeError("x".into()));
+        let first = outcome.status(true);
+        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
+        assert_eq!((outcome.status(true), outcome.killed_by.as_slice()), (first, [0, 1].as_slice()));
     }
 
     #[test]
-    fn what_is_never_run_is_not_covered_and_what_is_refused_everywhere_ignored() {
+    fn never_reached_is_no_coverage_and_refused_everywhere_is_ignored() {
         assert_eq!(MutantOutcome::default().status(false).0, Status::NoCoverage);
         assert_eq!(MutantOutcome::default().status(true).0, Status::Survived);
-        let mut fate = MutantOutcome::default();
-        fate.add(0, "a", &TestVerdict::Refused("x".into()));
-        assert_eq!(fate.status(true).0, Status::Ignored);
-        fate.add(1, "b", &TestVerdict::Passed);
-        assert_eq!(fate.status(true).0, Status::Survived);
+        let mut outcome = MutantOutcome::default();
+        outcome.add(0, "a", &TestVerdict::Refused("x".into()));
+        assert_eq!(outcome.status(true).0, Status::Ignored);
+        outcome.add(1, "b", &TestVerdict::Passed);
+        assert_eq!(outcome.status(true).0, Status::Survived);
     }
 
     #[test]
-    fn a_dead_worker_is_an_error_and_a_hanging_one_a_time_out() {
+    fn a_dead_worker_is_a_runtime_error_and_a_hanging_one_a_timeout() {
         let crash = Swept::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
-        assert!(matches!(pair(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
+        assert!(matches!(test_verdict(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
         let hang = Swept::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
-        assert!(matches!(pair(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
+        assert!(matches!(test_verdict(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
     }
 }

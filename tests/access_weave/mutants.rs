@@ -22,7 +22,7 @@ fn all_kernels_verify_with_mutants() {
             ast: loaded.ast.as_ref(),
             sources,
             preset: Default::default(),
-            read: Default::default(),
+            cache: Default::default(),
         };
         let found = enumerate(&subject, &Selection::default()).mutants;
         let woven: Vec<(u32, &Edit)> = (1..).zip(found.iter().map(|m| &m.edit).filter(|e| e.is_woven())).collect();

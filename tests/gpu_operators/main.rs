@@ -30,7 +30,7 @@ fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Ve
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
-        read: Default::default(),
+        cache: Default::default(),
     };
     let all = enumerate(&subject, &selection);
     (all.mutants, all.excluded)

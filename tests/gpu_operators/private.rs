@@ -49,7 +49,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<MutantOutcome> {
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
-        read: Default::default(),
+        cache: Default::default(),
     };
     let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
     let plain = executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();

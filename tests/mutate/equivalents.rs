@@ -75,7 +75,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: selection.preset(),
-        read: Default::default(),
+        cache: Default::default(),
     };
     let mutants = enumerate(&subject, &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
@@ -115,7 +115,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     };
     let mut engine =
         Engine::new(ModuleBuilder::new(&under_test, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
-    engine.try_original(&wanted, false)?;
+    engine.establish_baselines(&wanted, false)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];
     let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();

@@ -1,6 +1,6 @@
 //! The normal form tells programs apart that any test could tell apart; each case is a kernel and a change of its text.
 
-use kassay::mutation::equivalence::normal::Normal;
+use kassay::mutation::equivalence::normal::NormalForm;
 
 use crate::support::normal_form;
 
@@ -14,21 +14,21 @@ fn kernel(body: &str) -> String {
 }
 
 /// `OLD` in a body stands for the first text in the original, the second in the mutant.
-fn pair(body: &str, original: &str, mutant: &str) -> (Normal, Normal) {
+fn pair(body: &str, original: &str, mutant: &str) -> (NormalForm, NormalForm) {
     (normal_form(&kernel(&body.replace("OLD", original))), normal_form(&kernel(&body.replace("OLD", mutant))))
 }
 
 #[track_caller]
 fn same(body: &str, original: &str, mutant: &str) {
     let (one, two) = pair(body, original, mutant);
-    assert!(matches!(one, Normal::Text(_)), "open: {body} with {original}");
+    assert!(matches!(one, NormalForm::Text(_)), "open: {body} with {original}");
     assert_eq!(one, two, "{body}: {original} -> {mutant}");
 }
 
 #[track_caller]
 fn different(body: &str, original: &str, mutant: &str) {
     let (one, two) = pair(body, original, mutant);
-    assert!(one != two || one == Normal::Open, "{body}: {original} -> {mutant}: {one:?}");
+    assert!(one != two || one == NormalForm::Indeterminate, "{body}: {original} -> {mutant}: {one:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use kassay::cfg::sites::Sites;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile, implicit, module, signature};
 use kassay::lower::spirv;
-use kassay::mutation::equivalence::normal::{self, Normal};
+use kassay::mutation::equivalence::normal::{self, NormalForm};
 
 /// The bitcode of the canonical form of the kernel `k`.
 pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
@@ -38,7 +38,7 @@ pub fn parse<'c>(context: &'c Context, bitcode: &[u8]) -> Module<'c> {
     module
 }
 
-pub fn normal_form(source: &str) -> Normal {
+pub fn normal_form(source: &str) -> NormalForm {
     let (bitcode, _) = canonical_form(source);
     let context = Context::create();
     normal::of(parse(&context, &bitcode), "k").unwrap()

@@ -1,13 +1,13 @@
 //! Whether work-items of a kernel meet, which decides how often its mutants are run.
 
-use kassay::mutation::item_interaction::meets;
+use kassay::mutation::item_interaction::work_items_interact;
 use kassay::mutation::operators::Preset;
 
 use crate::support::{Kernel, alone_here};
 
 fn do_meet(source: &str) -> bool {
     let _one = alone_here();
-    Kernel::new(source).with(&[], Preset::Full, |under_test, _| meets(under_test))
+    Kernel::new(source).with(&[], Preset::Full, |under_test, _| work_items_interact(under_test))
 }
 
 #[test]

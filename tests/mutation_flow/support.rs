@@ -16,7 +16,7 @@ use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder};
 use kassay::mutation::mutant::Excluded;
-use kassay::mutation::operators::{Found, OPERATORS, Preset, Subject};
+use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset, Subject};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
 /// Iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
@@ -85,7 +85,7 @@ impl Kernel {
         &self,
         operators: &[&str],
         preset: Preset,
-        then: impl FnOnce(&KernelUnderTest<'_>, Found) -> R,
+        then: impl FnOnce(&KernelUnderTest<'_>, OperatorOutput) -> R,
     ) -> R {
         let mut loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
         assert_eq!(loaded.format, Format::OpenClC);
@@ -94,7 +94,7 @@ impl Kernel {
         let sources = Sources::beside(&self.path);
         let under_test = KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap();
         let under_test = ManuallyDrop::new(under_test);
-        let mut found = Found::default();
+        let mut found = OperatorOutput::default();
         let subject = Subject {
             module: &under_test.module,
             entry: "k",
@@ -103,7 +103,7 @@ impl Kernel {
             ast: loaded.ast.as_ref(),
             sources: &sources,
             preset,
-            read: Default::default(),
+            cache: Default::default(),
         };
         for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
             (operator.enumerate)(&subject, &mut found);

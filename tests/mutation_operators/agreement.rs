@@ -30,7 +30,7 @@ fn operators_of_testdata_have_instructions() {
                 folded += usize::from(is_folded);
                 located += usize::from(!is_folded);
             }
-            left.extend(found.left.into_iter().map(|l| {
+            left.extend(found.unmutable.into_iter().map(|l| {
                 format!(
                     "{} {}:{} `{}` {}",
                     path.display(),

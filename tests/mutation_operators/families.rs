@@ -2,7 +2,7 @@
 
 use kassay::instrument::mutants::{Edit, Expr};
 use kassay::mutation::Mutant;
-use kassay::mutation::operators::{Found, OPERATORS, Preset};
+use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
 
 use crate::support::{self, Known};
 
@@ -11,7 +11,7 @@ __kernel void k(__global int *o, __global float *f, int a, int b, uint u) {\n";
 
 fn mutants(body: &str, operator: &str, known: Known, preset: Preset) -> Vec<Mutant> {
     support::kernel(&format!("{HEAD}{body}\n}}\n"), known, preset, |subject| {
-        let mut found = Found::default();
+        let mut found = OperatorOutput::default();
         let operator = OPERATORS.iter().find(|o| o.id == operator).expect("an operator");
         (operator.enumerate)(subject, &mut found);
         found.mutants

@@ -49,7 +49,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
             ast,
             sources: &sources,
             preset,
-            read: Default::default(),
+            cache: Default::default(),
         };
         work(&subject);
     }

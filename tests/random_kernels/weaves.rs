@@ -43,7 +43,7 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
         ast: loaded.ast.as_ref(),
         sources: &sources,
         preset: Default::default(),
-        read: Default::default(),
+        cache: Default::default(),
     };
     let mutants = enumerate(&subject, &Selection::default()).mutants;
     let mut trying = BaselineOptions { name: file.display().to_string(), under_test: &under_test, errors: Vec::new() };

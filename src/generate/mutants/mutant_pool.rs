@@ -11,7 +11,7 @@ use crate::generate::campaign::patience;
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::Mutant;
-use crate::mutation::baseline::{self, BaselineOptions, Running};
+use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
 use crate::mutation::module_builder::{Effort, ModuleBuilder, Woven};
 use crate::mutation::runner::{self, Case};
 use crate::mutation::verdict::MutantOutcome;
@@ -29,7 +29,7 @@ const PRIVATE: u64 = 1 << 12;
 pub struct MutantPool<'m> {
     simulator: Simulator,
     mutants: Vec<&'m Mutant>,
-    running: Running,
+    running: RunSettings,
     outputs: &'m [Output],
     probes: Vec<Probes>,
     /// The first one holds the original at number 0.
@@ -76,7 +76,7 @@ impl<'m> MutantPool<'m> {
         rules: Rules,
     ) -> Result<MutantPool<'m>> {
         let module_builder = ModuleBuilder::new(under_test, Target::Host);
-        let running = Running {
+        let running = RunSettings {
             layout: module_builder.layout,
             // The simulator is repeatable.
             repeats: 1,
@@ -230,7 +230,7 @@ impl<'m> MutantPool<'m> {
         };
         let Some(first) = self.modules.first() else { return Ok(killed) };
         let trying = BaselineOptions { repeats: 1, timeout: limit };
-        let trial = baseline::attempt(
+        let trial = baseline::establish(
             &mut self.simulator,
             first.program,
             &first.woven,
@@ -253,7 +253,7 @@ impl<'m> MutantPool<'m> {
                         _ => None,
                     },
                     runs: vec![true],
-                    fate: MutantOutcome::default(),
+                    outcome: MutantOutcome::default(),
                     pairs: 0,
                 })
                 .collect();
@@ -262,7 +262,7 @@ impl<'m> MutantPool<'m> {
             }
             let mut lanes = [(&mut self.simulator as &mut dyn Executor, held.program)];
             runner::run(&mut lanes, &held.woven, &trials, &mut cases, &self.running, &|_| Ok(()))?;
-            killed.extend(cases.iter().filter(|c| !c.fate.killed_by.is_empty()).map(|c| c.index));
+            killed.extend(cases.iter().filter(|c| !c.outcome.killed_by.is_empty()).map(|c| c.index));
         }
         killed.sort_unstable();
         Ok(killed)

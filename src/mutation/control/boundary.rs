@@ -1,4 +1,4 @@
-//! The boundary of a loop's condition: which comparison, and which of its operands the loop leaves alone.
+//! Finds the boundary of a loop's condition: the comparison, and its operand that the loop does not change.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -13,16 +13,17 @@ use crate::kernel::ast::Node;
 use crate::kernel::ir::{self, Inst};
 use crate::mutation::subject::Subject;
 
-/// A boundary value.
+/// The boundary of a loop.
 pub struct Boundary<'a> {
     /// The operand of the comparison.
     pub slot: Slot,
+    /// Type of the operand.
     pub ty: LLVMTypeRef,
-    /// The comparison or truth test of the source, where there is a syntax tree.
+    /// The comparison or truth test in the source, where there is a syntax tree.
     pub leaf: Option<&'a Node>,
 }
 
-/// The boundary of a loop's condition, if it has one.
+/// Returns the boundary of a loop's condition, if it has one.
 pub fn find<'a>(subject: &Subject<'_>, body: &Body<'_>, l: &Loop, condition: Option<&'a Node>) -> Option<Boundary<'a>> {
     let block = l.condition?;
     let value = *body.inst(body.terminator(block)).operands().first()?;
@@ -35,19 +36,20 @@ pub fn find<'a>(subject: &Subject<'_>, body: &Body<'_>, l: &Loop, condition: Opt
     let is_plain = leaf.is_none_or(is_comparison);
     let operand = u32::from(!(is_plain && changed(*inst, 1) && !changed(*inst, 0)));
     let (place, _) = body.instructions().find(|(_, other)| other == inst)?;
-    // SAFETY: alive.
+    // SAFETY: an operand of an instruction of the subject's module, which is borrowed meanwhile.
     let ty = unsafe { LLVMTypeOf(*inst.operands().get(operand as usize)?) };
     Some(Boundary { slot: Slot::Operand(place, operand), ty, leaf: *leaf })
 }
 
-/// What a condition tests, operand by operand.
+/// Returns the values that a condition tests, one for each operand of a short-circuit, with their expressions in
+/// the source.
 fn tests<'a>(
     subject: &Subject<'_>,
     body: &Body<'_>,
     condition: Option<&'a Node>,
     value: Inst,
 ) -> Vec<(Inst, Option<&'a Node>)> {
-    let value = plain(value);
+    let value = without_negations(value);
     if value.opcode() != LLVMOpcode::LLVMPHI {
         return vec![(value, condition.map(stripped))];
     }
@@ -58,9 +60,9 @@ fn tests<'a>(
         |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
     let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst>> {
         let mut all: Vec<Option<Inst>> =
-            leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(plain)).collect();
+            leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(without_negations)).collect();
         if let Some(end) = all.last_mut().filter(|_| leaves.last().is_some_and(Vec::is_empty)) {
-            *end = last.map(plain);
+            *end = last.map(without_negations);
         }
         all
     };
@@ -76,12 +78,12 @@ fn tests<'a>(
         }
     }
     if found.is_empty() {
-        let candidates = super::short_circuits::Candidates::of(&body.sites.cfg, &body.sites.dominance);
+        let candidates = super::short_circuits::UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance);
         for circuit in candidates.rest().into_iter().filter(|c| c.phi == Some(phi)) {
             found.extend(of_blocks(&circuit.leaves).into_iter().flatten().map(|inst| (inst, None)));
         }
     }
-    // The last operand may be a short-circuit of its own.
+    // The last operand may be a short-circuit itself.
     let nested = found.iter().position(|(inst, _)| inst.opcode() == LLVMOpcode::LLVMPHI);
     if let Some(i) = nested {
         let (inst, leaf) = found.remove(i);
@@ -92,7 +94,7 @@ fn tests<'a>(
     found
 }
 
-/// The nodes below `condition` that `leaves` are.
+/// Returns the nodes below `condition` that `leaves` are.
 fn corresponding<'a>(condition: &'a Node, leaves: &[&Node]) -> Vec<Option<&'a Node>> {
     fn same<'a>(node: &'a Node, leaf: &Node) -> Option<&'a Node> {
         if std::ptr::eq(node, leaf) {
@@ -103,14 +105,15 @@ fn corresponding<'a>(condition: &'a Node, leaves: &[&Node]) -> Vec<Option<&'a No
     leaves.iter().map(|leaf| same(condition, leaf).map(stripped)).collect()
 }
 
-/// The value of a short-circuit's `phi` that is no constant.
+/// Returns the incoming value of a short-circuit's `phi` that is not constant.
 fn incoming_value(phi: Inst) -> Option<Inst> {
-    // SAFETY: alive and a phi; indices are below the count.
+    // SAFETY: the caller passes a phi of the subject's module, which is borrowed meanwhile; indices are below
+    // the count.
     unsafe { (0..LLVMCountIncoming(phi.0)).find_map(|i| ir::as_instruction(LLVMGetIncomingValue(phi.0, i))) }
 }
 
-/// Through negations and widenings of a truth value.
-fn plain(mut value: Inst) -> Inst {
+/// Strips negations and zero-extensions of a truth value.
+fn without_negations(mut value: Inst) -> Inst {
     loop {
         let inner = match value.opcode() {
             LLVMOpcode::LLVMXor | LLVMOpcode::LLVMZExt if value.operands().first().is_some_and(|v| ir::is_bool(*v)) => {
@@ -129,8 +132,8 @@ fn comparison(value: Inst) -> Option<Inst> {
     matches!(value.opcode(), LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp).then_some(value)
 }
 
-/// Whether the loop changes what an operand is computed from: a variable that is stored to in it, memory, or what a call
-/// with effects returns.
+/// Returns whether the loop changes anything that an operand is computed from: a variable that it stores to, other
+/// memory, or the result of a call with effects.
 fn changes(body: &Body<'_>, l: &Loop, inst: Inst, operand: usize) -> bool {
     let stored: Vec<_> = l
         .blocks
@@ -159,7 +162,7 @@ fn changes(body: &Body<'_>, l: &Loop, inst: Inst, operand: usize) -> bool {
     false
 }
 
-/// Through parentheses, implicit casts and `!`.
+/// Strips parentheses, implicit casts and `!`.
 fn stripped(mut node: &Node) -> &Node {
     loop {
         node = without_parentheses(node);
@@ -170,6 +173,7 @@ fn stripped(mut node: &Node) -> &Node {
     }
 }
 
+/// Strips implicit casts.
 pub fn without_casts(mut node: &Node) -> &Node {
     while let ("ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
         node = inner;
@@ -181,7 +185,7 @@ fn is_comparison(node: &Node) -> bool {
     node.is("BinaryOperator") && matches!(node.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!="))
 }
 
-/// The operand of a comparison that a slot stands for; `None` for a truth test.
+/// Returns the source operand of a comparison that a slot corresponds to; `None` for a truth test.
 pub fn side(leaf: &Node, slot: Slot) -> Option<&Node> {
     let Slot::Operand(_, operand) = slot else { return None };
     is_comparison(leaf).then(|| leaf.children.get(operand as usize)).flatten()

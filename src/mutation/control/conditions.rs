@@ -1,4 +1,4 @@
-//! Conditions of the source with the decisions and loops of the CFG that they decide.
+//! Pairs the conditions of the source with the decisions and loops of the CFG that they control.
 
 use super::effects::Body;
 use super::text;
@@ -9,22 +9,23 @@ use crate::kernel::folding;
 use crate::kernel::ir::DebugLocation;
 use crate::mutation::subject::Subject;
 
-/// What a condition decides, by position in `FunctionSites`.
+/// What a condition controls, by position in `FunctionSites`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum Controls {
     Decision(usize),
     Loop(usize),
 }
 
+/// A condition of the source.
 pub struct Condition<'a> {
-    pub of: Of,
+    pub controls: Controls,
     /// The expression.
     pub node: &'a Node,
     /// The statement or expression whose condition it is.
     pub owner: &'a Node,
 }
 
-/// The conditions of a function that decide something in the canonical form.
+/// Returns the conditions of a function that control something in the canonical form.
 pub fn find<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<Condition<'a>> {
     let (Some(ast), Some(function)) = (subject.ast, body.written) else { return Vec::new() };
     let mut walk = Walk::new(ast, function, body, subject);
@@ -32,15 +33,15 @@ pub fn find<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<Condition<'a>> {
     walk.found
 }
 
-/// The conditions that clang folds, with the reason.
-pub fn folded<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<(&'a Node, &'static str)> {
+/// Returns the conditions that clang folds, with the reason.
+pub fn folded_conditions<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<(&'a Node, &'static str)> {
     let (Some(ast), Some(function)) = (subject.ast, body.written) else { return Vec::new() };
     let mut walk = Walk::new(ast, function, body, subject);
     walk.node(&function.body, false);
     walk.folded
 }
 
-/// The source's loop of each loop of the CFG, those without a condition too.
+/// Returns the source loop of each loop of the CFG, including those without a condition.
 pub fn loops<'a>(subject: &Subject<'a>, body: &Body<'a>) -> Vec<Option<&'a Node>> {
     let mut found = vec![None; body.sites.loops.len()];
     if let (Some(ast), Some(function)) = (subject.ast, body.written) {
@@ -58,7 +59,7 @@ struct Walk<'a, 'b> {
     function: &'a Function,
     body: &'b Body<'a>,
     dropped: constant_switch::Nodes,
-    /// Where each loop of the CFG begins.
+    /// Location at which each loop of the CFG begins.
     starts: Vec<Option<DebugLocation>>,
     used: Vec<usize>,
     loops: Vec<(usize, &'a Node)>,
@@ -88,7 +89,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Operands before what they decide: clang emits them so, and places within a condition's range are taken in order.
+    /// Visits operands before what they control: clang emits them in that order, and locations within a condition's
+    /// range are assigned in order.
     fn node(&mut self, node: &'a Node, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
@@ -143,7 +145,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let Some(i) = (0..self.starts.len()).find(is_it) else { return };
         self.loops.push((i, node));
         if let (Some(condition), Some(_)) = (condition, self.body.sites.loops[i].condition) {
-            self.found.push(Condition { of: Of::Loop(i), node: condition, owner: node });
+            self.found.push(Condition { controls: Controls::Loop(i), node: condition, owner: node });
         }
     }
 
@@ -165,7 +167,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let inside = |range: &Range, i: &usize| at(i).is_some_and(|at| text::contains(self.function, range, at));
         if let Some(i) = all.into_iter().find(|i| inside(&range, i)) {
             self.used.push(i);
-            self.found.push(Condition { of: Of::Decision(i), node: condition, owner: node });
+            self.found.push(Condition { controls: Controls::Decision(i), node: condition, owner: node });
         }
     }
 }

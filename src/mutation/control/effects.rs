@@ -1,4 +1,4 @@
-//! Instructions of a function by source range, and which of them have effects.
+//! Finds the instructions that belong to a source range, and those with effects.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -17,12 +17,13 @@ pub struct Body<'a> {
     /// Its position in `Sites::functions`.
     pub function: usize,
     pub sites: &'a FunctionSites,
-    /// Of the source, where there is a syntax tree.
+    /// The function in the syntax tree, if there is one.
     pub written: Option<&'a Function>,
+    /// Instructions by block.
     pub blocks: Vec<Vec<Inst>>,
 }
 
-/// All functions of a subject.
+/// Returns all functions of a subject.
 pub fn bodies<'a>(subject: &Subject<'a>) -> Vec<Body<'a>> {
     let read = |(function, sites): (usize, &'a FunctionSites)| {
         let name = &sites.cfg.function;
@@ -34,11 +35,12 @@ pub fn bodies<'a>(subject: &Subject<'a>) -> Vec<Body<'a>> {
 }
 
 impl Body<'_> {
+    /// Returns the function's name in the IR.
     pub fn name(&self) -> &str {
         &self.sites.cfg.function
     }
 
-    /// The instructions that control can reach, with their places.
+    /// Returns the reachable instructions, with their places.
     pub fn instructions(&self) -> impl Iterator<Item = (Place, Inst)> + '_ {
         let reached = self.blocks.iter().enumerate().filter(|(b, _)| self.sites.cfg.reachable[*b]);
         reached.flat_map(move |(block, instructions)| {
@@ -47,20 +49,22 @@ impl Body<'_> {
         })
     }
 
+    /// Returns the debug location of an instruction.
     pub fn location(&self, place: Place) -> Option<&DebugLocation> {
         self.sites.cfg.blocks[place.block].instructions[place.instruction].location.as_ref()
     }
 
-    /// Where a block ends.
+    /// Returns the place of a block's terminator.
     pub fn terminator(&self, block: usize) -> Place {
         Place { function: self.function, block, instruction: self.blocks[block].len() - 1 }
     }
 
+    /// Returns the instruction at a place.
     pub fn inst(&self, place: Place) -> Inst {
         self.blocks[place.block][place.instruction]
     }
 
-    /// The stores and calls with effects that a piece of source comes down to.
+    /// Returns the instructions with effects (stores, calls) that belong to a source range.
     pub fn effects_in(&self, range: &Range) -> Vec<Place> {
         let Some(written) = self.written else { return Vec::new() };
         let inside = |place: &Place| self.location(*place).is_some_and(|at| text::contains(written, range, at));
@@ -71,7 +75,7 @@ impl Body<'_> {
     }
 }
 
-/// Whether an instruction writes memory or may do anything else than compute a value.
+/// Returns whether an instruction writes memory or does anything else but compute a value.
 pub fn has_effects(inst: Inst) -> bool {
     match inst.opcode() {
         LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
@@ -82,9 +86,9 @@ pub fn has_effects(inst: Inst) -> bool {
     }
 }
 
-/// Whether a call is known to write no memory.
+/// Returns whether a call is known to write no memory.
 fn is_pure(call: Inst) -> bool {
-    // SAFETY: alive and a call; null attributes are checked.
+    // SAFETY: only called for calls of the subject's module, which is borrowed meanwhile; null attributes are checked.
     unsafe {
         let kind = LLVMGetEnumAttributeKindForName(c"memory".as_ptr(), 6);
         let at_call = LLVMGetCallSiteEnumAttribute(call.0, LLVMAttributeFunctionIndex as LLVMAttributeIndex, kind);
@@ -101,8 +105,8 @@ fn is_pure(call: Inst) -> bool {
     }
 }
 
-/// The source's name of a barrier or fence that a called (mangled) name stands for.
-pub fn synchronisation(callee: &str) -> Option<&'static str> {
+/// Returns the source name of the barrier or fence that a called (mangled) name denotes.
+pub fn barrier_or_fence(callee: &str) -> Option<&'static str> {
     const NAMES: [&str; 6] =
         ["barrier", "work_group_barrier", "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"];
     if callee.contains("__spirv_ControlBarrier") {

@@ -1,4 +1,4 @@
-//! The formula of a short-circuit decision: which operands `&&`, `||` and `!` combine, and how.
+//! Formulas of short-circuit decisions: which operands `&&`, `||` and `!` combine, and how.
 
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding;
@@ -12,21 +12,21 @@ pub enum Formula {
     Pair { operator: usize, is_and: bool, left: Box<Formula>, right: Box<Formula> },
 }
 
-/// What to do with one operator of a formula.
+/// A change of one operator of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// `&&` by `||` and back.
+    /// Exchanges `&&` and `||`.
     Exchange,
-    /// The whole by its left operand.
+    /// Replaces the operation by its left operand.
     Left,
-    /// The whole by its right operand.
+    /// Replaces the operation by its right operand.
     Right,
-    /// The whole by its negation.
+    /// Negates the operation.
     Negate,
 }
 
 impl Formula {
-    /// The formula with `change` made at one operator.
+    /// Returns the formula with `change` applied to operator `at`.
     pub fn changed(&self, at: usize, change: Change) -> Formula {
         match self {
             Formula::Constant(_) | Formula::Leaf(_) => self.clone(),
@@ -48,7 +48,7 @@ impl Formula {
         }
     }
 
-    /// The value for given leaves.
+    /// Evaluates the formula for given leaves.
     pub fn evaluate(&self, leaf: &dyn Fn(usize) -> bool) -> bool {
         match self {
             Formula::Constant(value) => *value,
@@ -59,7 +59,7 @@ impl Formula {
         }
     }
 
-    /// The positions of its leaves, in the order of evaluation.
+    /// Returns the positions of its leaves, in the order of evaluation.
     pub fn leaves(&self) -> Vec<usize> {
         match self {
             Formula::Constant(_) => Vec::new(),
@@ -72,14 +72,14 @@ impl Formula {
 
 /// A formula with the nodes that its leaves and operators stand for.
 #[derive(Debug, Clone)]
-pub struct Written<'a> {
+pub struct SourceFormula<'a> {
     pub formula: Formula,
     pub leaves: Vec<&'a Node>,
     pub operators: Vec<&'a Node>,
 }
 
-impl<'a> Written<'a> {
-    /// The outermost operator.
+impl<'a> SourceFormula<'a> {
+    /// Returns the position of the outermost operator.
     pub fn root(&self) -> Option<usize> {
         let mut formula = &self.formula;
         loop {
@@ -91,17 +91,19 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Of a condition that clang branches on operand by operand.
-    pub fn of_branch(ast: &Ast, node: &'a Node) -> Written<'a> {
-        let mut written = Written { formula: Formula::Constant(false), leaves: Vec::new(), operators: Vec::new() };
+    /// Reads a condition that clang branches on operand by operand.
+    pub fn of_branch(ast: &Ast, node: &'a Node) -> SourceFormula<'a> {
+        let mut written =
+            SourceFormula { formula: Formula::Constant(false), leaves: Vec::new(), operators: Vec::new() };
         written.formula = written.read(ast, node);
         written
     }
 
-    /// Of an operator whose value is wanted: clang branches on the left operand and computes the right one as a value.
-    pub fn of_value(ast: &Ast, node: &'a Node) -> Option<Written<'a>> {
+    /// Reads an operator whose value is used: clang branches on the left operand and computes the right one as a value.
+    pub fn of_value(ast: &Ast, node: &'a Node) -> Option<SourceFormula<'a>> {
         let [left, right] = &node.children[..] else { return None };
-        let mut written = Written { formula: Formula::Constant(false), leaves: Vec::new(), operators: vec![node] };
+        let mut written =
+            SourceFormula { formula: Formula::Constant(false), leaves: Vec::new(), operators: vec![node] };
         let left = written.read(ast, left);
         written.leaves.push(right);
         let right = Formula::Leaf(written.leaves.len() - 1);
@@ -133,12 +135,12 @@ impl<'a> Written<'a> {
     }
 }
 
-/// Whether this is `!` on a scalar.
+/// Returns whether a node is `!` on a scalar.
 pub fn is_not(node: &Node) -> bool {
     node.is("UnaryOperator") && node.opcode.as_deref() == Some("!") && !node.is_vector()
 }
 
-/// Through parentheses and implicit casts.
+/// Strips parentheses and implicit casts.
 pub fn without_parentheses(mut node: &Node) -> &Node {
     while let ("ParenExpr" | "ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
         node = inner;

@@ -1,5 +1,4 @@
-//! How the source's conditions, statements and loops stand in the canonical form: what the operators on control flow have
-//! in common.
+//! Maps the source's conditions, statements and loops to the canonical form; shared by the operators on control flow.
 //!
 //! Must never know: how edits become IR.
 

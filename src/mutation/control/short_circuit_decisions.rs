@@ -1,8 +1,8 @@
-//! The short-circuit decisions of a function: formulas of the source with the circuits that compute them.
+//! Finds the short-circuit decisions of a function: formulas of the source with the circuits that compute them.
 
 use super::effects::Body;
-use super::formula::{Written, without_parentheses};
-use super::short_circuits::{Candidates, Circuit};
+use super::formula::{SourceFormula, without_parentheses};
+use super::short_circuits::{Circuit, UnmatchedCircuits};
 use super::text::{self, Piece};
 use crate::kernel::ast::{Ast, Function, Node};
 use crate::kernel::constant_switch;
@@ -11,17 +11,17 @@ use crate::kernel::source::Sources;
 
 /// A short-circuit decision of the source.
 pub struct Decision<'a> {
-    pub written: Written<'a>,
+    pub written: SourceFormula<'a>,
     /// The token of each operator.
     pub tokens: Vec<Piece>,
-    /// `None` where clang folds it, or wires it otherwise.
+    /// `None` where clang folds it or emits different edges.
     pub circuit: Option<Circuit>,
 }
 
-/// The short-circuit decisions of a function, in source order, and what the CFG shows besides.
+/// Returns the short-circuit decisions of a function, in source order.
 pub fn find<'a>(body: &'a Body<'a>, ast: &'a Ast, sources: &'a Sources) -> Vec<Decision<'a>> {
     let Some(function) = body.written else { return Vec::new() };
-    let candidates = Candidates::of(&body.sites.cfg, &body.sites.dominance);
+    let candidates = UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance);
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk { ast, function, sources, dropped, candidates, found: Vec::new() };
     walk.node(&function.body, false, false);
@@ -33,28 +33,28 @@ struct Walk<'a> {
     function: &'a Function,
     sources: &'a Sources,
     dropped: constant_switch::Nodes,
-    candidates: Candidates<'a>,
+    candidates: UnmatchedCircuits<'a>,
     found: Vec<Decision<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    /// `is_branch`: the whole condition of an `if` or `?:`; `dead`: clang emits nothing for it.
+    /// Visits a node. `is_branch`: it is the entire condition of an `if` or `?:`; `dead`: clang emits nothing for it.
     fn node(&mut self, node: &'a Node, is_branch: bool, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
-            // Not evaluated, or known before the kernel runs.
+            // Not evaluated, or a compile-time constant.
             "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
             "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
             _ => {}
         }
         if is_branch {
-            let written = Written::of_branch(self.ast, node);
+            let written = SourceFormula::of_branch(self.ast, node);
             if !written.operators.is_empty() {
                 return self.decision(node, written, true, dead);
             }
         }
         if node.is_short_circuit()
-            && let Some(written) = Written::of_value(self.ast, node)
+            && let Some(written) = SourceFormula::of_value(self.ast, node)
         {
             return self.decision(node, written, false, dead);
         }
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn decision(&mut self, node: &'a Node, written: Written<'a>, is_branch: bool, dead: bool) {
+    fn decision(&mut self, node: &'a Node, written: SourceFormula<'a>, is_branch: bool, dead: bool) {
         let token = |operator: &&Node| {
             text::operator(self.sources, self.function, operator, operator.opcode.as_deref().unwrap_or_default())
         };

@@ -1,8 +1,8 @@
-//! Short-circuit formulas wired into the CFG: which block evaluates which operand, and which edges a changed formula
-//! needs.
+//! Matches short-circuit formulas with the CFG: which block evaluates which operand, and which edges a changed
+//! formula needs.
 //!
-//! The wiring of a formula is computed as clang does it and compared, edge by edge, with what stands in the IR; only where
-//! every edge agrees is the formula taken for found.
+//! The edges of a formula are computed as clang emits them and compared, one by one, with those of the IR; the formula
+//! is matched only if every edge agrees.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,44 +13,46 @@ use crate::cfg::short_circuits::{Group, ShortCircuits};
 use crate::instrument::mutants::EdgeChange;
 use crate::kernel::ir::DebugLocation;
 
-/// Where a way through a formula leads.
+/// Where the evaluation of an operand leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Exit {
-    /// The formula is known to be so.
+    /// The value of the formula is known.
     Outcome(bool),
-    /// To the evaluation of a leaf.
+    /// A leaf is evaluated next.
     Leaf(usize),
 }
 
-/// Whether a short-circuit with its branches at these places may be the one looked for.
-type Pass<'a> = &'a dyn Fn(&[DebugLocation]) -> bool;
+/// A predicate on the locations of a short-circuit's branches: whether it may be the one searched for.
+type LocationTest<'a> = &'a dyn Fn(&[DebugLocation]) -> bool;
 
-/// A formula found in a function.
+/// A formula matched with the CFG of a function.
 #[derive(Debug, Clone)]
 pub struct Circuit {
     /// The blocks whose branches test each leaf; none for the last operand of a value, several for a ternary.
     pub leaves: Vec<Vec<BlockIndex>>,
-    /// The boolean `phi` that holds its value, for a value or a loop condition.
+    /// The boolean `phi` that holds its value, if it is a value or a loop condition.
     pub phi: Option<(BlockIndex, usize)>,
     formula: Formula,
     targets: HashMap<Exit, BlockIndex>,
 }
 
-/// The short-circuits of a function that formulas have not yet been found for.
-pub struct Candidates<'a> {
+/// The short-circuits of a function that are not yet matched with a formula.
+pub struct UnmatchedCircuits<'a> {
     cfg: &'a Cfg,
     dominance: &'a Dominance,
     groups: Vec<Group>,
 }
 
-impl<'a> Candidates<'a> {
-    pub fn of(cfg: &'a Cfg, dominance: &'a Dominance) -> Candidates<'a> {
-        Candidates { cfg, dominance, groups: ShortCircuits::find(cfg, dominance).groups }
+impl<'a> UnmatchedCircuits<'a> {
+    /// Finds the short-circuits of a function.
+    pub fn of(cfg: &'a Cfg, dominance: &'a Dominance) -> UnmatchedCircuits<'a> {
+        UnmatchedCircuits { cfg, dominance, groups: ShortCircuits::find(cfg, dominance).groups }
     }
 
-    /// The first short-circuit that is wired like `formula` and stands where the source has it; it is not found again.
-    /// `is_root`: whether a place is that of the outermost operator, where clang puts the last branch but for a `!` around
-    /// the whole or a constant last operand; then it is within the whole, as `is_inside` says.
+    /// Matches `formula` with the first short-circuit that has its edges and its location, and removes that
+    /// short-circuit. `is_root`: whether a location is that of the outermost operator, where clang puts the last
+    /// branch, except with a `!` around the entire formula or a constant last operand; then the branch is at least
+    /// within the condition, as `is_inside` decides.
     pub fn take(
         &mut self,
         formula: &Formula,
@@ -62,7 +64,7 @@ impl<'a> Candidates<'a> {
             let place = |b: &BlockIndex| self.cfg.blocks[*b].instructions.last()?.location.clone();
             group.leaves.iter().filter_map(place).collect()
         };
-        let passes: [Pass<'_>; 3] =
+        let passes: [LocationTest<'_>; 3] =
             [&|places| places.last().is_some_and(is_root), &|places| places.iter().any(is_root), &|places| {
                 !places.is_empty() && places.iter().all(is_inside)
             }];
@@ -76,14 +78,15 @@ impl<'a> Candidates<'a> {
         Some(circuit)
     }
 
-    /// The short-circuits that are left, each with the formula that its edges show (negations inside operands do not
-    /// show).
+    /// Returns the unmatched short-circuits, each with the formula derived from its edges (negations inside operands
+    /// are not visible in edges).
     pub fn rest(&self) -> Vec<Circuit> {
         self.groups.iter().filter_map(|group| Circuit::derived(self.cfg, self.dominance, group)).collect()
     }
 }
 
 impl Circuit {
+    /// Returns the formula that the circuit computes.
     pub fn formula(&self) -> &Formula {
         &self.formula
     }
@@ -100,26 +103,26 @@ impl Circuit {
                 Incoming::Constant(value) if constants(from) => Some(*value),
                 _ => None,
             })?;
-            // `false` comes straight from the left operand of `&&`.
+            // For `&&`, `false` comes directly from the left operand.
             if !matches!(formula, Formula::Pair { is_and, .. } if *is_and != value) {
                 return None;
             }
             targets.insert(Exit::Outcome(value), phi.0);
             targets.insert(Exit::Outcome(!value), phi.0);
-            // The nearest of them: earlier operands' blocks are on the way there too.
-            let ways = group.leaves.iter().flat_map(|b| cfg.successors(*b));
-            let right = ways.filter(|t| *t != phi.0 && dominance.dominates(*t, *from)).max()?;
+            // The last of them: blocks of earlier operands dominate the right operand too.
+            let successors = group.leaves.iter().flat_map(|b| cfg.successors(*b));
+            let right = successors.filter(|t| *t != phi.0 && dominance.dominates(*t, *from)).max()?;
             targets.insert(Exit::Leaf(leaves.len() - 1), right);
         }
         if formula.leaves() != (0..leaves.len()).collect::<Vec<_>>() {
             return None;
         }
         let circuit = Circuit { leaves, phi: group.phi, formula: formula.clone(), targets };
-        circuit.unified(cfg, dominance)
+        circuit.with_checked_edges(cfg, dominance)
     }
 
-    /// Checks every edge against the formula, and learns from the edges where leaves begin and outcomes lead.
-    fn unified(mut self, cfg: &Cfg, dominance: &Dominance) -> Option<Circuit> {
+    /// Checks every edge against the formula, and records from the edges where leaves begin and outcomes lead.
+    fn with_checked_edges(mut self, cfg: &Cfg, dominance: &Dominance) -> Option<Circuit> {
         let wires = wires(&self.formula);
         for (leaf, blocks) in self.leaves.iter().enumerate() {
             let (yes, no) = wires.get(&leaf)?;
@@ -143,7 +146,8 @@ impl Circuit {
         (is_distinct && (1..self.leaves.len()).all(starts_before)).then_some(self)
     }
 
-    /// Where the other outcome of an operand that is constant leads: no leaf's edge may show it (`a && 0`).
+    /// Records where the opposite value of a constant operand would lead, which may not be the target of any leaf's
+    /// edge (`a && 0`).
     fn learn_from_constants(&mut self, cfg: &Cfg) {
         let known: Vec<(bool, Exit)> = constants(&self.formula);
         let [(value, other)] = known[..] else { return };
@@ -155,38 +159,38 @@ impl Circuit {
         }
     }
 
-    /// The formula that the edges show, for input without a syntax tree.
+    /// Derives the formula from the edges, for input without a syntax tree.
     fn derived(cfg: &Cfg, dominance: &Dominance, group: &Group) -> Option<Circuit> {
         let leaves = merge_arms(cfg, &group.leaves);
-        let shape = Shape { cfg, dominance, leaves: &leaves };
+        let reader = FormulaReader { cfg, dominance, leaves: &leaves };
         let formula = match group.phi {
             Some((join, _)) => {
                 let targets = cfg.successors(*group.leaves.last()?);
                 let right = targets.into_iter().find(|t| *t != join)?;
                 let operand = Box::new(Formula::Leaf(leaves.len()));
                 let pair = |left, is_and| Formula::Pair { operator: 0, is_and, left: Box::new(left), right: operand };
-                match shape.of(0, leaves.len(), right, join) {
+                match reader.of(0, leaves.len(), right, join) {
                     Some(left) if is_false_at(cfg, group) => pair(left, true),
-                    _ => pair(shape.of(0, leaves.len(), join, right)?, false),
+                    _ => pair(reader.of(0, leaves.len(), join, right)?, false),
                 }
             }
             None => {
-                if !(2..=MOST_LEAVES).contains(&leaves.len()) {
+                if !(2..=MAX_LEAVES).contains(&leaves.len()) {
                     return None;
                 }
                 let mut ends = cfg.successors(*group.leaves.last()?);
                 ends.sort_unstable();
-                // clang lays the first arm out right behind the condition.
-                shape.of(0, leaves.len(), ends[0], ends[1])?
+                // clang places the first arm directly after the condition.
+                reader.of(0, leaves.len(), ends[0], ends[1])?
             }
         };
         Circuit::matched(cfg, dominance, group, &numbered(&formula, &mut 0))
     }
 
-    /// The edges that make the circuit compute `formula`. Operands that are no longer needed are not evaluated, but for
-    /// the first one, which is evaluated before the decision begins to branch.
+    /// Returns the edges that make the circuit compute `formula`. Operands that are no longer needed are not evaluated,
+    /// except for the first one, which is evaluated before the decision starts to branch.
     ///
-    /// `None` where it cannot: the value of the last operand is not known to a branch.
+    /// `None` if that is impossible, because the value of the last operand is not available to a branch.
     pub fn rewired(&self, cfg: &Cfg, function: usize, formula: &Formula) -> Option<Vec<EdgeChange>> {
         let mut wires = wires(formula);
         let first = start(formula, Exit::Outcome(true), Exit::Outcome(false));
@@ -223,17 +227,17 @@ impl Circuit {
     }
 }
 
-/// Formulas over more leaves are not looked for without a syntax tree.
-const MOST_LEAVES: usize = 24;
+/// Most leaves of a formula that is derived without a syntax tree.
+const MAX_LEAVES: usize = 24;
 
-/// Whether a group's `phi` takes `false` from its branches, as that of `&&` does.
+/// Returns whether a group's `phi` takes `false` from its branches, as that of `&&` does.
 fn is_false_at(cfg: &Cfg, group: &Group) -> bool {
     let Some((block, instruction)) = group.phi else { return false };
     let InstKind::BoolPhi(incoming) = &cfg.blocks[block].instructions[instruction].kind else { return false };
     incoming.iter().any(|(from, v)| group.leaves.contains(from) && *v == Incoming::Constant(false))
 }
 
-/// Operators numbered outermost first, left before right.
+/// Numbers the operators in pre-order: outermost first, left before right.
 fn numbered(formula: &Formula, next: &mut usize) -> Formula {
     match formula {
         Formula::Not(inner) => Formula::Not(Box::new(numbered(inner, next))),
@@ -247,15 +251,16 @@ fn numbered(formula: &Formula, next: &mut usize) -> Formula {
     }
 }
 
-/// Reads a formula off the edges.
-struct Shape<'a> {
+/// Derives a formula from edges.
+struct FormulaReader<'a> {
     cfg: &'a Cfg,
     dominance: &'a Dominance,
     leaves: &'a [Vec<BlockIndex>],
 }
 
-impl Shape<'_> {
-    /// The formula of the leaves from `low` to before `high` that leads to `yes` and `no`.
+impl FormulaReader<'_> {
+    /// Returns the formula of the leaves from `low` (inclusive) to `high` (exclusive) whose true exit is `yes` and
+    /// whose false exit is `no`.
     fn of(&self, low: usize, high: usize, yes: BlockIndex, no: BlockIndex) -> Option<Formula> {
         if high - low == 1 {
             let successors = self.cfg.successors(self.leaves[low][0]);
@@ -280,14 +285,15 @@ impl Shape<'_> {
         })
     }
 
-    /// Where the evaluation of a leaf begins: the nearest block before it that leaves from `low` on lead to.
+    /// Returns where the evaluation of a leaf begins: the nearest dominator among the targets of the leaves from
+    /// `low` on.
     fn begin(&self, low: usize, leaf: usize) -> Option<BlockIndex> {
         let targets = self.leaves[low..leaf].iter().flatten().flat_map(|b| self.cfg.successors(*b));
         targets.filter(|t| self.leaves[leaf].iter().all(|b| self.dominance.dominates(*t, *b))).max()
     }
 }
 
-/// For each leaf, where it leads when it is true and when false.
+/// Returns for each leaf where it leads when it is true and when it is false.
 fn wires(formula: &Formula) -> BTreeMap<usize, (Exit, Exit)> {
     let mut found = BTreeMap::new();
     wire(formula, Exit::Outcome(true), Exit::Outcome(false), &mut found);
@@ -313,7 +319,7 @@ fn wire(formula: &Formula, yes: Exit, no: Exit, found: &mut BTreeMap<usize, (Exi
     }
 }
 
-/// The constant operands of a formula, each with where its opposite would lead.
+/// Returns the constant operands of a formula, each with the exit that its opposite would take.
 fn constants(formula: &Formula) -> Vec<(bool, Exit)> {
     fn collect(formula: &Formula, yes: Exit, no: Exit, found: &mut Vec<(bool, Exit)>) {
         match formula {
@@ -333,7 +339,7 @@ fn constants(formula: &Formula) -> Vec<(bool, Exit)> {
     found
 }
 
-/// Where the evaluation of a formula begins.
+/// Returns where the evaluation of a formula begins.
 fn start(formula: &Formula, yes: Exit, no: Exit) -> Exit {
     match formula {
         Formula::Constant(value) => {
@@ -350,7 +356,7 @@ fn start(formula: &Formula, yes: Exit, no: Exit) -> Exit {
     }
 }
 
-/// Joins the leaves that are the arms of a ternary operand.
+/// Merges leaves that are the arms of a ternary operand.
 fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
     let is_arm = |b: BlockIndex| cfg.blocks[b].label.starts_with("cond.");
     let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
@@ -366,7 +372,7 @@ fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
     merged
 }
 
-/// Where control goes on from `block` past a constant operand, such as the `0` of `a && 0`.
+/// Returns the block that control reaches from `block`, skipping constant operands such as the `0` of `a && 0`.
 fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
     match cfg.blocks[block].taken {
         Some(taken) if is_constant(cfg, block) => cfg.successors(block)[taken],
@@ -374,7 +380,7 @@ fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
     }
 }
 
-/// Whether a block tests a constant operand.
+/// Returns whether a block tests a constant operand.
 fn is_constant(cfg: &Cfg, block: BlockIndex) -> bool {
     let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
     is_operand && cfg.blocks[block].taken.is_some()

@@ -1,11 +1,11 @@
-//! Pieces of source text by clang's positions, and where they stand for the user.
+//! Source text by clang's positions, and its position as users see it.
 
 use crate::kernel::ast::{Function, Loc, Node, Position, Range};
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// A piece of source: its text, where it stands, and where it is spelt if a macro's body has it.
+/// A piece of source: its text, its range, and where it is spelled if it comes from a macro.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
@@ -14,19 +14,20 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Whether it comes from a macro, be it from the body or from an argument.
+    /// Returns whether it comes from a macro, either from the body or from an argument.
     pub fn is_of_macro(&self) -> bool {
         self.spelling.is_some()
     }
 }
 
-/// The piece that `range` covers. In a macro's body: the text as the body spells it, at the macro's expansion.
+/// Returns the piece that `range` covers. In a macro's body: the text as spelled in the body, at the range of
+/// the expansion.
 pub fn piece(sources: &Sources, function: &Function, range: &Range) -> Option<Piece> {
     let (begin, end) = (&range.begin, &range.end);
     let expanded = between(sources, &begin.expansion, &end.expansion, end.spelling.is_some())?;
     let place = function.place(begin);
     if place == &begin.expansion {
-        // Begin and end in one macro: what the user sees at the expansion is the macro's call, not the text.
+        // Begin and end in the same macro: the text at the expansion is the macro's call, not the code itself.
         let one_macro = begin.spelling.is_some() && begin.expansion.offset == end.expansion.offset;
         let spelt = match (&begin.spelling, &end.spelling) {
             (Some(b), Some(e)) if one_macro && b.file == e.file && b.offset <= e.offset => {
@@ -40,13 +41,13 @@ pub fn piece(sources: &Sources, function: &Function, range: &Range) -> Option<Pi
             None => expanded,
         });
     }
-    // An argument of a macro stands where it is spelt.
+    // A macro's argument is located where it is spelled.
     let last = function.place(end);
     between(sources, place, if last.offset >= place.offset { last } else { place }, false)
 }
 
-/// The text from the first token's start to the last one's end; with `is_macro` the last token may be a macro's name
-/// with arguments behind it.
+/// Returns the text from the start of the first token to the end of the last one; with `is_macro` the last token may be
+/// a macro's name, whose arguments are then included.
 fn between(sources: &Sources, begin: &Loc, end: &Loc, is_macro: bool) -> Option<Piece> {
     if begin.file != end.file || (end.line, end.column) < (begin.line, begin.column) {
         return None;
@@ -64,7 +65,8 @@ fn between(sources: &Sources, begin: &Loc, end: &Loc, is_macro: bool) -> Option<
     })
 }
 
-/// The text between two places, line breaks and what is around them as one blank.
+/// Returns the text between two positions; each line break, with the white space and backslash around it, becomes
+/// one blank.
 fn slice(lines: &[String], start: Spot, end: Spot) -> Option<String> {
     let line = |number: u32| lines.get((number as usize).checked_sub(1)?);
     if start.line == end.line {
@@ -79,7 +81,7 @@ fn slice(lines: &[String], start: Spot, end: Spot) -> Option<String> {
     Some(trimmed.join(" "))
 }
 
-/// Behind the closing parenthesis, if one opens at `from`.
+/// Returns the position after the closing parenthesis, if one opens at `from`, else `from`.
 fn behind_arguments(lines: &[String], from: Spot) -> Spot {
     let mut depth = 0;
     for number in from.line..=(lines.len() as u32).min(from.line + 50) {
@@ -105,8 +107,8 @@ fn behind_arguments(lines: &[String], from: Spot) -> Spot {
     from
 }
 
-/// The operator's token between two operands, where debug information places it too. Found backwards from the right one:
-/// white space, comments, then the token.
+/// Returns the operator's token between two operands, where debug information locates it too. Searches backwards from
+/// the right operand: white space, comments, then the token.
 pub fn operator(sources: &Sources, function: &Function, node: &Node, token: &str) -> Option<Piece> {
     let [left, right] = &node.children[..] else { return None };
     let (left, right) = (&left.range.as_ref()?.end, &right.range.as_ref()?.begin);
@@ -139,7 +141,7 @@ pub fn operator(sources: &Sources, function: &Function, node: &Node, token: &str
     Some(Piece { text: token.to_owned(), range: whole.range, spelling: Some(spelling) })
 }
 
-/// The last `token` between two places, with nothing but white space and comments behind it.
+/// Returns the last `token` between two positions that only white space and comments follow.
 fn last_token(lines: &[String], start: Spot, end: Spot, token: &str) -> Option<Spot> {
     let mut found = None;
     let mut in_comment = false;
@@ -171,7 +173,7 @@ fn last_token(lines: &[String], start: Spot, end: Spot, token: &str) -> Option<S
     found
 }
 
-/// Whether `at` lies in `range`, as debug information places it.
+/// Returns whether `at` lies in `range`, as debug information places it.
 pub fn contains(function: &Function, range: &Range, at: &DebugLocation) -> bool {
     let (begin, end) = (function.place(&range.begin), function.place(&range.end));
     at.line > 0
@@ -180,18 +182,19 @@ pub fn contains(function: &Function, range: &Range, at: &DebugLocation) -> bool 
         && (at.line, at.column) < (end.line, end.column + end.tok_len.max(1))
 }
 
-/// Whether a piece begins at a debug location.
+/// Returns whether a piece begins at a debug location.
 pub fn begins_at(piece: &Piece, at: &DebugLocation) -> bool {
     same_file(&piece.range.file, &at.file) && (piece.range.start.line, piece.range.start.column) == (at.line, at.column)
 }
 
-/// Debug information and syntax tree may spell one file's folder differently.
+/// Compares file names by their last component: debug information and syntax tree may spell a file's
+/// folder differently.
 pub fn same_file(a: &str, b: &str) -> bool {
     let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
     a == b || base(a) == base(b)
 }
 
-/// A place without extent, from a debug location: all that is known where there is no syntax tree.
+/// Returns a range of `len` bytes at a debug location: all that is known where there is no syntax tree.
 pub fn spot(at: Option<&DebugLocation>, len: usize) -> Option<SourceRange> {
     let at = at.filter(|l| l.line > 0)?;
     let start = Spot { line: at.line, column: at.column };

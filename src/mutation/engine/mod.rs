@@ -1,4 +1,4 @@
-//! The engine: from mutants and tests to fates, with as few builds and runs as possible.
+//! The engine: runs mutants against tests and returns their outcomes, with as few builds and launches as possible.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,45 +9,46 @@ use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
-use super::baseline::{self, BaselineOptions, Running, TestBaseline};
+use super::baseline::{self, BaselineOptions, RunSettings, TestBaseline};
 use super::module_builder::{Effort, ModuleBuilder, Refusable, Woven};
 use super::module_sizing;
 use super::mutant::Mutant;
-use super::runner::{self, Case, Cost};
+use super::runner::{self, Case, RunCost};
 use super::verdict::MutantOutcome;
 
 mod modules;
 
+/// How mutants are distributed over modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Many mutants in one module.
+    /// Many mutants in one module, each selected by its number at run time.
     Schemata,
-    /// A module for each.
+    /// A module for each mutant.
     Rebuild,
 }
 
-/// What the engine is asked to do.
+/// Options of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub strategy: Strategy,
-    /// Runs per pair; and of the original, which has to be stable in them.
+    /// Runs per mutant and test; also of the original, whose outputs must agree in all of them.
     pub repeats: u32,
     pub full_matrix: bool,
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
-    /// Whether pairs whose value never differs are left out.
+    /// Whether to skip pairs of a mutant and a test in which the mutated value never differs.
     pub prune: bool,
-    /// Whether launches may hold several runs.
+    /// Whether a launch may hold several runs.
     pub batch: bool,
-    /// When to stop, whatever is left.
+    /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,
 }
 
-/// What it took.
+/// What the engine has spent so far: time, builds and runs. `pairs` counts pairs of a mutant and a test.
 #[derive(Debug, Clone, Default)]
-pub struct Expense {
+pub struct EngineCost {
     pub build: Duration,
     pub run: Duration,
     pub builds: u64,
@@ -56,11 +57,11 @@ pub struct Expense {
     pub batched_pairs: u64,
     pub pruned_pairs: u64,
     pub module_sizes: Vec<u64>,
-    /// Modules in which the original did not compute what it does elsewhere.
+    /// Modules in which the original did not compute its usual outputs.
     pub distrusted: u64,
 }
 
-/// Where a mutant was seen, by position of the test.
+/// The tests that reach a mutant, and those it has to be run on; both by position among the baselines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
     pub reached: Vec<bool>,
@@ -68,49 +69,51 @@ pub struct Reach {
     pub runs: Vec<bool>,
 }
 
-/// A kernel's mutants at work. `L`: told of every fate as soon as it stands.
+/// Builds, loads and runs the mutants of a kernel.
 pub struct Engine<'a, 'c> {
     pub module_builder: ModuleBuilder<'a, 'c>,
-    pub lanes: Vec<Box<dyn Executor>>,
+    pub executors: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
     pub mutants: &'a [Mutant],
-    /// By mutant: whether the infection run may rule out pairs (`cfg::taint`).
+    /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
     pub prunable: Vec<bool>,
     pub options: Options,
-    pub expense: Expense,
-    /// The tests that count, tried on the original.
+    pub cost: EngineCost,
+    /// Baselines of the tests that are used.
     baselines: Vec<TestBaseline<'a>>,
-    /// Of every test: why it was dropped.
+    /// By test: why it was dropped.
     pub dropped: Vec<Option<String>>,
-    /// The module of all mutants (of the first [`MOST`]), kept while it is of use.
-    whole: Option<Whole>,
-    /// What building that took.
-    whole_build: Duration,
-    /// Whether launches may hold several runs.
+    /// The module that holds all mutants (at most [`MAX_MUTANTS_PER_MODULE`]), kept while it is of use.
+    full_module: Option<LoadedModule>,
+    /// The time that building it took.
+    full_build_time: Duration,
+    /// Whether a launch of an unoptimised module may hold several runs.
     batched: bool,
-    running: Running,
+    settings: RunSettings,
+    /// Whether the full module is woven so that two mutants can be in force.
     for_pairs: bool,
 }
 
-/// The module in which all woven mutants sit, with their numbers.
-struct Whole {
+/// A module loaded on every executor, with the numbers of the mutants in it (by position).
+struct LoadedModule {
     woven: Woven,
     programs: Vec<ProgramId>,
     numbers: BTreeMap<usize, u32>,
 }
 
-/// More mutants are never put into one module: backends take time that grows faster than the module.
-const MOST: usize = 1500;
+/// Most mutants in one module: the build time of backends grows faster than the module.
+const MAX_MUTANTS_PER_MODULE: usize = 1500;
 
 impl<'a, 'c> Engine<'a, 'c> {
+    /// Creates an engine without baselines; [`Engine::establish_baselines`] comes next.
     pub fn new(
         module_builder: ModuleBuilder<'a, 'c>,
-        lanes: Vec<Box<dyn Executor>>,
+        executors: Vec<Box<dyn Executor>>,
         tests: &'a [Test],
         mutants: &'a [Mutant],
         options: Options,
     ) -> Engine<'a, 'c> {
-        let running = Running {
+        let settings = RunSettings {
             layout: module_builder.layout,
             repeats: options.repeats,
             full_matrix: options.full_matrix,
@@ -120,55 +123,57 @@ impl<'a, 'c> Engine<'a, 'c> {
         };
         Engine {
             module_builder,
-            lanes,
+            executors,
             tests,
             mutants,
             prunable: vec![false; mutants.len()],
             options,
-            expense: Expense::default(),
+            cost: EngineCost::default(),
             baselines: Vec::new(),
             dropped: vec![None; tests.len()],
-            whole: None,
-            running,
-            whole_build: Duration::ZERO,
+            full_module: None,
+            settings,
+            full_build_time: Duration::ZERO,
             batched: false,
             for_pairs: false,
         }
     }
 
-    /// Whether the module of all mutants is woven for two at once.
+    /// Returns whether the full module is woven for two mutants at once.
     pub fn is_for_pairs(&self) -> bool {
         self.for_pairs
     }
 
+    /// Returns the baselines of the tests that are used, in the suite's order.
     pub fn baselines(&self) -> &[TestBaseline<'a>] {
         &self.baselines
     }
 
-    pub fn running(&self) -> &Running {
-        &self.running
+    /// Returns the settings that all runs share.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
     }
 
-    /// Builds the module of all of `wanted` that can be woven (rebuild: the original, guarded) and tries every test on
-    /// the original. `pairs`: two mutants may be in force at once.
+    /// Builds the module of all of `wanted` that can be woven (rebuild strategy: of the guarded original) and runs
+    /// every test on the original in it. `pairs`: two mutants may be in force at once.
     ///
     /// # Errors
-    /// `Internal` if the guarded original cannot be built; of the environment.
-    pub fn try_original(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
+    /// `Internal` if the guarded original cannot be built; `Environment`.
+    pub fn establish_baselines(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
         self.for_pairs = pairs;
-        if self.running.is_over() {
+        if self.settings.is_over() {
             self.dropped.fill(Some(runner::UNTRIED.to_owned()));
             return Ok(());
         }
         let woven: Vec<usize> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
-                if pairs { fit.collect() } else { fit.take(MOST).collect() }
+                if pairs { fit.collect() } else { fit.take(MAX_MUTANTS_PER_MODULE).collect() }
             }
             Strategy::Rebuild => Vec::new(),
         };
         let batched = self.options.batch
-            && self.lanes.iter().all(|lane| lane.batches())
+            && self.executors.iter().all(|executor| executor.batches())
             && self.options.strategy == Strategy::Schemata
             && self.tests.iter().all(|t| {
                 t.launch.range.items() <= runner::BATCHED_ITEMS && t.launch.range.is_even() && !writes_images(t)
@@ -178,45 +183,51 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Rebuild => Effort::Optimised,
         };
         let begun = Instant::now();
-        let whole = match self.make(&woven, pairs, effort, batched)? {
-            Ok(whole) => whole,
-            // Some mutant is more than the backend or the device takes: it is found when modules are built for running.
-            Err(_) if !woven.is_empty() => self.make(&[], pairs, effort, false)?.map_err(Error::internal)?,
+        let module = match self.build_and_load(&woven, pairs, effort, batched)? {
+            Ok(module) => module,
+            // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
+            Err(_) if !woven.is_empty() => self.build_and_load(&[], pairs, effort, false)?.map_err(Error::internal)?,
             Err(why) => return Err(Error::internal(why)),
         };
-        self.whole_build = begun.elapsed();
+        self.full_build_time = begun.elapsed();
         self.batched = batched;
         let begun = Instant::now();
-        let trying = BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout };
+        let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut baselines = Vec::new();
         for (i, test) in self.tests.iter().enumerate() {
-            if self.running.is_over() {
+            if self.settings.is_over() {
                 self.dropped[i] = Some(runner::UNTRIED.to_owned());
                 continue;
             }
-            let program = whole.programs[0];
-            let baseline = baseline::attempt(
-                self.lanes[0].as_mut(),
+            let program = module.programs[0];
+            let baseline = baseline::establish(
+                self.executors[0].as_mut(),
                 program,
-                &whole.woven,
+                &module.woven,
                 self.module_builder.layout,
                 (i, test),
-                trying,
+                baseline_options,
             )?;
-            self.expense.executions += 1 + u64::from(trying.repeats);
+            self.cost.executions += 1 + u64::from(baseline_options.repeats);
             match &baseline.dropped {
                 Some(reason) => self.dropped[i] = Some(reason.clone()),
                 None => baselines.push(baseline),
             }
         }
         self.baselines = baselines;
-        self.expense.run += begun.elapsed();
-        self.whole = Some(whole);
+        self.cost.run += begun.elapsed();
+        self.full_module = Some(module);
         Ok(())
     }
 
-    /// Builds a module and loads it in every lane.
-    fn make(&mut self, mutants: &[usize], pairs: bool, effort: Effort, batched: bool) -> Result<Refusable<Whole>> {
+    /// Builds a module and loads it on every executor.
+    fn build_and_load(
+        &mut self,
+        mutants: &[usize],
+        pairs: bool,
+        effort: Effort,
+        batched: bool,
+    ) -> Result<Refusable<LoadedModule>> {
         let numbers: BTreeMap<usize, u32> = mutants.iter().copied().zip(1..).collect();
         let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
         let begun = Instant::now();
@@ -224,54 +235,54 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Schemata => self.module_builder.schemata(&edits, pairs, effort, batched),
             Strategy::Rebuild => self.module_builder.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
         }?;
-        let whole = self.load(woven, numbers);
-        self.expense.build += begun.elapsed();
-        if let (Ok(Ok(_)), false) = (&whole, mutants.is_empty()) {
-            self.expense.module_sizes.push(mutants.len() as u64);
+        let module = self.load(woven, numbers);
+        self.cost.build += begun.elapsed();
+        if let (Ok(Ok(_)), false) = (&module, mutants.is_empty()) {
+            self.cost.module_sizes.push(mutants.len() as u64);
         }
-        whole
+        module
     }
 
-    /// Loads a module in every lane, all at the same time.
-    fn load(&mut self, woven: Refusable<Woven>, numbers: BTreeMap<usize, u32>) -> Result<Refusable<Whole>> {
+    /// Loads a module on every executor, concurrently.
+    fn load(&mut self, woven: Refusable<Woven>, numbers: BTreeMap<usize, u32>) -> Result<Refusable<LoadedModule>> {
         let woven = match woven {
             Ok(woven) => woven,
             Err(why) => return Ok(Err(why)),
         };
         let mut programs = Vec::new();
-        for lane in &mut self.lanes {
-            programs.push(lane.begin_load(&woven.code));
+        for executor in &mut self.executors {
+            programs.push(executor.begin_load(&woven.code));
         }
-        self.expense.builds += 1;
+        self.cost.builds += 1;
         let mut loaded = Vec::new();
-        for (lane, program) in self.lanes.iter_mut().zip(programs) {
-            match program.and_then(|p| lane.finish_load(p).map(|()| p)) {
+        for (executor, program) in self.executors.iter_mut().zip(programs) {
+            match program.and_then(|p| executor.finish_load(p).map(|()| p)) {
                 Ok(program) => loaded.push(program),
                 Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
                 Err(e) => return Err(e),
             }
         }
-        Ok(Ok(Whole { woven, programs: loaded, numbers }))
+        Ok(Ok(LoadedModule { woven, programs: loaded, numbers }))
     }
 
-    fn unload(&mut self, whole: &Whole) {
-        for (lane, program) in self.lanes.iter_mut().zip(&whole.programs) {
-            lane.unload(*program);
+    fn unload(&mut self, module: &LoadedModule) {
+        for (executor, program) in self.executors.iter_mut().zip(&module.programs) {
+            executor.unload(*program);
         }
     }
 
-    /// Runs the original on every test with infection probes. By position in `wanted`; positions within each are those
-    /// of [`Engine::trials`].
+    /// Runs the original on every test with infection probes. Results are by position in `wanted`; positions within
+    /// each are those of [`Engine::baselines`].
     ///
     /// # Errors
-    /// `Internal` if the probes cannot be built; of the environment.
+    /// `Internal` if the probes cannot be built; `Environment`.
     pub fn reach(&mut self, wanted: &[usize]) -> Result<Vec<Reach>> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
         let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
-        for part in woven.chunks(MOST) {
-            if self.running.is_over() {
+        for part in woven.chunks(MAX_MUTANTS_PER_MODULE) {
+            if self.settings.is_over() {
                 part.iter().for_each(|i| found[*i].reached.fill(false));
                 continue;
             }
@@ -282,12 +293,12 @@ impl<'a, 'c> Engine<'a, 'c> {
                 .map(|(i, n)| (n, &self.mutants[wanted[*i]].edit, self.mutants[wanted[*i]].is_structural))
                 .collect();
             let (code, layout) = self.module_builder.infection(&edits)?;
-            let program = self.lanes[0].load(&code)?;
-            self.expense.build += begun.elapsed();
-            self.expense.builds += 1;
+            let program = self.executors[0].load(&code)?;
+            self.cost.build += begun.elapsed();
+            self.cost.builds += 1;
             let begun = Instant::now();
             for t in 0..tests {
-                if self.running.is_over() {
+                if self.settings.is_over() {
                     part.iter().for_each(|i| found[*i].reached[t] = false);
                     continue;
                 }
@@ -298,52 +309,60 @@ impl<'a, 'c> Engine<'a, 'c> {
                     probe_words: Some(layout.words()),
                     outputs: false,
                 };
-                let seen = match self.lanes[0].run(program, &baseline.test.launch, &options)? {
+                let seen = match self.executors[0].run(program, &baseline.test.launch, &options)? {
                     Ok(observation) => layout.read(&observation.probe),
-                    // Nothing is known then, so nothing is left out.
+                    // Without an observation nothing may be pruned.
                     Err(_) => continue,
                 };
-                self.expense.executions += 1;
+                self.cost.executions += 1;
                 for (i, seen) in part.iter().zip(seen) {
                     let m = wanted[*i];
-                    let may = self.options.prune && self.prunable[m] && !self.mutants[m].is_structural;
+                    let may_prune = self.options.prune && self.prunable[m] && !self.mutants[m].is_structural;
                     found[*i].reached[t] = seen.reached;
-                    found[*i].runs[t] = seen.reached && (seen.infected || !may);
-                    self.expense.pruned_pairs += u64::from(found[*i].reached[t] && !found[*i].runs[t]);
+                    found[*i].runs[t] = seen.reached && (seen.infected || !may_prune);
+                    self.cost.pruned_pairs += u64::from(found[*i].reached[t] && !found[*i].runs[t]);
                 }
             }
-            self.expense.run += begun.elapsed();
-            self.lanes[0].unload(program);
+            self.cost.run += begun.elapsed();
+            self.executors[0].unload(program);
         }
         Ok(found)
     }
 
-    /// Runs cases; each of them one mutant or, of a module woven for pairs, two. Their numbers are filled in here.
+    /// Runs cases. Each case is one mutant or, if the full module is woven for pairs, two, and lists the tests to run
+    /// it on. Mutant numbers are assigned here. `on_decided` is called with the position and outcome of each case once
+    /// it is final.
     ///
     /// # Errors
-    /// Of the environment, and of `decided`.
+    /// `Environment`, and errors of `on_decided`.
     pub fn run(
         &mut self,
         cases: Vec<(Vec<usize>, Vec<bool>)>,
         pairs: bool,
-        decided: &(dyn Fn(usize, &MutantOutcome) -> Result<()> + Sync),
+        on_decided: &(dyn Fn(usize, &MutantOutcome) -> Result<()> + Sync),
     ) -> Result<Vec<MutantOutcome>> {
-        let mut fates = vec![MutantOutcome::default(); cases.len()];
+        let mut outcomes = vec![MutantOutcome::default(); cases.len()];
         let (mut plain, mut private, mut woven) = (Vec::new(), Vec::new(), Vec::new());
         for (index, (parts, runs)) in cases.iter().enumerate() {
             let launch = parts.iter().find_map(|m| match &self.mutants[*m].edit {
                 Edit::Launch(change) => Some(*change),
                 _ => None,
             });
-            let mut case =
-                Case { index, numbers: [0; 2], launch, runs: runs.clone(), fate: MutantOutcome::default(), pairs: 0 };
+            let mut case = Case {
+                index,
+                numbers: [0; 2],
+                launch,
+                runs: runs.clone(),
+                outcome: MutantOutcome::default(),
+                pairs: 0,
+            };
             if !runs.iter().any(|r| *r) {
                 if self.dropped.iter().flatten().any(|why| why == runner::UNTRIED) {
-                    case.fate.leave(runner::LATE);
-                    fates[index] = case.fate;
+                    case.outcome.leave_pending(runner::UNFINISHED);
+                    outcomes[index] = case.outcome;
                     continue;
                 }
-                decided(index, &case.fate)?;
+                on_decided(index, &case.outcome)?;
                 continue;
             }
             let edits: Vec<&Edit> = parts.iter().map(|m| &self.mutants[*m].edit).collect();
@@ -353,75 +372,82 @@ impl<'a, 'c> Engine<'a, 'c> {
                 None => plain.push(case),
             }
         }
-        let tell = |case: &Case| decided(case.index, &case.fate);
+        let case_decided = |case: &Case| on_decided(case.index, &case.outcome);
         if !plain.is_empty() {
-            self.on_whole(&mut plain, &cases, &tell)?;
+            self.run_in_full(&mut plain, &cases, &case_decided)?;
         }
         for case in &mut private {
-            if self.running.is_over() {
-                case.fate.leave(runner::LATE);
+            if self.settings.is_over() {
+                case.outcome.leave_pending(runner::UNFINISHED);
                 continue;
             }
-            self.private(case, cases[case.index].0[0], &tell)?;
+            self.run_privatised(case, cases[case.index].0[0], &case_decided)?;
         }
         match self.options.strategy {
-            Strategy::Schemata => self.sized(&mut woven, &cases, pairs, &tell)?,
+            Strategy::Schemata => self.run_sized(&mut woven, &cases, pairs, &case_decided)?,
             Strategy::Rebuild => {
                 for case in &mut woven {
-                    if self.running.is_over() {
-                        case.fate.leave(runner::LATE);
+                    if self.settings.is_over() {
+                        case.outcome.leave_pending(runner::UNFINISHED);
                         continue;
                     }
-                    self.rebuilt(case, &cases, &tell)?;
+                    self.run_rebuilt(case, &cases, &case_decided)?;
                 }
             }
         }
         for case in plain.into_iter().chain(private).chain(woven) {
-            fates[case.index] = case.fate;
+            outcomes[case.index] = case.outcome;
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    /// Runs cases on the module that is loaded already.
-    fn on_whole(
+    /// Runs cases in the full module, which is loaded already.
+    fn run_in_full(
         &mut self,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        let Some(whole) = self.whole.take() else { return Err(Error::internal("no module is loaded")) };
-        let done = self.on(&whole, cases, all, tell);
-        self.whole = Some(whole);
+        let Some(full) = self.full_module.take() else { return Err(Error::internal("no module is loaded")) };
+        let done = self.run_in(&full, cases, all, case_decided);
+        self.full_module = Some(full);
         done
     }
 
-    fn on(
+    /// Runs cases in a loaded module, on all executors.
+    fn run_in(
         &mut self,
-        module: &Whole,
+        module: &LoadedModule,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
         for case in cases.iter_mut() {
             let mut numbers = all[case.index].0.iter().filter_map(|m| module.numbers.get(m).copied());
             case.numbers = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
         }
-        let executors = self.lanes.iter_mut().map(|lane| lane.as_mut() as &mut dyn Executor);
-        let mut lanes: Vec<(&mut dyn Executor, ProgramId)> = executors.zip(module.programs.iter().copied()).collect();
-        let cost = runner::run(&mut lanes, &module.woven, &self.baselines, cases, &self.running, tell)?;
-        self.spend(cost);
+        let executors = self.executors.iter_mut().map(|executor| executor.as_mut() as &mut dyn Executor);
+        let mut executors: Vec<(&mut dyn Executor, ProgramId)> =
+            executors.zip(module.programs.iter().copied()).collect();
+        let cost = runner::run(&mut executors, &module.woven, &self.baselines, cases, &self.settings, case_decided)?;
+        self.add_cost(cost);
         Ok(())
     }
 
-    fn spend(&mut self, cost: Cost) {
-        self.expense.run += cost.run;
-        self.expense.executions += cost.executions;
-        self.expense.pairs += cost.pairs;
-        self.expense.batched_pairs += cost.batched_pairs;
+    fn add_cost(&mut self, cost: RunCost) {
+        self.cost.run += cost.run;
+        self.cost.executions += cost.executions;
+        self.cost.pairs += cost.pairs;
+        self.cost.batched_pairs += cost.batched_pairs;
     }
 
     /// Runs a case whose local variable is made private, in a module of its own.
-    fn private(&mut self, case: &mut Case, mutant: usize, tell: &(dyn Fn(&Case) -> Result<()> + Sync)) -> Result<()> {
+    fn run_privatised(
+        &mut self,
+        case: &mut Case,
+        mutant: usize,
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[mutant].edit else {
             return Err(Error::internal("this mutant makes nothing private"));
         };
@@ -436,30 +462,30 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         };
         let begun = Instant::now();
-        // One mutant runs a few times: optimising its module pays only for launches that take long without.
-        let runs = module_sizing::price(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
+        // One mutant runs only a few times: optimising its module pays off only for launches that take long without it.
+        let runs = module_sizing::estimated_time(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
-            Strategy::Schemata if runs * self.options.repeats < self.whole_build => Effort::Quick,
+            Strategy::Schemata if runs * self.options.repeats < self.full_build_time => Effort::Quick,
             _ => Effort::Optimised,
         };
         let module = match self.module_builder.private(variable, bytes, effort)? {
             Ok(woven) => self.load(woven, BTreeMap::new()),
             Err(reason) => {
-                case.fate.ignore(&reason);
-                return tell(case);
+                case.outcome.ignore(&reason);
+                return case_decided(case);
             }
         };
-        self.expense.build += begun.elapsed();
+        self.cost.build += begun.elapsed();
         match module? {
             Ok(module) => {
                 let all = vec![(Vec::new(), Vec::new()); case.index + 1];
-                self.on(&module, std::slice::from_mut(case), &all, tell)?;
+                self.run_in(&module, std::slice::from_mut(case), &all, case_decided)?;
                 self.unload(&module);
                 Ok(())
             }
             Err(why) => {
-                case.fate.refuse_build(&why);
-                tell(case)
+                case.outcome.refuse_build(&why);
+                case_decided(case)
             }
         }
     }

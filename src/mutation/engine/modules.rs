@@ -1,4 +1,5 @@
-//! Which modules mutants are run in: the one of all, several like it, or smaller ones that the device optimises.
+//! Chooses the modules that mutants run in: the full module, several unoptimised ones like it, or smaller ones that the
+//! device optimises.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,177 +10,183 @@ use super::super::baseline;
 use super::super::module_builder::Effort;
 use super::super::module_sizing::{self, Sizes};
 use super::super::runner::{self, Case};
-use super::{Engine, MOST, Whole};
+use super::{Engine, LoadedModule, MAX_MUTANTS_PER_MODULE};
 
 impl Engine<'_, '_> {
     /// Runs cases in modules of the size that measurements favour.
-    pub(super) fn sized(
+    pub(super) fn run_sized(
         &mut self,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
         pairs: bool,
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        let whole_price = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
-        let in_whole = |engine: &Self, case: &Case| {
-            engine.whole.as_ref().is_some_and(|w| {
-                all[case.index].0.iter().all(|m| w.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
+        let full_time = module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
+        let is_in_full = |engine: &Self, case: &Case| {
+            engine.full_module.as_ref().is_some_and(|full| {
+                all[case.index].0.iter().all(|m| full.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
             })
         };
-        let everything = cases.iter().all(|case| in_whole(self, case));
+        let all_in_full = cases.iter().all(|case| is_in_full(self, case));
         if pairs {
-            return match everything {
-                true => self.on_whole(cases, all, tell),
+            return match all_in_full {
+                true => self.run_in_full(cases, all, case_decided),
                 false => Err(Error::internal("the module for pairs could not be built")),
             };
         }
-        let modules = cases.len().div_ceil(MOST).max(1) as f64;
-        if self.whole.is_some() && whole_price < self.whole_build.mul_f64(module_sizing::WORTHWHILE * modules) {
-            cases.sort_by_key(|case| !in_whole(self, case));
-            let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| in_whole(self, case)));
-            self.on_whole(inside, all, tell)?;
-            for some in outside.chunks_mut(MOST) {
-                self.quick(some, all, tell)?;
+        let modules = cases.len().div_ceil(MAX_MUTANTS_PER_MODULE).max(1) as f64;
+        if self.full_module.is_some() && full_time < self.full_build_time.mul_f64(module_sizing::WORTHWHILE * modules) {
+            cases.sort_by_key(|case| !is_in_full(self, case));
+            let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| is_in_full(self, case)));
+            self.run_in_full(inside, all, case_decided)?;
+            for some in outside.chunks_mut(MAX_MUTANTS_PER_MODULE) {
+                self.run_quick(some, all, case_decided)?;
             }
             return Ok(());
         }
-        let mut sizes = Sizes::new(cases.len(), whole_price, everything);
+        let mut sizes = Sizes::new(cases.len(), full_time, all_in_full);
         let mut rest = cases;
         while !rest.is_empty() {
             let Some(size) = sizes.next(rest.len()) else {
-                return self.on_whole(rest, all, tell);
+                return self.run_in_full(rest, all, case_decided);
             };
-            if self.running.is_over() {
-                rest.iter_mut().for_each(|case| case.fate.leave(runner::LATE));
+            if self.settings.is_over() {
+                rest.iter_mut().for_each(|case| case.outcome.leave_pending(runner::UNFINISHED));
                 break;
             }
             let (some, others) = rest.split_at_mut(size.min(rest.len()));
             rest = others;
-            let build = self.chunk(some, all, tell, &mut sizes)?;
-            sizes.built(some.len(), build);
+            let build = self.run_chunk(some, all, case_decided, &mut sizes)?;
+            sizes.record_build(some.len(), build);
         }
         Ok(())
     }
 
-    /// Runs cases in a module like that of all: one that the device does not optimise. One that is refused is halved until the
-    /// guilty mutant stands alone.
-    fn quick(
+    /// Runs cases in a module like the full one, which the device does not optimise. A module that is refused is
+    /// bisected until the offending mutant is isolated.
+    fn run_quick(
         &mut self,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        if self.running.is_over() {
-            cases.iter_mut().for_each(|case| case.fate.leave(runner::LATE));
+        if self.settings.is_over() {
+            cases.iter_mut().for_each(|case| case.outcome.leave_pending(runner::UNFINISHED));
             return Ok(());
         }
         let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
-        let module = match self.make(&mutants, false, Effort::Quick, self.batched)? {
+        let module = match self.build_and_load(&mutants, false, Effort::Quick, self.batched)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
-                self.quick(a, all, tell)?;
-                return self.quick(b, all, tell);
+                self.run_quick(a, all, case_decided)?;
+                return self.run_quick(b, all, case_decided);
             }
             Err(why) => {
-                cases[0].fate.refuse_build(&why);
-                return tell(&cases[0]);
+                cases[0].outcome.refuse_build(&why);
+                return case_decided(&cases[0]);
             }
         };
-        self.on(&module, cases, all, tell)?;
+        self.run_in(&module, cases, all, case_decided)?;
         self.unload(&module);
         Ok(())
     }
 
-    /// Builds a module of these cases' mutants and runs them, in it or, if that is faster, in the module of all. A module
-    /// that is refused is halved until the guilty mutant stands alone. Returns what the build took.
-    fn chunk(
+    /// Builds an optimised module of these cases' mutants and runs them in it or, if that is faster, in the full
+    /// module. A module that is refused is bisected until the offending mutant is isolated. Returns the build time.
+    fn run_chunk(
         &mut self,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
         sizes: &mut Sizes,
     ) -> Result<Duration> {
         let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
         let begun = Instant::now();
-        let module = match self.make(&mutants, false, Effort::Optimised, false)? {
+        let module = match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
-                return Ok(self.chunk(a, all, tell, sizes)? + self.chunk(b, all, tell, sizes)?);
+                return Ok(self.run_chunk(a, all, case_decided, sizes)? + self.run_chunk(b, all, case_decided, sizes)?);
             }
             Err(why) => {
-                cases[0].fate.refuse_build(&why);
-                tell(&cases[0])?;
+                cases[0].outcome.refuse_build(&why);
+                case_decided(&cases[0])?;
                 return Ok(begun.elapsed());
             }
         };
         let build = begun.elapsed();
-        let Some(times) = self.time(&module)? else {
+        let Some(times) = self.time_original(&module)? else {
             self.unload(&module);
-            self.distrusted(cases, all, tell, sizes)?;
+            self.run_distrusted(cases, all, case_decided, sizes)?;
             return Ok(begun.elapsed());
         };
-        let here = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| times[&t.position]);
-        let there = module_sizing::price(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
-        sizes.ran(cases.len(), here);
-        if sizes.has_whole() && there < here {
-            self.on_whole(cases, all, tell)?;
+        let time_here =
+            module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| times[&t.position]);
+        let time_in_full =
+            module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
+        sizes.record_run(cases.len(), time_here);
+        if sizes.has_full_module() && time_in_full < time_here {
+            self.run_in_full(cases, all, case_decided)?;
         } else {
-            self.on(&module, cases, all, tell)?;
+            self.run_in(&module, cases, all, case_decided)?;
         }
         self.unload(&module);
         Ok(build)
     }
 
-    /// Runs cases whose own module does not compute what the original does: in the module of all, or else in one that the
-    /// device does not optimise.
-    fn distrusted(
+    /// Runs cases whose optimised module does not compute what the original does: in the full module if it holds them
+    /// all, else in an unoptimised one.
+    fn run_distrusted(
         &mut self,
         cases: &mut [Case],
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
         sizes: &Sizes,
     ) -> Result<()> {
-        self.expense.distrusted += 1;
-        if sizes.has_whole() { self.on_whole(cases, all, tell) } else { self.quick(cases, all, tell) }
+        self.cost.distrusted += 1;
+        if sizes.has_full_module() {
+            self.run_in_full(cases, all, case_decided)
+        } else {
+            self.run_quick(cases, all, case_decided)
+        }
     }
 
-    /// How long the original takes in a module, by position of the test; `None` if it computes something else there.
-    fn time(&mut self, module: &Whole) -> Result<Option<BTreeMap<usize, Duration>>> {
+    /// Returns how long the original takes in a module, by position of the test; `None` if its outputs there differ.
+    fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<usize, Duration>>> {
         let begun = Instant::now();
         let mut times = BTreeMap::new();
         for baseline in &self.baselines {
-            self.expense.executions += 1;
-            match baseline::time(self.lanes[0].as_mut(), module.programs[0], baseline, &self.running)? {
+            self.cost.executions += 1;
+            match baseline::time(self.executors[0].as_mut(), module.programs[0], baseline, &self.settings)? {
                 Some(time) => times.insert(baseline.position, time),
                 None => return Ok(None),
             };
         }
-        self.expense.run += begun.elapsed();
+        self.cost.run += begun.elapsed();
         Ok(Some(times))
     }
 
     /// Runs one case in a module of its own.
-    pub(super) fn rebuilt(
+    pub(super) fn run_rebuilt(
         &mut self,
         case: &mut Case,
         all: &[(Vec<usize>, Vec<bool>)],
-        tell: &(dyn Fn(&Case) -> Result<()> + Sync),
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
         let mutants: Vec<usize> =
             all[case.index].0.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
-        match self.make(&mutants, false, Effort::Optimised, false)? {
+        match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
             Ok(mut module) => {
-                // What is in force needs no number.
+                // The mutant is in force unconditionally and needs no number.
                 module.numbers.clear();
-                self.on(&module, std::slice::from_mut(case), all, tell)?;
+                self.run_in(&module, std::slice::from_mut(case), all, case_decided)?;
                 self.unload(&module);
                 Ok(())
             }
             Err(why) => {
-                case.fate.refuse_build(&why);
-                tell(case)
+                case.outcome.refuse_build(&why);
+                case_decided(case)
             }
         }
     }

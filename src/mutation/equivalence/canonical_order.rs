@@ -1,4 +1,5 @@
-//! One order for all modules that say the same: blocks as control flow reaches them, terms just before their first use.
+//! Gives modules with equal contents one canonical order: blocks as a traversal of the CFG reaches them, terms just
+//! before their first use.
 
 use std::collections::HashSet;
 
@@ -12,23 +13,23 @@ use crate::solve::purity::{self, reached};
 
 /// Reorders the blocks and instructions of every function.
 pub fn canonicalise(module: &Module<'_>) {
-    // SAFETY: the module's context is alive; the builder is used here alone.
+    // SAFETY: the borrowed module keeps its context alive; the builder is used and disposed of in this function only.
     let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr())) };
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         let blocks = reached(f);
         for pair in blocks.windows(2) {
-            // SAFETY: two blocks of one function.
+            // SAFETY: two blocks of one function of the borrowed module.
             unsafe { LLVMMoveBasicBlockAfter(pair[1].0, pair[0].0) };
         }
         for block in blocks {
-            instructions(block, builder);
+            reorder_block(block, builder);
         }
     }
-    // SAFETY: created above.
+    // SAFETY: created above, and not used afterwards.
     unsafe { LLVMDisposeBuilder(builder) };
 }
 
-fn instructions(block: Block, builder: LLVMBuilderRef) {
+fn reorder_block(block: Block, builder: LLVMBuilderRef) {
     let movable: Vec<Inst> = block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
     let Some((terminator, rest)) = movable.split_last() else { return };
     let terms: HashSet<Inst> = rest.iter().copied().filter(|i| purity::is_term(*i)).collect();
@@ -39,12 +40,12 @@ fn instructions(block: Block, builder: LLVMBuilderRef) {
         place(*inst, &terms, &mut placed, &mut order);
     }
     order.pop();
-    // Those that only other blocks use.
+    // Terms that only other blocks use.
     for inst in rest {
         place(*inst, &terms, &mut placed, &mut order);
     }
     for inst in order {
-        // SAFETY: a permutation of the block's instructions in which definitions stay before uses.
+        // SAFETY: `order` is a permutation of the block's instructions in which definitions precede uses.
         unsafe {
             LLVMInstructionRemoveFromParent(inst.0);
             LLVMPositionBuilderBefore(builder, terminator.0);
@@ -53,7 +54,7 @@ fn instructions(block: Block, builder: LLVMBuilderRef) {
     }
 }
 
-/// Puts an instruction behind the terms it needs, without recursion: long chains are deep.
+/// Appends an instruction after the terms that it needs, without recursion, as chains of operands may be long.
 fn place(inst: Inst, terms: &HashSet<Inst>, placed: &mut HashSet<Inst>, order: &mut Vec<Inst>) {
     let mut stack = vec![(inst, 0)];
     while let Some((inst, next)) = stack.pop() {

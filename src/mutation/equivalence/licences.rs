@@ -1,8 +1,8 @@
-//! Takes from a module what would licence an optimiser to assume that something does not happen: flags that make poison,
-//! attributes and metadata that promise values, progress or the absence of effects.
+//! Removes from a module what would permit an optimiser to assume that something does not happen: poison-generating
+//! flags, and attributes and metadata that promise values, progress or the absence of effects.
 //!
-//! A mutant may do what the original never does, and a test may see it; without licences, equal optimised code means equal
-//! behaviour.
+//! A mutant may do what the original never does, and a test may observe it; without such licences, equal optimised code
+//! means equal behaviour.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMAttributeRetu
 use crate::kernel::ir::{self, Block, Function, Inst};
 use crate::solve::purity;
 
-/// Promises about a function's effects. Those of declarations hold where nothing is reached through pointers.
+/// Promises about a function's effects. Those of a declaration are kept if it reaches no memory through pointers.
 const EFFECTS: [&str; 8] =
     ["memory", "willreturn", "mustprogress", "nosync", "nofree", "speculatable", "noreturn", "nocallback"];
 
@@ -40,7 +40,7 @@ const VALUES: [&str; 16] = [
 /// Removes all metadata from instructions and functions. No instruction is added or removed.
 pub fn drop_metadata(module: &Module<'_>) {
     for f in ir::functions(module) {
-        // SAFETY: alive.
+        // SAFETY: a function of the borrowed module.
         unsafe { LLVMGlobalClearMetadata(f.0) };
         for inst in f.blocks().into_iter().flat_map(Block::instructions) {
             inst.drop_metadata();
@@ -52,31 +52,32 @@ pub fn drop_metadata(module: &Module<'_>) {
 pub fn drop_all(module: &Module<'_>) {
     drop_metadata(module);
     for f in ir::functions(module) {
-        function(module, f);
+        strip_function(module, f);
         for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-            instruction(module, inst);
+            strip_instruction(module, inst);
         }
     }
 }
 
-/// LLVM's numbers of [`EFFECTS`] and [`VALUES`]: looking them up for every call of every mutant takes longer than removing.
+/// LLVM's numbers of [`EFFECTS`] and [`VALUES`]: looking them up for every call of every mutant takes longer than
+/// removing the attributes.
 static EFFECT_KINDS: LazyLock<[u32; 8]> = LazyLock::new(|| EFFECTS.map(kind_of));
 static VALUE_KINDS: LazyLock<[u32; 16]> = LazyLock::new(|| VALUES.map(kind_of));
 static NOINLINE: LazyLock<u32> = LazyLock::new(|| kind_of("noinline"));
 static NOMERGE: LazyLock<u32> = LazyLock::new(|| kind_of("nomerge"));
 
 fn kind_of(name: &str) -> u32 {
-    // SAFETY: a pointer with its length.
+    // SAFETY: a pointer to a static string, with its length.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
 
-fn function(module: &Module<'_>, f: Function) {
+fn strip_function(module: &Module<'_>, f: Function) {
     let name = f.name();
     if name.starts_with("llvm.") {
         return;
     }
     let promises_hold = !f.has_body() && !purity::takes_pointers(f);
-    // SAFETY: alive; removing an absent attribute does nothing.
+    // SAFETY: a function of the borrowed module; removing an absent attribute does nothing.
     unsafe {
         if !promises_hold {
             for kind in *EFFECT_KINDS {
@@ -90,7 +91,7 @@ fn function(module: &Module<'_>, f: Function) {
             }
         }
         let context = LLVMGetModuleContext(module.as_mut_ptr());
-        // Names that a C library has too mean nothing here; address 0 is as any other.
+        // Functions named like those of a C library mean nothing here; address 0 is an ordinary address.
         let key = "no-builtins";
         let plain = LLVMCreateStringAttribute(context, key.as_ptr().cast(), key.len() as u32, "".as_ptr().cast(), 0);
         LLVMAddAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, plain);
@@ -104,17 +105,17 @@ fn argument_indices(count: u32) -> impl Iterator<Item = LLVMAttributeIndex> {
     std::iter::once(LLVMAttributeReturnIndex).chain(1..=count)
 }
 
-fn instruction(module: &Module<'_>, inst: Inst) {
+fn strip_instruction(module: &Module<'_>, inst: Inst) {
     inst.drop_poison_flags();
     if inst.opcode() == LLVMOpcode::LLVMCall {
-        // SAFETY: alive and a call.
-        unsafe { call(module, inst) };
+        // SAFETY: a call of the borrowed module.
+        unsafe { strip_call(module, inst) };
     }
 }
 
 /// # Safety
 /// `inst` is a call of a living module.
-unsafe fn call(module: &Module<'_>, inst: Inst) {
+unsafe fn strip_call(module: &Module<'_>, inst: Inst) {
     let callee = inst.callee();
     if callee.as_deref().is_some_and(|name| name.starts_with("llvm.")) {
         return;
@@ -122,13 +123,13 @@ unsafe fn call(module: &Module<'_>, inst: Inst) {
     let holds = callee
         .and_then(|name| ir::function(module, &name))
         .is_some_and(|f| !f.has_body() && !purity::takes_pointers(f));
-    // SAFETY: see above; removing an absent attribute does nothing.
+    // SAFETY: the caller passes a call of the living module; removing an absent attribute does nothing.
     unsafe {
         if !holds {
             for kind in EFFECT_KINDS.iter().chain([&*NOINLINE]) {
                 LLVMRemoveCallSiteEnumAttribute(inst.0, LLVMAttributeFunctionIndex, *kind);
             }
-            // Two calls are never made one: which of two barriers is waited at can be seen.
+            // Two calls are never merged: which of two barriers a work-item waits at is observable.
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             LLVMAddCallSiteAttribute(inst.0, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, *NOMERGE, 0));
         }

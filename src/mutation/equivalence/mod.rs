@@ -1,9 +1,11 @@
-//! Equivalent and duplicate mutants.
+//! Finds equivalent and duplicate mutants.
 //!
-//! Each mutant's module (of large kernels: its function, see `parts`) is brought into a normal form (`normal`): mutants that share it
-//! with the original, or with an earlier mutant, behave alike ([`sort`], before anything runs). For mutants that only replace values, the solver tries what
-//! that leaves ([`prove`]): it is asked of what no test detects, as a mutant that a test kills is not equivalent. A claim holds for launches in bounds that read nothing uninitialised, with wrapping
-//! integer arithmetic (invariant 13 of ARCHITECTURE.md).
+//! Each mutant's module (for large kernels: the changed function, see `parts`) is brought into a normal form
+//! (`normal`): mutants with the normal form of the original, or of an earlier mutant, behave alike
+//! ([`classify_by_normal_form`], before anything runs). Mutants that only replace values and have a normal form of
+//! their own are submitted to the solver ([`prove`]), unless a test detects them: such a mutant is not equivalent. A
+//! claim holds for launches in bounds that read nothing uninitialised, with wrapping integer arithmetic (invariant 13
+//! of ARCHITECTURE.md).
 
 mod canonical_order;
 pub mod licences;
@@ -22,50 +24,53 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, single};
 use crate::solve::{lockstep, proof};
-use normal::Normal;
-use parts::Base;
-pub use parts::work;
+use normal::NormalForm;
+use parts::CanonicalForm;
+pub use parts::instructions_to_normalise;
 
-/// What is known of a mutant without running it.
+/// What is known about a mutant without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing was proved: it is to be run.
+    /// Nothing was proved: it has to be run.
     Distinct,
-    /// No test can tell it from the original, within the bounds that the module's head states.
+    /// No test can tell it from the original, within the bounds stated at the head of this module.
     Equivalent { reason: String },
-    /// It behaves as the mutant at this position of the list.
+    /// It behaves like the mutant at this position of the list.
     DuplicateOf(usize),
 }
 
-/// What results say of mutants whose normal form is the original's.
+/// The reason that results give for mutants with the normal form of the original.
 const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
 
-/// What results say of mutants that the solver decided.
+/// The reason that results give for mutants that the solver proved equivalent.
 pub const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
 
-/// Classes of normal forms, numbered as they come up.
+/// Classes of normal forms, numbered in the order of their first occurrence.
 #[derive(Default)]
 struct Classes(Mutex<HashMap<String, usize>>);
 
 impl Classes {
-    fn of(&self, normal: Normal) -> Option<usize> {
-        let Normal::Text(text) = normal else { return None };
+    fn of(&self, normal: NormalForm) -> Option<usize> {
+        let NormalForm::Text(text) = normal else { return None };
         let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let next = known.len();
         Some(*known.entry(text).or_insert(next))
     }
 }
 
-/// What a mutant's own thread found out.
+/// What a thread found out about a mutant.
 #[derive(Debug, Clone)]
 enum Finding {
-    /// Its normal form is the original's.
+    /// It has the normal form of the original.
     Original,
+    /// The class of its normal form, if it has one.
     Class(Option<usize>),
+    /// The solver proved it equivalent, with the reason that results give.
     Proved(String),
 }
 
-/// A kernel whose mutants are judged: its canonical form as bitcode, and what was read from it.
+/// A kernel whose mutants are classified: its canonical form as bitcode, the sites read from it, and its
+/// entry function.
 #[derive(Clone, Copy)]
 pub struct Kernel<'a> {
     pub bitcode: &'a [u8],
@@ -73,12 +78,13 @@ pub struct Kernel<'a> {
     pub entry: &'a str,
 }
 
-/// Judges each edit of the canonical form `bitcode` of `entry`, in `jobs` threads, by normal forms and by proofs. Launch and
-/// privatising edits are always distinct, and so is what is left at `end`. Nothing may fork meanwhile.
+/// Classifies each edit of the canonical form `bitcode` of `entry` by normal forms and by proofs, on `jobs`
+/// threads. Launch and privatising edits are always distinct, and so is anything unfinished at `end`. No thread may
+/// fork meanwhile.
 ///
 /// # Errors
-/// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does not
-/// verify.
+/// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does
+/// not verify.
 pub fn classify(
     bitcode: &[u8],
     sites: &Sites,
@@ -90,24 +96,30 @@ pub fn classify(
     Ok(verdicts(find(Kernel { bitcode, sites, entry }, mutants, true, jobs, end)?))
 }
 
-/// As [`classify`], by normal forms alone.
+/// Like [`classify`], by normal forms alone.
 ///
 /// # Errors
-/// As of [`classify`].
-pub fn sort(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Verdict>> {
+/// As for [`classify`].
+pub fn classify_by_normal_form(
+    kernel: Kernel<'_>,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<Vec<Verdict>> {
     Ok(verdicts(find(kernel, mutants, false, jobs, end)?))
 }
 
-/// Whether the solver proves each of the edits to change nothing ([`PROVED`]); `None`: it was not asked before `end`.
+/// Returns whether the solver proves each of the edits to change nothing ([`PROVED`]); `None`: it was not asked
+/// before `end`.
 ///
 /// # Errors
-/// As of [`classify`].
+/// As for [`classify`].
 pub fn prove(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Option<bool>>> {
     let findings = find(kernel, mutants, true, jobs, end)?;
     Ok(findings.into_iter().map(|f| f.map(|f| matches!(f, Finding::Proved(_)))).collect())
 }
 
-/// What is found out of each edit; `None`: it was left at `end`.
+/// Examines each edit; `None`: it was not reached before `end`.
 fn find(
     kernel: Kernel<'_>,
     mutants: &[&Edit],
@@ -118,14 +130,14 @@ fn find(
     let classes = Classes::default();
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
-    let work = || -> Result<Vec<(usize, Finding)>> {
+    let worker = || -> Result<Vec<(usize, Finding)>> {
         let context = Context::create();
-        let base = Base::parse(&context, kernel)?;
+        let canonical = CanonicalForm::parse(&context, kernel)?;
         let mut found = Vec::new();
         while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
-            let finding = judge(&base, edit, &classes, proofs).inspect_err(|_| {
+            let finding = judge(&canonical, edit, &classes, proofs).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
             found.push((at, finding));
@@ -134,7 +146,7 @@ fn find(
     };
     let threads = jobs.clamp(1, mutants.len().max(1));
     let parts: Vec<Result<Vec<(usize, Finding)>>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         let lost = || Err(Error::internal("a thread that looked for equivalent mutants ended early"));
         handles.into_iter().map(|h| h.join().unwrap_or_else(|_| lost())).collect()
     });
@@ -145,7 +157,7 @@ fn find(
     Ok(findings)
 }
 
-/// In the mutants' order, so that the outcome does not depend on the threads.
+/// Turns findings into verdicts in the mutants' order, so that the result does not depend on the threads.
 fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     let judge = |(at, finding): (usize, Finding)| match finding {
@@ -160,15 +172,16 @@ fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
     findings.into_iter().map(|f| f.unwrap_or(Finding::Class(None))).enumerate().map(judge).collect()
 }
 
-fn judge(base: &Base<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
+/// Examines one edit.
+fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
     if !edit.is_woven() {
         return Ok(Finding::Class(None));
     }
-    let Some(part) = base.part(edit, classes)? else { return Ok(Finding::Class(None)) };
+    let Some(part) = canonical.part(edit, classes)? else { return Ok(Finding::Class(None)) };
     // Without a normal form of the original there is nothing to compare with.
     let Some(original) = part.original else { return Ok(Finding::Class(None)) };
     let mutant = part.module.clone();
-    single::apply(&mutant, base.kernel.sites, edit)?;
+    single::apply(&mutant, canonical.kernel.sites, edit)?;
     if !normal::promote(&mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }
@@ -182,7 +195,7 @@ fn judge(base: &Base<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> R
     }
 }
 
-/// Whether the mutant does the same things, to other values.
+/// Returns whether the mutant has the effects of the original in the same order, perhaps with other values.
 fn replaces_values(edit: &Edit) -> bool {
     match edit {
         Edit::Value { .. } => true,

@@ -1,6 +1,6 @@
-//! Puts opaque calls where an optimiser would otherwise take "undefined" for "whatever fits", or drop what a guarded run
-//! would see: uninitialised variables, division by zero, over-wide shifts, conversions out of range, iterations of loops,
-//! accesses that may be out of bounds.
+//! Inserts opaque calls where an optimiser would otherwise read "undefined" as "any value", or remove what a guarded
+//! run would observe: uninitialised variables, division by zero, over-wide shifts, out-of-range conversions, loop
+//! iterations, accesses that may be out of bounds.
 
 use std::collections::HashSet;
 use std::ffi::CString;
@@ -23,43 +23,44 @@ const UNINITIALISED_MEMORY: &str = "__kassay_uninitialised_memory";
 /// Aggregates up to this many bytes are initialised as a value, so that their fields can be promoted.
 const MAX_AGGREGATE: u64 = 64;
 
-/// LLVM's code of the `memory` attribute: none at all; only what no IR can name.
+/// LLVM's encodings of the `memory` attribute: no memory at all; only memory that is inaccessible to IR.
 const MEMORY_NONE: u64 = 0;
 const MEMORY_INACCESSIBLE: u64 = 0b1100;
 
-/// What calls of an opaque function may be taken for.
+/// What the optimiser may assume about calls of an opaque function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// The result follows from the arguments.
+    /// The result depends on the arguments alone.
     Pure,
-    /// Each call is seen, as those of other opaque functions, and may end the run.
-    Seen,
-    /// It also reads and writes memory.
+    /// Each call is observable, in order with those of other opaque functions, and may end the run.
+    Observable,
+    /// It may also read and write any memory.
     Any,
 }
 
 /// Builds calls of opaque functions.
-pub struct Opaque<'m, 'c> {
+pub struct OpaqueCalls<'m, 'c> {
     module: &'m Module<'c>,
     context: LLVMContextRef,
     builder: LLVMBuilderRef,
     data: LLVMTargetDataRef,
 }
 
-impl Drop for Opaque<'_, '_> {
+impl Drop for OpaqueCalls<'_, '_> {
     fn drop(&mut self) {
-        // SAFETY: created in `new`, used nowhere else.
+        // SAFETY: created in `new` and owned by this value alone.
         unsafe { LLVMDisposeBuilder(self.builder) };
     }
 }
 
-impl<'m, 'c> Opaque<'m, 'c> {
-    pub fn new(module: &'m Module<'c>) -> Opaque<'m, 'c> {
-        // SAFETY: the module is alive; its data layout lives as long.
+impl<'m, 'c> OpaqueCalls<'m, 'c> {
+    /// Creates a builder for a module.
+    pub fn new(module: &'m Module<'c>) -> OpaqueCalls<'m, 'c> {
+        // SAFETY: the module is borrowed for as long as this value lives, and owns its data layout and context.
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let builder = LLVMCreateBuilderInContext(context);
-            Opaque { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
+            OpaqueCalls { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
         }
     }
 
@@ -67,7 +68,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
         ir::functions(self.module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions).collect()
     }
 
-    /// Before anything is folded.
+    /// Inserts the calls that are needed before anything is folded.
     pub fn before_inlining(&self) {
         let mut variables = 0;
         for inst in self.instructions() {
@@ -77,12 +78,12 @@ impl<'m, 'c> Opaque<'m, 'c> {
                     variables += 1;
                 }
                 LLVMOpcode::LLVMUnreachable => {
-                    // SAFETY: a type of a living context.
+                    // SAFETY: the borrowed module keeps its context alive.
                     let void = unsafe { LLVMVoidTypeInContext(self.context) };
                     self.call_before(inst, "__kassay_unreachable", void, &[], Effect::Any);
                 }
                 LLVMOpcode::LLVMCall if inst.callee().as_deref() == Some("llvm.assume") => {
-                    // SAFETY: it has no result.
+                    // SAFETY: `llvm.assume` has no result, hence no users; `inst` is not used afterwards.
                     unsafe { LLVMInstructionEraseFromParent(inst.0) };
                 }
                 _ if may_trap(inst) => self.replace(inst),
@@ -91,7 +92,8 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// After inlining and the promotion of whole variables, when constants and addresses are plain to see.
+    /// Replaces, after inlining and promotion, the calls that turned out to be unnecessary, now that constants and
+    /// addresses are visible; marks accesses, exposed variables and loop iterations.
     pub fn after_inlining(&self) {
         for inst in self.instructions() {
             self.restore(inst);
@@ -106,17 +108,18 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
         for f in ir::functions(self.module).into_iter().filter(|f| f.has_body()) {
             for header in loop_headers(f) {
-                // SAFETY: a type of a living context.
+                // SAFETY: the borrowed module keeps its context alive.
                 let void = unsafe { LLVMVoidTypeInContext(self.context) };
-                self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Seen);
+                self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Observable);
             }
         }
     }
 
-    /// Whether all that happens to a variable is plain access to parts of it.
+    /// Returns whether a variable is only used by plain accesses to parts of it.
     fn is_only_accessed_inside(&self, alloca: Inst) -> bool {
         let mut todo = vec![alloca.0];
-        // SAFETY: alive; the list of uses ends with null; operands are those of the opcodes.
+        // SAFETY: the variable and its users belong to the borrowed module; lists of uses end with null; operands exist
+        // for these opcodes.
         unsafe {
             while let Some(pointer) = todo.pop() {
                 let mut next = LLVMGetFirstUse(pointer);
@@ -145,9 +148,10 @@ impl<'m, 'c> Opaque<'m, 'c> {
         true
     }
 
-    /// Keeps a variable in memory: passes drop even volatile accesses beyond one that they could take apart.
+    /// Keeps a variable in memory: passes would drop even volatile accesses past the end of a variable that they can
+    /// split up.
     fn expose(&self, alloca: Inst) {
-        // SAFETY: alive; an alloca is never a block's last instruction.
+        // SAFETY: an instruction of the borrowed module; an alloca is never a block's last instruction.
         unsafe {
             let name = format!("__kassay_expose.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
             let void = LLVMVoidTypeInContext(self.context);
@@ -155,6 +159,8 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
+    /// Inserts a call of the opaque function `name` before an instruction and declares it if necessary. Returns
+    /// the result.
     fn call_before(
         &self,
         before: Inst,
@@ -163,7 +169,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
         args: &[LLVMValueRef],
         effect: Effect,
     ) -> LLVMValueRef {
-        // SAFETY: alive values of one module; the function's type is made from the arguments'.
+        // SAFETY: all values belong to the borrowed module; the function's type is made from the arguments'.
         unsafe {
             let mut types: Vec<LLVMTypeRef> = args.iter().map(|a| LLVMTypeOf(*a)).collect();
             let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
@@ -177,11 +183,11 @@ impl<'m, 'c> Opaque<'m, 'c> {
     unsafe fn declare(&self, name: &str, ty: LLVMTypeRef, effect: Effect) -> LLVMValueRef {
         let attributes: &[(&str, u64)] = match effect {
             Effect::Pure => &[("nounwind", 0), ("willreturn", 0), ("memory", MEMORY_NONE)],
-            Effect::Seen => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
+            Effect::Observable => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
             Effect::Any => &[("nounwind", 0), ("nomerge", 0)],
         };
         let name = CString::new(name).unwrap_or_default();
-        // SAFETY: the module is alive; attribute names come with their lengths.
+        // SAFETY: the module is borrowed; attribute names come with their lengths.
         unsafe {
             let f = LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty);
             for (attribute, value) in attributes {
@@ -193,9 +199,9 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// Gives a variable an opaque content, by a number of its own.
+    /// Gives a variable an opaque initial value, identified by the variable's number.
     fn initialise(&self, alloca: Inst, number: u64) {
-        // SAFETY: alive; an alloca is never a block's last instruction.
+        // SAFETY: an instruction of the borrowed module; an alloca is never a block's last instruction.
         unsafe {
             let next = Inst(LLVMGetNextInstruction(alloca.0));
             let ty = LLVMGetAllocatedType(alloca.0);
@@ -217,27 +223,28 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// An instruction that may trap or make poison becomes an opaque call.
+    /// Replaces an instruction that may trap or yield poison by an opaque call.
     fn replace(&self, inst: Inst) {
-        // SAFETY: alive; the call has the instruction's type.
+        // SAFETY: `inst` belongs to the borrowed module and is not used afterwards; the call has its type.
         unsafe {
             let ty = LLVMTypeOf(inst.0);
             let operands = inst.operands();
             let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), text(LLVMTypeOf(operands[0])), text(ty));
-            let effect = if is_division(inst.opcode()) { Effect::Seen } else { Effect::Pure };
+            let effect = if is_division(inst.opcode()) { Effect::Observable } else { Effect::Pure };
             let call = self.call_before(inst, &name, ty, &operands, effect);
             LLVMReplaceAllUsesWith(inst.0, call);
             LLVMInstructionEraseFromParent(inst.0);
         }
     }
 
-    /// An opaque division or shift by what turned out to be a harmless constant becomes an instruction again.
+    /// Turns an opaque division or shift back into an instruction if its right operand is a harmless constant.
     fn restore(&self, call: Inst) {
         let Some(name) = call.callee() else { return };
         let Some(rest) = name.strip_prefix(PREFIX) else { return };
         let opcode = RESTORABLE.into_iter().find(|opcode| rest.starts_with(&format!("{opcode:?}.")));
         let Some(opcode) = opcode else { return };
-        // SAFETY: alive; the call was made from such an instruction, so the types fit.
+        // SAFETY: `call` belongs to the borrowed module and is not used afterwards; it was made from such an
+        // instruction, so the types fit.
         unsafe {
             let (left, right) = (LLVMGetOperand(call.0, 0), LLVMGetOperand(call.0, 1));
             if !is_harmless(opcode, right) {
@@ -250,9 +257,10 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// Accesses stay as they are, and in their order, except those of private variables that are in bounds for sure.
+    /// Keeps an access as it is, in order with other accesses, by making it volatile, except for accesses to private
+    /// variables that are certainly in bounds.
     fn keep_access(&self, inst: Inst) {
-        // SAFETY: alive; operands are those of the opcodes.
+        // SAFETY: an instruction of the borrowed module; operands exist for these opcodes.
         unsafe {
             match inst.opcode() {
                 LLVMOpcode::LLVMLoad => {
@@ -272,10 +280,10 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// Of `llvm.memcpy` and its like.
+    /// Makes an `llvm.memcpy`, `memmove` or `memset` volatile, unless it is certainly in bounds.
     unsafe fn keep_block_access(&self, call: Inst) {
         let Some(pointers) = call.callee().and_then(|name| block_pointers(&name)) else { return };
-        // SAFETY: an intrinsic with these operands: pointer, pointer or byte, length, whether it is volatile.
+        // SAFETY: an intrinsic with these operands: pointer, pointer or byte, length, volatile flag.
         unsafe {
             let length = LLVMGetOperand(call.0, 2);
             let known = !LLVMIsAConstantInt(length).is_null();
@@ -286,10 +294,10 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// Whether so many bytes at the pointer lie within one private variable, for all executions.
+    /// Returns whether `size` bytes at the pointer lie within one private variable, in all executions.
     fn is_inside(&self, pointer: LLVMValueRef, size: u64) -> bool {
         let (mut base, mut offset) = (pointer, 0i128);
-        // SAFETY: alive; operands are those of the opcodes.
+        // SAFETY: the pointer belongs to the borrowed module; operands exist for these opcodes.
         unsafe {
             while let Some(gep) = ir::as_instruction(base).filter(|i| i.opcode() == LLVMOpcode::LLVMGetElementPtr) {
                 let Some(step) = self.constant_offset(gep) else { return false };
@@ -309,9 +317,10 @@ impl<'m, 'c> Opaque<'m, 'c> {
         }
     }
 
-    /// In bytes.
+    /// Returns the offset of a GEP in bytes, if it is constant.
     unsafe fn constant_offset(&self, gep: Inst) -> Option<i128> {
-        // SAFETY: a GEP; its indices follow the pointer, and each selects within the type before it.
+        // SAFETY: a GEP of the borrowed module; its indices follow the pointer, and each selects within the type
+        // before it.
         unsafe {
             let mut ty = LLVMGetGEPSourceElementType(gep.0);
             let mut offset = 0i128;
@@ -335,7 +344,7 @@ impl<'m, 'c> Opaque<'m, 'c> {
     }
 }
 
-/// How many pointers an intrinsic that copies or fills memory takes, if the name is of one.
+/// Returns how many pointers an intrinsic takes that copies or fills memory; `None` for other functions.
 fn block_pointers(name: &str) -> Option<u32> {
     if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
         Some(2)
@@ -345,7 +354,7 @@ fn block_pointers(name: &str) -> Option<u32> {
 }
 
 fn text(ty: LLVMTypeRef) -> String {
-    // SAFETY: a type of a living context; the message is freed.
+    // SAFETY: a type of the borrowed module's context; `take_message` frees the string.
     unsafe { ir::take_message(LLVMPrintTypeToString(ty)) }
 }
 
@@ -363,7 +372,7 @@ fn is_division(opcode: LLVMOpcode) -> bool {
     matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem)
 }
 
-/// Whether an instruction traps, or makes poison, for some operands.
+/// Returns whether an instruction traps, or yields poison, for some operands.
 fn may_trap(inst: Inst) -> bool {
     use LLVMOpcode::*;
     match inst.opcode() {
@@ -376,13 +385,13 @@ fn may_trap(inst: Inst) -> bool {
     }
 }
 
-/// Whether this constant divisor or shift amount is defined for every left operand.
+/// Returns whether a constant divisor or shift amount is defined for every left operand.
 fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
     let lanes = lanes(right);
     let signed = matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMSRem);
     !lanes.is_empty()
         && lanes.into_iter().all(|lane| {
-            // SAFETY: alive; asked of constant integers of up to 64 bits.
+            // SAFETY: a constant of the module being read; values are only read from integers of up to 64 bits.
             unsafe {
                 if LLVMIsAConstantInt(lane).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(lane)) > 64 {
                     return false;
@@ -396,16 +405,16 @@ fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
         })
 }
 
-/// A shift amount as clang masks it for OpenCL C (6.3.j): modulo the width.
+/// Returns whether a shift amount is masked as clang does for OpenCL C (6.3.j): modulo the width.
 fn is_masked(amount: LLVMValueRef) -> bool {
     ir::as_instruction(amount).is_some_and(|i| {
         i.opcode() == LLVMOpcode::LLVMAnd && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
     })
 }
 
-/// The value itself, or a constant vector's elements; none of what is unknown.
+/// Returns the value itself, or the elements of a constant vector; nothing if they are unknown.
 fn lanes(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: alive; elements within the count.
+    // SAFETY: a value of the module being read; element indices are below the count.
     unsafe {
         if LLVMIsAConstant(value).is_null() {
             return Vec::new();
@@ -424,7 +433,7 @@ fn lanes(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     }
 }
 
-/// Blocks that an edge leads back to, in a depth-first walk.
+/// Returns the targets of back edges in a depth-first traversal.
 fn loop_headers(f: Function) -> Vec<Block> {
     let Some(entry) = f.blocks().first().copied() else { return Vec::new() };
     let (mut seen, mut open, mut headers) = (HashSet::from([entry]), HashSet::from([entry]), Vec::new());

@@ -1,4 +1,5 @@
-//! What mutants are compared in: the kernel with all that it calls or, where that is large, the function that is changed.
+//! Chooses the code in which mutants are compared: the kernel with everything that it calls or, if that is large, only
+//! the changed function.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -17,13 +18,15 @@ use crate::instrument::mutants::Edit;
 use crate::kernel::ir::{self, Function};
 use crate::kernel::{inlined, module};
 
-/// Instructions up to which a kernel is compared with all that it calls. In larger ones equals are sought within the function that is
-/// changed: nobody looks at what others do with its values, so that fewer are found, and none in vain.
-const MOST_INLINED: u64 = 8_000;
+/// Most instructions of a kernel that is compared with everything that it calls. In larger ones, equal mutants are
+/// sought within the changed function: how callers use its values is ignored, so that fewer are found, but no claim
+/// is wrong.
+const MAX_INLINED: u64 = 8_000;
 
-/// How many instructions are brought into normal forms for these edits of a canonical form, whose functions are `sites`'.
-pub fn work(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
-    let whole = inlined::size(module, entry).filter(|size| *size <= MOST_INLINED);
+/// Returns how many instructions have to be normalised for these edits of a canonical form, whose functions are those
+/// of `sites`.
+pub fn instructions_to_normalise(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
+    let whole = inlined::size(module, entry).filter(|size| *size <= MAX_INLINED);
     let own = |f: usize| {
         let blocks = sites.functions.get(f).map_or(&[][..], |f| &f.cfg.blocks);
         blocks.iter().map(|b| b.instructions.len() as u64).sum()
@@ -33,16 +36,16 @@ pub fn work(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) ->
     edits.iter().filter(|edit| edit.is_woven()).map(|edit| of(edit)).sum()
 }
 
-/// The canonical form without what copies need not carry, and its parts as far as they were asked for.
-pub(super) struct Base<'k, 'c> {
+/// The canonical form without debug information and metadata, which copies need not carry, and the parts used so far.
+pub(super) struct CanonicalForm<'k, 'c> {
     pub kernel: Kernel<'k>,
     module: Module<'c>,
     is_large: bool,
-    /// By function; of small kernels the whole is at `None`.
+    /// By function; the only part of a small kernel is at `None`.
     parts: RefCell<HashMap<Option<usize>, Rc<Part<'c>>>>,
 }
 
-/// A module with one function that matters, `entry`.
+/// A module in which one function, `entry`, is compared.
 pub(super) struct Part<'c> {
     pub module: Module<'c>,
     /// The same, inlined and promoted.
@@ -52,19 +55,22 @@ pub(super) struct Part<'c> {
     pub original: Option<usize>,
 }
 
-impl<'k, 'c> Base<'k, 'c> {
+impl<'k, 'c> CanonicalForm<'k, 'c> {
+    /// Parses the bitcode of a kernel.
+    ///
     /// # Errors
     /// `Caller` if the bitcode does not parse.
-    pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<Base<'k, 'c>> {
+    pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<CanonicalForm<'k, 'c>> {
         let module = module::parse(context, kernel.bitcode, Path::new("canonical form"))?;
-        // SAFETY: the module is alive. Instructions keep their positions: debug information is none.
+        // SAFETY: the module was just parsed and is owned here. Instructions keep their positions, since debug
+        // information consists of none.
         unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
         licences::drop_metadata(&module);
-        let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MOST_INLINED);
-        Ok(Base { kernel, module, is_large, parts: RefCell::default() })
+        let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MAX_INLINED);
+        Ok(CanonicalForm { kernel, module, is_large, parts: RefCell::default() })
     }
 
-    /// What an edit is judged in; `None`: it changes several functions of a large kernel.
+    /// Returns the part in which an edit is compared; `None`: it changes several functions of a large kernel.
     ///
     /// # Errors
     /// `Internal` if a pass fails.
@@ -90,13 +96,13 @@ impl<'k, 'c> Base<'k, 'c> {
                 let sites = self.kernel.sites.functions.get(f);
                 let name = sites.map(|f| f.cfg.function.clone());
                 let name = name.ok_or_else(|| Error::internal("an edit changes a function that has no sites"))?;
-                leave_only(&module, &name);
+                keep_only_body(&module, &name);
                 name
             }
         };
         let promoted = module.clone();
         normal::promote(&promoted, &entry)?;
-        // Made as those of mutants are: what passes make of a clone of the promoted form may differ from it.
+        // Computed in the same way as for mutants: passes may transform a clone of the promoted form differently.
         let original = classes.of(normal::of(module.clone(), &entry)?);
         let part = Rc::new(Part { module, promoted, entry, original });
         self.parts.borrow_mut().insert(function, part.clone());
@@ -104,16 +110,17 @@ impl<'k, 'c> Base<'k, 'c> {
     }
 }
 
-/// Takes the bodies of all other functions, which may then do anything; so may they with variables.
-fn leave_only(module: &Module<'_>, name: &str) {
+/// Deletes the bodies of all other functions, which may then do anything, and makes functions and variables external,
+/// so that variables may change at any time.
+fn keep_only_body(module: &Module<'_>, name: &str) {
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
         if f.name() != name {
-            empty(f);
+            delete_body(f);
         }
-        // SAFETY: alive.
+        // SAFETY: a function of the borrowed module.
         unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
     }
-    // SAFETY: alive; the list ends with null.
+    // SAFETY: the borrowed module owns its globals; their list ends with null.
     unsafe {
         let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
         while !next.is_null() {
@@ -125,10 +132,11 @@ fn leave_only(module: &Module<'_>, name: &str) {
     }
 }
 
-/// Makes a function a declaration.
-fn empty(f: Function) {
+/// Turns a function into a declaration.
+fn delete_body(f: Function) {
     let blocks = f.blocks();
-    // SAFETY: alive. What is erased has no users left, nor has a block once no terminator is.
+    // SAFETY: a function of the borrowed module. An instruction has no users left when it is erased, and a block none
+    // once all terminators are.
     unsafe {
         for inst in blocks.iter().flat_map(|b| b.instructions()) {
             let ty = LLVMTypeOf(inst.0);

@@ -1,34 +1,36 @@
 //! AOR and MR: arithmetic operators.
 //!
-//! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which has bitwise operators and shifts too).
+//! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which covers bitwise operators and shifts too).
 
-use super::replacing::{add, exchanged, wanted};
+use super::replacing::{add, replace_operator, select_operations};
 use crate::mutation::source_ops::{BinaryOp, OperationKind};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces each arithmetic operator by every other (PENG, table 4.2).
 pub const AOR: Operator = Operator {
     id: "AOR",
     name: "arithmetic operator replacement",
     class: "arithmetic",
-    what: "each of `+ - * / %` by every other",
-    from: "PENG",
+    description: "each of `+ - * / %` by every other",
+    origin: "PENG",
     peng: true,
     liu: false,
     enumerate: |subject, found| enumerate(subject, "AOR", &others, found),
 };
 
+/// Replaces each operator by its counterpart (LIU, table 6.1).
 pub const MR: Operator = Operator {
     id: "MR",
     name: "math replacement",
     class: "arithmetic",
-    what: "`+` and `-`, `*` and `/`, `&` and `|`, `<<` and `>>` by one another; `%` by `*`; `^` by `&`",
-    from: "LIU",
+    description: "`+` and `-`, `*` and `/`, `&` and `|`, `<<` and `>>` by one another; `%` by `*`; `^` by `&`",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: |subject, found| enumerate(subject, "MR", &|op, _| vec![counterpart(op)], found),
 };
 
-/// LIU's pairs.
+/// Returns an operator's counterpart in LIU's pairs.
 pub fn counterpart(op: BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Add => BinaryOp::Sub,
@@ -42,7 +44,8 @@ pub fn counterpart(op: BinaryOp) -> BinaryOp {
     }
 }
 
-/// Of an arithmetic operator. PENG's counts: `+ - * /` by one another, `%` by these four.
+/// Returns the replacements of an arithmetic operator; none for others. According to PENG's counts, `+ - * /` are
+/// replaced by one another, and `%` by these four.
 pub fn others(op: BinaryOp, preset: Preset) -> Vec<BinaryOp> {
     let all = BinaryOp::ARITHMETIC.into_iter().filter(|other| BinaryOp::ARITHMETIC.contains(&op) && *other != op);
     all.filter(|other| preset != Preset::Peng || *other != BinaryOp::Rem).collect()
@@ -52,13 +55,13 @@ fn enumerate(
     subject: &Subject<'_>,
     id: &'static str,
     replacements: &dyn Fn(BinaryOp, Preset) -> Vec<BinaryOp>,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) {
     let wants = |kind| matches!(kind, OperationKind::Binary(op) if !replacements(op, subject.preset).is_empty());
-    for operation in wanted(subject, id, &wants, found).list {
+    for operation in select_operations(subject, id, &wants, found).list {
         let OperationKind::Binary(op) = operation.kind else { continue };
         for by in replacements(op, subject.preset) {
-            add(id, &operation, by.spelling(), exchanged(subject, &operation, by), found);
+            add(id, &operation, by.spelling(), replace_operator(subject, &operation, by), found);
         }
     }
 }

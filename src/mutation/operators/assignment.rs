@@ -1,33 +1,34 @@
-//! ASR: assignments (PENG's table 4.2, LIU's table 6.1).
+//! ASR: replaces assignment operators (PENG's table 4.2, LIU's table 6.1).
 //!
-//! `a op= b` computes in the type of `a op b`. Made from `a = b`, where `b` is converted to the type of `a` before, it
-//! computes in the type of `a`: that is left out where the conversion would show.
+//! `a op= b` computes in the type of `a op b`. As a mutant of `a = b`, where `b` has already been converted to the type
+//! of `a`, it computes in the type of `a`; mutants for which that conversion would be visible are excluded.
 
 use super::arithmetic::{counterpart, others};
-use super::replacing::{add, binary, each, exchanged, wanted};
+use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::Edit;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces assignment operators.
 pub const ASR: Operator = Operator {
     id: "ASR",
     name: "assignment short-cut operator replacement",
     class: "assignment",
-    what: "each of `= += -= *= /= %= <<= >>= &= |= ^=` by every other",
-    from: "PENG",
+    description: "each of `= += -= *= /= %= <<= >>= &= |= ^=` by every other",
+    origin: "PENG",
     peng: true,
     liu: true,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| match kind {
         OperationKind::Assign => subject.preset == Preset::Full,
         OperationKind::CompoundAssign(op) => !replacements(Some(op), subject.preset).is_empty(),
         _ => false,
     };
-    let operations = wanted(subject, "ASR", &wants, found);
+    let operations = select_operations(subject, "ASR", &wants, found);
     if operations.by_opcode {
         found.excluded.push(needs_source("ASR", subject));
     }
@@ -41,26 +42,26 @@ fn enumerate(subject: &Subject<'_>, found: &mut Found) {
             let edit = match by {
                 None => plain(&operation),
                 Some(by) if own.is_none() => compound(&operation, by),
-                Some(by) => exchanged(subject, &operation, by),
+                Some(by) => replace_operator(subject, &operation, by),
             };
             add("ASR", &operation, spelling, edit, found);
         }
     }
 }
 
-/// What an operator that needs the source says where there is none.
+/// Returns the exclusion that an operator that needs the source reports where there is none.
 pub fn needs_source(operator: &'static str, subject: &Subject<'_>) -> Excluded {
     let reason = "without the source, opcodes do not tell `++`, `op=` and `=` from other operators".to_owned();
     Excluded { operator, function: subject.entry.to_owned(), range: None, reason }
 }
 
-/// `None` is `=`.
+/// Returns the replacements of an assignment operator; `None` stands for `=`.
 fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
     let is_arithmetic = |op| BinaryOp::ARITHMETIC.contains(&op);
     match (op, preset) {
         (Some(op), Preset::Peng) if is_arithmetic(op) => others(op, preset).into_iter().map(Some).collect(),
         (Some(op), Preset::Peng) => vec![Some(counterpart(op))],
-        // LIU's pairs; it lists `%=` with itself: as for `%` in its MR, that is `*=`.
+        // LIU's pairs. The table replaces `%=` by itself; as for `%` in LIU's MR, `*=` is used.
         (Some(op), Preset::Liu) if is_arithmetic(op) => vec![Some(counterpart(op))],
         (_, Preset::Liu) | (None, Preset::Peng) => Vec::new(),
         (op, Preset::Full) => {
@@ -70,15 +71,15 @@ fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
     }
 }
 
-/// `=` in the place of `op=`.
+/// Replaces `op=` by `=`.
 fn plain(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
-        Implementation::Computed(instances) => each(instances, &|i| Ok(i.right.clone())),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| Ok(i.right.clone())),
         _ => Err("the right operand is no pointer"),
     }
 }
 
-/// `op=` in the place of `=`.
+/// Replaces `=` by `op=`.
 fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
     let Implementation::Computed(instances) = &operation.implementation else { return Err("it is no store") };
     let sides = operation.node.map(|node| &node.children[..]);
@@ -95,5 +96,5 @@ fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static st
             _ => {}
         }
     }
-    each(instances, &|i| binary(by, i.ty, &i.left, &i.right))
+    for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right))
 }

@@ -1,32 +1,33 @@
-//! Atomics: `AR` does plainly what one does atomically, `AOP` does another operation.
+//! Atomics: `AR` makes an atomic operation a plain one, `AOP` replaces the operation by another.
 //!
-//! Those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and of C11 as OpenCL C 2.0 has them (6.13.11).
+//! Covers the atomics of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and those of C11 as in
+//! OpenCL C 2.0 (6.13.11).
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
-/// Load, computation and store instead of the atomic (LIU, table 6.2).
+/// Replaces an atomic by load, computation and store (LIU, table 6.2).
 pub const AR: Operator = Operator {
     id: "AR",
     name: "atomic replacement",
     class: "atomic",
-    what: "an atomic by load, computation and store",
-    from: "LIU",
+    description: "an atomic by load, computation and store",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: ar,
 };
 
-/// The counterpart of the operation.
+/// Replaces the operation of an atomic by its counterpart.
 pub const AOP: Operator = Operator {
     id: "AOP",
     name: "atomic operation",
     class: "atomic",
-    what: "the operation of an atomic by its counterpart: `add`/`sub`, `min`/`max`, `and`/`or`, `inc`/`dec`, `xor` by `or`, \
+    description: "the operation of an atomic by its counterpart: `add`/`sub`, `min`/`max`, `and`/`or`, `inc`/`dec`, `xor` by `or`, \
            `xchg` by `add`",
-    from: "ours",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: aop,
@@ -37,7 +38,7 @@ fn atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
     calls.into_iter().filter_map(|call| operation(&call.name).map(|operation| (call, operation))).collect()
 }
 
-fn ar(subject: &Subject<'_>, found: &mut Found) {
+fn ar(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for (call, operation) in atomics(subject) {
         let Some(ty) = pointee(&call.params) else {
             call.exclude(AR.id, "the type of its memory is not known", found);
@@ -53,7 +54,7 @@ fn ar(subject: &Subject<'_>, found: &mut Found) {
     }
 }
 
-/// What is done plainly, and how C would say it.
+/// Returns the plain form of an atomic, as an action and as C text.
 fn plain(call: &Call, operation: Operation, ty: char) -> Result<(Action, String), &'static str> {
     use Operation::*;
     let current = || Box::new(Expr::Current);
@@ -101,7 +102,7 @@ fn plain(call: &Call, operation: Operation, ty: char) -> Result<(Action, String)
     Ok((Action::Plain { pointer: Expr::Operand(0), new }, text))
 }
 
-/// What a pointer points to, as C says it: `bins[b]` for `&bins[b]`.
+/// Returns the C text of a pointer's target: `bins[b]` for `&bins[b]`.
 fn place_text(pointer: &str) -> String {
     let pointer = pointer.trim();
     let is_plain = |text: &str| {
@@ -119,7 +120,7 @@ fn place_text(pointer: &str) -> String {
     }
 }
 
-fn aop(subject: &Subject<'_>, found: &mut Found) {
+fn aop(subject: &Subject<'_>, found: &mut OperatorOutput) {
     use Operation::*;
     for (call, operation) in atomics(subject) {
         let (from, to) = match operation {
@@ -143,13 +144,13 @@ fn aop(subject: &Subject<'_>, found: &mut Found) {
             call.exclude(AOP.id, "the counterpart is not there for floats", found);
             continue;
         }
-        // The operation is the last word but for `_explicit`.
+        // The operation is the last word of the name, apart from `_explicit`.
         let Some(at) = call.name.rfind(from) else { continue };
         let name = format!("{}{to}{}", &call.name[..at], &call.name[at + from.len()..]);
         let args = (0..call.operand_count()).map(|i| Expr::Operand(i as u32)).collect();
         let by = Action::Call { callee: builtins::mangle(&name, &call.params), args };
         let edit = Edit::Instead { at: call.places.clone(), by };
-        found.mutants.push(call.mutant(AOP.id, call.respelt(&name, &call.all_args()), edit, true));
+        found.mutants.push(call.mutant(AOP.id, call.call_text(&name, &call.all_args()), edit, true));
     }
 }
 
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers_are_followed_as_c_would() {
+    fn pointers_are_dereferenced_in_c_syntax() {
         assert_eq!(place_text("&bins[b + 1]"), "bins[b + 1]");
         assert_eq!(place_text("p"), "*p");
         assert_eq!(place_text("p + 1"), "*(p + 1)");

@@ -1,41 +1,41 @@
-//! Work-group barriers: `SYR` deletes one, `BFR` changes the memory that it orders.
+//! Work-group barriers: `SYR` deletes one, `BFR` changes which memory it orders.
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Deletes a barrier (PENG 4.2.2; LIU, table 6.2).
 pub const SYR: Operator = Operator {
     id: "SYR",
     name: "barrier removal",
     class: "barrier",
-    what: "delete a `barrier` or `work_group_barrier`",
-    from: "PENG, LIU",
+    description: "delete a `barrier` or `work_group_barrier`",
+    origin: "PENG, LIU",
     peng: true,
     liu: true,
     enumerate: syr,
 };
 
-/// Orders the other memory.
+/// Makes a barrier order the other memory, or only one of two.
 pub const BFR: Operator = Operator {
     id: "BFR",
     name: "barrier flags",
     class: "barrier",
-    what: "`CLK_LOCAL_MEM_FENCE` by `CLK_GLOBAL_MEM_FENCE` and the other way round; of both, each alone",
-    from: "ours",
+    description: "`CLK_LOCAL_MEM_FENCE` by `CLK_GLOBAL_MEM_FENCE` and the other way round; of both, each alone",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: bfr,
 };
 
-/// What the translator from SPIR-V may leave of `OpControlBarrier`.
+/// The function that the translator from SPIR-V may leave for `OpControlBarrier`.
 const CONTROL_BARRIER: &str = "__spirv_ControlBarrier";
 
 fn barriers(subject: &Subject<'_>) -> Vec<Call> {
     calls::find(subject, |name| matches!(name, "barrier" | "work_group_barrier" | CONTROL_BARRIER))
 }
 
-fn syr(subject: &Subject<'_>, found: &mut Found) {
+fn syr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
         if subject.preset == Preset::Peng && call.is_in_macro {
             call.exclude(SYR.id, "it stands in a macro, which the preset leaves alone", found);
@@ -46,16 +46,16 @@ fn syr(subject: &Subject<'_>, found: &mut Found) {
     }
 }
 
-/// The words for flags of `barrier` (OpenCL C 6.12.8), as the source would have them.
+/// Returns flags of `barrier` (OpenCL C 6.12.8) as source text.
 fn flags_text(flags: i64) -> String {
     let names = [(1, "CLK_LOCAL_MEM_FENCE"), (2, "CLK_GLOBAL_MEM_FENCE"), (4, "CLK_IMAGE_MEM_FENCE")];
     let set: Vec<&str> = names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect();
     if set.is_empty() { flags.to_string() } else { set.join(" | ") }
 }
 
-fn bfr(subject: &Subject<'_>, found: &mut Found) {
+fn bfr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
-        // Of SPIR-V's: memory semantics (SPIR-V 3.25), the third operand.
+        // The SPIR-V builtin has memory semantics (SPIR-V 3.25) as its third operand.
         let is_spirv = call.name == CONTROL_BARRIER;
         let (position, local, global) = if is_spirv { (2, 0x100, 0x200) } else { (0, 1, 2) };
         let Some(flags) = call.constant(position) else {
@@ -81,7 +81,7 @@ fn bfr(subject: &Subject<'_>, found: &mut Found) {
             written[0] = text;
             let name = if is_spirv { "barrier" } else { &call.name };
             let edit = Edit::Instead { at: call.places.clone(), by };
-            found.mutants.push(call.mutant(BFR.id, call.respelt(name, &written), edit, true));
+            found.mutants.push(call.mutant(BFR.id, call.call_text(name, &written), edit, true));
         }
     }
 }

@@ -1,47 +1,48 @@
-//! BOR: bitwise operators and shifts (PENG's table 4.2).
+//! BOR: replaces bitwise operators and shifts (PENG's table 4.2).
 
 use super::arithmetic::counterpart;
-use super::replacing::{add, each, exchanged, refolded, wanted};
+use super::replacing::{add, change_folded, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::{Edit, Expr, Unary};
 use crate::kernel::ast::Node;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
+/// Replaces bitwise operators and shifts.
 pub const BOR: Operator = Operator {
     id: "BOR",
     name: "bitwise operator replacement",
     class: "bitwise",
-    what: "each of `& | ^ << >>` by every other; `~` inserted before the operation",
-    from: "PENG",
+    description: "each of `& | ^ << >>` by every other; `~` inserted before the operation",
+    origin: "PENG",
     peng: true,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| matches!(kind, OperationKind::Binary(op) if BinaryOp::BITWISE.contains(&op));
-    for operation in wanted(subject, "BOR", &wants, found).list {
+    for operation in select_operations(subject, "BOR", &wants, found).list {
         let OperationKind::Binary(op) = operation.kind else { continue };
         if subject.preset == Preset::Peng {
             let by = counterpart(op);
-            add("BOR", &operation, by.spelling(), exchanged(subject, &operation, by), found);
+            add("BOR", &operation, by.spelling(), replace_operator(subject, &operation, by), found);
             continue;
         }
         for by in BinaryOp::BITWISE.into_iter().filter(|by| *by != op) {
-            add("BOR", &operation, by.spelling(), exchanged(subject, &operation, by), found);
+            add("BOR", &operation, by.spelling(), replace_operator(subject, &operation, by), found);
         }
         let replacement = format!("~({})", operation.text());
         add("BOR", &operation, &replacement, complement(subject, &operation), found);
     }
 }
 
-/// Every bit of the operation's value is the other one.
+/// Complements every bit of the operation's value.
 fn complement(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
         Implementation::Computed(instances) if operation.ty.class != Class::Float => {
-            each(instances, &|_| Ok(Expr::Unary(Unary::Not, Box::new(Expr::Original))))
+            for_each_instance(instances, &|_| Ok(Expr::Unary(Unary::Not, Box::new(Expr::Original))))
         }
-        Implementation::Folded(folded) => refolded(subject, operation, folded, &|node| {
+        Implementation::Folded(folded) => change_folded(subject, operation, folded, &|node| {
             let inner = Node { ..node.clone() };
             node.kind = "UnaryOperator".into();
             node.opcode = Some("~".into());

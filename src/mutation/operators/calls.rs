@@ -1,7 +1,8 @@
-//! Calls of builtins as places to mutate: which instructions are one call of the source, and how the source spells it.
+//! Finds calls of builtins to mutate: which instructions belong to one call in the source, and how the source
+//! spells it.
 //!
-//! Instructions with one debug location and one callee are one call of the source (a macro's argument that is used twice,
-//! a loop that was unrolled), unless the syntax tree tells them apart (two barriers in a macro's body).
+//! Instructions with the same debug location and callee belong to one call in the source (a macro's argument that is
+//! used twice, an unrolled loop), unless the syntax tree tells them apart (two barriers in a macro's body).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::kernel::builtins::demangle;
 use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
-use crate::mutation::subject::{Found, Subject};
+use crate::mutation::subject::{OperatorOutput, Subject};
 
 /// A call in the source.
 #[derive(Debug, Clone)]
@@ -23,59 +24,60 @@ pub struct Call {
     pub inst: Inst,
     /// The builtin's name: `atomic_add`.
     pub name: String,
-    /// The parameters' part of the mangled name: `PU3AS1Vjj`.
+    /// The parameter part of the mangled name: `PU3AS1Vjj`.
     pub params: String,
     /// The mangled name.
     pub callee: String,
     pub function: String,
-    /// As the source has it: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
+    /// Source text: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
     pub text: String,
-    /// The arguments as the source has them; empty where there is no source.
+    /// Source text of the arguments; empty where there is no source.
     pub args: Vec<String>,
     pub range: Option<SourceRange>,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
     /// Whether it comes from a macro's body or argument.
     pub is_in_macro: bool,
 }
 
 impl Call {
-    /// The argument at that position, as the source has it, or `argument N`.
+    /// Returns the source text of the argument at a position, or `argument N`.
     pub fn arg(&self, position: usize) -> String {
         self.args.get(position).cloned().unwrap_or_else(|| format!("argument {position}"))
     }
 
-    /// The argument at that position as the source has it, or its value.
+    /// Returns the source text of the argument at a position, or its value.
     pub fn arg_or(&self, position: usize, value: i64) -> String {
         self.args.get(position).cloned().unwrap_or_else(|| value.to_string())
     }
 
-    /// The call with other arguments, or of another function.
-    pub fn respelt(&self, name: &str, args: &[String]) -> String {
+    /// Returns the text of a call of `name` with these arguments.
+    pub fn call_text(&self, name: &str, args: &[String]) -> String {
         format!("{name}({})", args.join(", "))
     }
 
-    /// The arguments, as many as the instruction has.
+    /// Returns the text of all arguments of the instruction.
     pub fn all_args(&self) -> Vec<String> {
         (0..self.operand_count()).map(|i| self.arg(i)).collect()
     }
 
-    /// Arguments of the instruction.
+    /// Returns the number of arguments of the instruction.
     pub fn operand_count(&self) -> usize {
         self.inst.operands().len().saturating_sub(1)
     }
 
-    /// The argument's value, if it is a constant integer.
+    /// Returns the argument's value, if it is a constant integer.
     pub fn constant(&self, position: usize) -> Option<i64> {
         let operand = *self.inst.operands().get(position).filter(|_| position < self.operand_count())?;
-        // SAFETY: the operand belongs to a living module; the value is asked of integer constants only.
+        // SAFETY: the operand belongs to the module of the subject from which this call was read; only integer
+        // constants are asked for a value.
         unsafe {
             use llvm_sys::core::{LLVMConstIntGetSExtValue, LLVMIsAConstantInt};
             (!LLVMIsAConstantInt(operand).is_null()).then(|| LLVMConstIntGetSExtValue(operand))
         }
     }
 
-    /// A mutant of this call.
+    /// Creates a mutant of this call.
     pub fn mutant(&self, operator: &'static str, replacement: String, edit: Edit, is_structural: bool) -> Mutant {
         Mutant {
             id: String::new(),
@@ -90,8 +92,8 @@ impl Call {
         }
     }
 
-    /// Says that an operator leaves this call alone.
-    pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut Found) {
+    /// Records that an operator does not mutate this call.
+    pub fn exclude(&self, operator: &'static str, reason: impl Into<String>, found: &mut OperatorOutput) {
         found.excluded.push(Excluded {
             operator,
             function: self.function.clone(),
@@ -101,7 +103,7 @@ impl Call {
     }
 }
 
-/// The calls of builtins whose names are `wanted`, by function and place.
+/// Finds the reachable calls of builtins whose names are `wanted`, in order of function and place.
 pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut calls = Vec::new();
     for (f, function) in subject.sites.functions.iter().enumerate() {
@@ -116,26 +118,26 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                 let place = Place { function: f, block: b, instruction: i };
                 match inst.location.clone().filter(|l| l.line > 0) {
                     Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
-                    // Nothing tells which of these belong together.
-                    None => calls.extend(describe(subject, callee, vec![place], None)),
+                    // Without a location, each instruction counts as a call of its own.
+                    None => calls.extend(build_call(subject, callee, vec![place], None)),
                 }
             }
         }
-        let written = subject.ast.and_then(|ast| ast.function(&cfg.function));
+        let function_ast = subject.ast.and_then(|ast| ast.function(&cfg.function));
         for ((location, callee), places) in groups {
             let Some(location) = location else { continue };
             let name = demangle(callee).map_or("", |(name, _)| name);
-            let nodes = written.map(|w| nodes_at(w, &location, name)).unwrap_or_default();
+            let nodes = function_ast.map(|f| nodes_at(f, &location, name)).unwrap_or_default();
             let pairs: Vec<(Vec<Place>, Option<&Node>)> = match nodes.len() == places.len() {
                 true => by_spelling(&nodes, &places),
                 false => vec![(places, nodes.first().copied())],
             };
             for (places, node) in pairs {
-                let source = match (written, node) {
-                    (Some(written), Some(node)) => of_tree(subject.sources, written, node),
-                    _ => of_text(subject.sources, &location, name),
+                let source = match (function_ast, node) {
+                    (Some(function), Some(node)) => from_ast(subject.sources, function, node),
+                    _ => from_text(subject.sources, &location, name),
                 };
-                calls.extend(describe(subject, callee, places, Some(source)));
+                calls.extend(build_call(subject, callee, places, Some(source)));
             }
         }
     }
@@ -143,15 +145,15 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     calls
 }
 
-/// The calls of the tree at a place, in source order.
-fn nodes_at<'a>(written: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
+/// Returns the calls in the syntax tree at a location, in source order.
+fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
-    collect(&written.body, &mut |node| {
+    collect(&function.body, &mut |node| {
         let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
         else {
             return;
         };
-        let begin = written.place(&range.begin);
+        let begin = function.place(&range.begin);
         if (begin.line, begin.column) == (at.line, at.column) && same_file(&begin.file, &at.file) {
             nodes.push(node);
         }
@@ -166,13 +168,14 @@ fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// Debug information and syntax tree may spell one file's folder differently.
+/// Compares file names by their last component: debug information and syntax tree may spell a file's
+/// folder differently.
 fn same_file(a: &str, b: &str) -> bool {
     let base = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
     a == b || base(a) == base(b)
 }
 
-/// As many calls of the tree as instructions: in order they are each other's. Those spelt at one place are one.
+/// Pairs calls of the tree with as many instructions, in order. Calls that are spelled at the same place are merged.
 fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Option<&'a Node>)> {
     let mut groups: Vec<(Loc, Vec<Place>, &'a Node)> = Vec::new();
     for (node, place) in nodes.iter().zip(places) {
@@ -186,20 +189,20 @@ fn by_spelling<'a>(nodes: &[&'a Node], places: &[Place]) -> Vec<(Vec<Place>, Opt
     groups.into_iter().map(|(_, places, node)| (places, Some(node))).collect()
 }
 
-/// What the source says of a call.
-struct Written {
+/// The source text and ranges of a call.
+struct SourceCall {
     text: String,
     range: SourceRange,
     spelling: Option<SourceRange>,
     is_in_macro: bool,
 }
 
-fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Option<Written>) -> Option<Call> {
+fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
     let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
     let block = ir::function(subject.module, &function)?.blocks().get(places[0].block).copied()?;
     let inst = block.instructions().get(places[0].instruction).copied()?;
     let (name, params) = demangle(callee)?;
-    let (text, range, spelling, is_in_macro) = match written {
+    let (text, range, spelling, is_in_macro) = match source {
         Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
         None => (name.to_owned(), None, None, false),
     };
@@ -208,13 +211,14 @@ fn describe(subject: &Subject<'_>, callee: &str, places: Vec<Place>, written: Op
     Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
-fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
+/// Reads a call's text and ranges from the syntax tree.
+fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
     let name = node.name.as_deref().unwrap_or_default();
     let text = node.range.as_ref().and_then(|range| {
-        // Within one expansion of a macro the spelling is what one reads; else what stands in the function.
+        // Within one macro expansion, the text as spelled in the macro; otherwise the text in the function.
         let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
             (Some(begin), Some(end)) if range.begin.expansion == range.end.expansion => (begin, end),
-            _ => (written.place(&range.begin), written.place(&range.end)),
+            _ => (function.place(&range.begin), function.place(&range.end)),
         };
         between(sources, &range_of(begin, end))
     });
@@ -222,23 +226,23 @@ fn of_tree(sources: &Sources, written: &Function, node: &Node) -> Written {
     let is_in_macro = node.range.as_ref().is_some_and(|range| range.begin.spelling.is_some());
     let (range, spelling) = match &node.range {
         Some(range) => {
-            let place = written.place(&range.begin);
+            let place = function.place(&range.begin);
             let spelt = range.begin.spelling.as_ref().filter(|spelt| *spelt != place);
             let spelling = spelt.map(|begin| range_of(begin, range.end.spelling.as_ref().unwrap_or(begin)));
-            (range_of(place, written.place(&range.end)), spelling)
+            (range_of(place, function.place(&range.end)), spelling)
         }
         None => (SourceRange { file: String::new(), start: spot(0, 0), end: spot(0, 0) }, None),
     };
-    Written { text, range, spelling, is_in_macro }
+    SourceCall { text, range, spelling, is_in_macro }
 }
 
-/// From the debug location alone, with what stands there.
-fn of_text(sources: &Sources, at: &DebugLocation, name: &str) -> Written {
+/// Reads a call's text from the source at a debug location.
+fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
     let len = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count() as u32;
     let rest = sources.at(&at.file, at.line, at.column);
     let token = rest.as_deref().map_or(name.len() as u32, |rest| len(rest).max(1));
     let call = rest.as_deref().filter(|rest| rest.starts_with(name)).and_then(closed);
-    Written {
+    SourceCall {
         text: call.unwrap_or(name).to_owned(),
         range: SourceRange {
             file: at.file.clone(),
@@ -250,7 +254,7 @@ fn of_text(sources: &Sources, at: &DebugLocation, name: &str) -> Written {
     }
 }
 
-/// The text up to the parenthesis that closes its first one.
+/// Returns the text up to the parenthesis that closes its first one.
 fn closed(text: &str) -> Option<&str> {
     let mut depth = 0;
     for (i, c) in text.char_indices() {
@@ -264,7 +268,7 @@ fn closed(text: &str) -> Option<&str> {
     None
 }
 
-/// The arguments in a call's text: what stands between commas outside inner parentheses and brackets.
+/// Splits a call's text into its arguments, at commas outside nested parentheses, brackets and braces.
 fn arguments(call: &str) -> Vec<String> {
     let Some((_, inner)) = call.strip_suffix(')').and_then(|call| call.split_once('(')) else { return Vec::new() };
     let (mut depth, mut from, mut all) = (0, 0, Vec::new());
@@ -287,7 +291,8 @@ fn spot(line: u32, column: u32) -> Spot {
     Spot { line, column }
 }
 
-/// From the first character of one token to behind the last of another; of the first alone if that does not come after.
+/// Returns the range from the start of token `begin` to the end of token `end`, or of `begin` alone if `end`
+/// precedes it.
 fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
     let end = if begin.file == end.file && end.offset >= begin.offset { end } else { begin };
     SourceRange {
@@ -297,7 +302,7 @@ fn range_of(begin: &Loc, end: &Loc) -> SourceRange {
     }
 }
 
-/// The text of a range, lines joined by blanks.
+/// Returns the text of a range, its lines trimmed and joined by blanks.
 pub fn between(sources: &Sources, range: &SourceRange) -> Option<String> {
     let lines = sources.lines(&range.file)?;
     let mut out = Vec::new();
@@ -321,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_parted_by_their_own_commas() {
+    fn arguments_are_split_at_top_level_commas() {
         assert_eq!(arguments("f(a[g(1, 2)], (int2)(3, 4), c)"), ["a[g(1, 2)]", "(int2)(3, 4)", "c"]);
         assert!(arguments("f").is_empty());
     }

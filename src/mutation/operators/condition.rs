@@ -1,9 +1,9 @@
-//! CSD: conditions forced.
+//! CSD: forces conditions to true or false.
 //!
-//! A condition of one operand is replaced where the branch (or `select`) takes it. Of a short-circuit in an `if` or `?:` the
-//! first operand's branch leads to the outcome at once; the others are not evaluated. Short-circuits in loop conditions
-//! are values, replaced where the loop's branch takes them. Either way what the condition's evaluation would have stored
-//! or called is left out: `while (n--)` as `while (true)` leaves `n` alone.
+//! A condition of one operand is replaced where the branch (or `select`) uses it. For a short-circuit in an `if` or
+//! `?:`, the branch of the first operand leads directly to the outcome; the other operands are not evaluated.
+//! Short-circuits in loop conditions are values, replaced where the loop's branch uses them. In either case, the stores
+//! and calls of the condition's evaluation are removed: `while (n--)` as `while (true)` does not change `n`.
 
 use super::logical::with_effects_left_out;
 use crate::cfg::decisions::{Decision, Event};
@@ -15,37 +15,38 @@ use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Forces a condition to true or false (LIU).
 pub const CSD: Operator = Operator {
     id: "CSD",
     name: "conditional statement forced",
     class: "condition",
-    what: "the condition of an `if`, `?:` or loop by `true`; by `false`",
-    from: "LIU",
+    description: "the condition of an `if`, `?:` or loop by `true`; by `false`",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         let written = conditions::find(subject, &body);
         for (i, decision) in body.sites.decisions.iter().enumerate() {
             if decision.construct == "switch" {
                 continue;
             }
-            let condition = written.iter().find(|c| c.of == conditions::Of::Decision(i));
-            let force = |value| forced(&body, decision, value);
+            let condition = written.iter().find(|c| c.controls == conditions::Controls::Decision(i));
+            let force = |value| forced_decision(&body, decision, value);
             add(subject, &body, condition, decision.location.as_ref(), &force, found);
         }
         for (i, l) in body.sites.loops.iter().enumerate() {
             let Some(block) = l.condition else { continue };
-            let condition = written.iter().find(|c| c.of == conditions::Of::Loop(i));
+            let condition = written.iter().find(|c| c.controls == conditions::Controls::Loop(i));
             let at = body.sites.cfg.blocks[block].condition_location.as_ref();
             add(subject, &body, condition, at, &|value| forced_loop(&body, l, value), found);
         }
-        for (node, reason) in conditions::folded(subject, &body) {
+        for (node, reason) in conditions::folded_conditions(subject, &body) {
             let range = body
                 .written
                 .and_then(|f| text::piece(subject.sources, f, node.range.as_ref()?))
@@ -62,7 +63,7 @@ fn add(
     condition: Option<&Condition<'_>>,
     at: Option<&DebugLocation>,
     force: &dyn Fn(bool) -> Option<Edit>,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) {
     let range = condition.and_then(|c| c.node.range.as_ref());
     let piece: Option<Piece> = range.zip(body.written).and_then(|(range, f)| text::piece(subject.sources, f, range));
@@ -91,12 +92,12 @@ fn add(
     }
 }
 
-/// The edit that forces an `if` or `?:`.
-fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
+/// Returns the edit that forces the condition of an `if` or `?:`.
+fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     let [yes, no] = &decision.outcomes[..] else { return None };
     if let Some(Event::Select { block, instruction, .. }) = yes.events.first() {
         let place = Place { function: body.function, block: *block, instruction: *instruction };
-        return Some(replaced(place, value));
+        return Some(constant_condition(place, value));
     }
     let target = |events: &[Event]| {
         events.iter().find_map(|e| match e {
@@ -110,8 +111,8 @@ fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     let to = if value { yes } else { no };
     let plain = |block: BlockIndex| past_constants(body, block);
     match targets[..] {
-        [a, b] if (plain(a), plain(b)) == (yes, no) => Some(replaced(body.terminator(first), value)),
-        [a, b] if (plain(a), plain(b)) == (no, yes) => Some(replaced(body.terminator(first), !value)),
+        [a, b] if (plain(a), plain(b)) == (yes, no) => Some(constant_condition(body.terminator(first), value)),
+        [a, b] if (plain(a), plain(b)) == (no, yes) => Some(constant_condition(body.terminator(first), !value)),
         [a, b] => {
             let edges = [(0, a), (1, b)].into_iter().filter(|(_, target)| *target != to);
             let edge = |(successor, _)| EdgeChange { function: body.function, block: first, successor, to, phi: None };
@@ -121,18 +122,18 @@ fn forced(body: &Body<'_>, decision: &Decision, value: bool) -> Option<Edit> {
     }
 }
 
-/// The edit that forces a loop's condition.
+/// Returns the edit that forces a loop's condition; `None` if the loop has none.
 pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
     let place = body.terminator(l.condition?);
-    Some(replaced(place, value == (l.continue_successor == 0)))
+    Some(constant_condition(place, value == (l.continue_successor == 0)))
 }
 
-/// The condition (operand 0 of a `br` or `select`) by a constant.
-fn replaced(place: Place, value: bool) -> Edit {
+/// Returns the edit that replaces a condition (operand 0 of a `br` or `select`) by a constant.
+fn constant_condition(place: Place, value: bool) -> Edit {
     Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
 }
 
-/// Where control goes on from a block that tests a constant operand (`a && 0`).
+/// Returns the block that control reaches from `block`, skipping a block that tests a constant operand (`a && 0`).
 fn past_constants(body: &Body<'_>, block: BlockIndex) -> BlockIndex {
     let cfg = &body.sites.cfg;
     let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");

@@ -1,7 +1,8 @@
-//! LVR: constants by 0, 1, -1, one more, one less.
+//! LVR: replaces constants by 0, 1, -1, the value plus one and the value minus one.
 //!
-//! A literal, or the name of an enumerator, that is part of a larger constant expression changes what clang folds that to. An
-//! initial value counts, and an argument, an index, an operand; sizes of arrays, labels of `case` and flags of barriers do not.
+//! A literal, or the name of an enumerator, that is part of a larger constant expression changes the value that clang
+//! folds that expression to. Covered are initial values, arguments, indices and operands; not covered are array sizes,
+//! `case` labels and barrier flags.
 
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
@@ -15,38 +16,39 @@ use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text;
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::source_ops::{Literal, literals};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Replaces constants.
 pub const LVR: Operator = Operator {
     id: "LVR",
     name: "literal value replacement",
     class: "constant",
-    what: "a constant `c` by 0, 1, -1, c + 1, c - 1, where different",
-    from: "ours",
+    description: "a constant `c` by 0, 1, -1, c + 1, c - 1, where different",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     if let Some(ast) = subject.ast {
         for literal in literals(subject) {
-            of_literal(ast, &literal, found);
+            mutate_literal(ast, &literal, found);
         }
     }
     for body in bodies(subject).iter().filter(|body| body.written.is_none()) {
-        of_instructions(subject, body, found);
+        mutate_constant_operands(subject, body, found);
     }
 }
 
-fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
+fn mutate_literal(ast: &Ast, literal: &Literal<'_>, found: &mut OperatorOutput) {
     let exclude = |reason: &str| Excluded {
         operator: "LVR",
         function: literal.function_name.clone(),
         range: Some(literal.range.clone()),
         reason: reason.to_owned(),
     };
-    if literal.node.name.as_deref().is_some_and(orders) {
+    if literal.node.name.as_deref().is_some_and(is_order_or_scope) {
         return found.excluded.push(exclude("orders and scopes of atomics have to be known when the kernel is built"));
     }
     let folded = match &literal.folded {
@@ -61,7 +63,7 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
             Value::Integer(value) => value.to_string(),
             Value::Float(value) => format!("{value:?}"),
         };
-        // One more than the largest number of a type is a number of another type.
+        // The value after the largest of a type has another type.
         let is_other_type = matches!(new, Value::Integer(n) if n >= 0) && literal.converted(ast, &decimal) != Some(new);
         let Some(by) = literal.replaced(ast, &decimal).filter(|_| !is_other_type) else { continue };
         found.mutants.push(Mutant {
@@ -69,7 +71,7 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
             operator: "LVR",
             function: literal.function_name.clone(),
             original: literal.text.clone(),
-            replacement: spelt(new, &literal.text, literal.node),
+            replacement: literal_text(new, &literal.text, literal.node),
             range: Some(literal.range.clone()),
             spelling: literal.spelling.clone(),
             edit: Edit::Value { at: folded.slots.clone(), by },
@@ -78,12 +80,12 @@ fn of_literal(ast: &Ast, literal: &Literal<'_>, found: &mut Found) {
     }
 }
 
-/// Whether an enumerator is an order or a scope of an atomic (specification 6.13.11 of OpenCL C 2.0).
-fn orders(enumerator: &str) -> bool {
+/// Returns whether an enumerator is an order or a scope of an atomic (OpenCL C 2.0, 6.13.11).
+fn is_order_or_scope(enumerator: &str) -> bool {
     enumerator.starts_with("memory_order_") || enumerator.starts_with("memory_scope_")
 }
 
-/// 0, 1, -1, one more and one less, without `value` itself and without repetition.
+/// Returns 0, 1, -1, the value plus one and minus one, without `value` itself and without repetition.
 fn replacements(value: Value) -> Vec<Value> {
     let all = match value {
         Value::Integer(c) => [0, 1, -1, c.saturating_add(1), c.saturating_sub(1)].map(Value::Integer),
@@ -98,9 +100,9 @@ fn replacements(value: Value) -> Vec<Value> {
     found
 }
 
-/// A value as the user would write it, with the suffix of the original; a negative one in parentheses, because a `-` may
-/// stand before it.
-fn spelt(value: Value, original: &str, literal: &Node) -> String {
+/// Returns a value as source text, with the suffix of the original; a negative one in parentheses, because a `-` may
+/// precede it.
+fn literal_text(value: Value, original: &str, literal: &Node) -> String {
     let suffix = match value {
         Value::Integer(_) if literal.is("IntegerLiteral") => {
             &original[original.trim_end_matches(['u', 'U', 'l', 'L']).len()..]
@@ -116,25 +118,27 @@ fn spelt(value: Value, original: &str, literal: &Node) -> String {
     if text.starts_with('-') { format!("({text})") } else { text }
 }
 
-/// Without a syntax tree: constant operands of arithmetic, comparisons, stores and calls.
-fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
+/// Without a syntax tree: mutates constant operands of arithmetic, comparisons, stores and calls.
+fn mutate_constant_operands(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutput) {
     for (place, inst) in body.instructions() {
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column)).unwrap_or_default();
         for operand in constant_operands(inst, &here) {
-            let Some(value) = inst.operands().get(operand as usize).copied().and_then(number) else { continue };
+            let Some(value) = inst.operands().get(operand as usize).copied().and_then(constant_number) else {
+                continue;
+            };
             for new in replacements(value) {
                 let by = match new {
                     Value::Integer(value) => Expr::Integer(value),
                     Value::Float(value) => Expr::Float(value),
                 };
-                found.mutants.push(of_operand(body, place, operand, value, new, by));
+                found.mutants.push(operand_mutant(body, place, operand, value, new, by));
             }
         }
     }
 }
 
-fn of_operand(body: &Body<'_>, place: Place, operand: u32, old: Value, new: Value, by: Expr) -> Mutant {
+fn operand_mutant(body: &Body<'_>, place: Place, operand: u32, old: Value, new: Value, by: Expr) -> Mutant {
     let text = |value| match value {
         Value::Integer(value) => format!("{value}"),
         Value::Float(value) => format!("{value:?}"),
@@ -152,12 +156,13 @@ fn of_operand(body: &Body<'_>, place: Place, operand: u32, old: Value, new: Valu
     }
 }
 
-/// The operands in which a constant may be the source's, by opcode and the token at the instruction's place.
+/// Returns the operands in which a constant may stem from the source, by opcode and the token at the
+/// instruction's location.
 fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
-    let is_constant = |operand: u32| inst.operands().get(operand as usize).copied().and_then(number);
+    let is_constant = |operand: u32| inst.operands().get(operand as usize).copied().and_then(constant_number);
     let is_zero = |operand| is_constant(operand) == Some(Value::Integer(0));
     match inst.opcode() {
-        // A truth test compares with a 0 that the source does not have, `!`, `~` and `-` compute with a constant.
+        // A truth test compares with a 0 that is not in the source; `!`, `~` and `-` are implemented with a constant.
         LLVMOpcode::LLVMICmp if is_zero(1) && !here.starts_with(['<', '>', '=']) && !here.starts_with("!=") => vec![],
         LLVMOpcode::LLVMXor if is_constant(1) == Some(Value::Integer(-1)) => vec![],
         LLVMOpcode::LLVMSub if is_zero(0) => vec![1],
@@ -185,22 +190,23 @@ fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
         LLVMOpcode::LLVMStore => vec![0],
         LLVMOpcode::LLVMCall => {
             let callee = inst.callee().unwrap_or_default();
-            let is_own = callee.starts_with("llvm.")
+            let is_excluded = callee.starts_with("llvm.")
                 || callee.contains("memory_order")
-                || crate::mutation::control::effects::synchronisation(&callee).is_some();
+                || crate::mutation::control::effects::barrier_or_fence(&callee).is_some();
             let count = inst.operands().len().saturating_sub(1) as u32;
-            if is_own { vec![] } else { (0..count).collect() }
+            if is_excluded { vec![] } else { (0..count).collect() }
         }
         _ => vec![],
     }
 }
 
-/// A constant scalar number other than a truth value.
-fn number(value: LLVMValueRef) -> Option<Value> {
+/// Returns the value of a constant scalar number other than a truth value.
+fn constant_number(value: LLVMValueRef) -> Option<Value> {
     if ir::is_bool(value) {
         return None;
     }
-    // SAFETY: alive; values are asked of constants of their kind only, integers of at most 64 bits.
+    // SAFETY: `value` is an operand in the borrowed module; values are only read from constants of the matching kind,
+    // integers of at most 64 bits.
     unsafe {
         if !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 {
             return Some(Value::Integer(i128::from(LLVMConstIntGetSExtValue(value))));

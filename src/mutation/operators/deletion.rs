@@ -1,10 +1,10 @@
-//! SDL: statements deleted.
+//! SDL: deletes statements.
 //!
-//! A statement that is an assignment, an increment or a call goes with everything it would have done: all its stores and
-//! all its calls with effects. What only computes stays, which nobody can see. The first and the last part of a `for`
-//! are such statements too, and so is each operand of a comma.
+//! Deletes a statement that is an assignment, an increment or a call, with all its stores and all its calls that have
+//! effects. Instructions that only compute values stay, as their removal would be unobservable. The first and the last
+//! part of a `for` are such statements too, and so is each operand of a comma operator.
 //!
-//! Left out: barriers and fences, which have operators of their own (SYR, FR); initialisers, which belong to their
+//! Excluded: barriers and fences, which have operators of their own (SYR, FR); initialisers, which belong to their
 //! declarations; `printf`, which changes no output; stores and calls in conditions and in `return`.
 
 use llvm_sys::LLVMOpcode;
@@ -16,27 +16,28 @@ use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::ir::{self, Inst};
 use crate::kernel::source::Sources;
-use crate::mutation::control::effects::{Body, bodies, has_effects, synchronisation};
+use crate::mutation::control::effects::{Body, barrier_or_fence, bodies, has_effects};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Deletes statements.
 pub const SDL: Operator = Operator {
     id: "SDL",
     name: "statement deletion",
     class: "statement",
-    what: "an assignment, an increment or a call deleted, as a statement or in the head of a `for`; not initialisers, conditions, `printf`, barriers",
-    from: "ours",
+    description: "an assignment, an increment or a call deleted, as a statement or in the head of a `for`; not initialisers, conditions, `printf`, barriers",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         match (subject.ast, body.written) {
-            (Some(ast), Some(function)) => of_source(subject, &body, ast, function, found),
-            _ => of_instructions(subject, &body, found),
+            (Some(ast), Some(function)) => delete_in_source(subject, &body, ast, function, found),
+            _ => delete_in_ir(subject, &body, found),
         }
     }
 }
@@ -46,11 +47,18 @@ struct Statement<'a> {
     node: &'a Node,
     piece: Piece,
     effects: Vec<Place>,
-    /// What is left of it: something must stay beside a comma.
+    /// The text that replaces it: an operand of a comma operator cannot be empty.
     replacement: &'static str,
 }
 
-fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Function, found: &mut Found) {
+/// Mutates the statements that the syntax tree has.
+fn delete_in_source(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    ast: &Ast,
+    function: &Function,
+    found: &mut OperatorOutput,
+) {
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk { ast, sources: subject.sources, body, function, dropped, statements: Vec::new(), found };
     walk.statement(&function.body, false);
@@ -60,7 +68,8 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
         let here: Vec<&Statement<'_>> = statements.iter().filter(same).collect();
         let effects = match here.len() {
             1 => statement.effects.clone(),
-            // All statements of a macro's body lie at one place; where each has one effect, their order tells them apart.
+            // All statements of a macro's body have one location; where each has one effect, their order tells
+            // them apart.
             n => {
                 let position = statements[..i].iter().filter(same).count();
                 match statement.effects.len() == n {
@@ -75,7 +84,7 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
         };
         if effects.is_empty() {
             let begins_with_argument = statement.node.range.as_ref().is_some_and(|range| {
-                // Debug information has the argument where it is spelt, but the body's stores at the expansion.
+                // Debug information locates the argument where it is spelled, but the body's stores at the expansion.
                 range.begin.is_macro_arg && function.place(&range.begin) != &range.begin.expansion
             });
             let reason = match is_call(statement.node) {
@@ -92,7 +101,7 @@ fn of_source(subject: &Subject<'_>, body: &Body<'_>, ast: &Ast, function: &Funct
     }
 }
 
-fn add(body: &Body<'_>, piece: Piece, replacement: &str, at: Vec<Place>, found: &mut Found) {
+fn add(body: &Body<'_>, piece: Piece, replacement: &str, at: Vec<Place>, found: &mut OperatorOutput) {
     let Piece { text, range, spelling } = piece;
     found.mutants.push(mutant(body, text, replacement, Some(range), spelling, at));
 }
@@ -118,11 +127,12 @@ fn mutant(
     }
 }
 
-fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+fn exclude(body: &Body<'_>, range: Option<SourceRange>, reason: &str, found: &mut OperatorOutput) {
     let function = body.name().to_owned();
     found.excluded.push(Excluded { operator: "SDL", function, range, reason: reason.to_owned() });
 }
 
+/// Walks the statements of a function and collects those that may be deleted.
 struct Walk<'a, 'f> {
     ast: &'a Ast,
     sources: &'a Sources,
@@ -130,10 +140,11 @@ struct Walk<'a, 'f> {
     function: &'a Function,
     dropped: constant_switch::Nodes,
     statements: Vec<Statement<'a>>,
-    found: &'f mut Found,
+    found: &'f mut OperatorOutput,
 }
 
 impl<'a> Walk<'a, '_> {
+    /// Visits a statement; `dead`: clang emits no code for it.
     fn statement(&mut self, node: &'a Node, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
@@ -159,7 +170,7 @@ impl<'a> Walk<'a, '_> {
             "IfStmt" => (1..node.children.len()).for_each(|i| self.arm(node, i, dead)),
             "SwitchStmt" | "WhileStmt" => self.arm(node, 1, dead),
             "ForStmt" => {
-                // Initial part, variable of the condition, condition, increment, body.
+                // Children: initial part, variable of the condition, condition, increment, body.
                 self.part(node, 0, dead);
                 self.part(node, 3, dead);
                 self.arm(node, 4, dead);
@@ -170,7 +181,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// A part of the head of a `for`.
+    /// Visits a part of the head of a `for`.
     fn part(&mut self, node: &'a Node, child: usize, dead: bool) {
         if let Some(part) = node.children.get(child) {
             self.statement(part, dead);
@@ -185,23 +196,23 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn expression(&mut self, node: &'a Node, replacement: &'static str) {
-        if core(node).is("BinaryOperator") && core(node).opcode.as_deref() == Some(",") {
-            return core(node).children.iter().for_each(|operand| self.expression(operand, "0"));
+        if unwrapped(node).is("BinaryOperator") && unwrapped(node).opcode.as_deref() == Some(",") {
+            return unwrapped(node).children.iter().for_each(|operand| self.expression(operand, "0"));
         }
         let Some((range, piece)) =
             node.range.as_ref().and_then(|range| Some((range, text::piece(self.sources, self.function, range)?)))
         else {
             return;
         };
-        let inner = core(node);
+        let inner = unwrapped(node);
         let callee = inner.name.as_deref().filter(|_| is_call(inner));
         let reason = match callee {
-            Some(name) if synchronisation(name).is_some() => "barriers and fences are SYR's and FR's",
+            Some(name) if barrier_or_fence(name).is_some() => "barriers and fences are SYR's and FR's",
             Some("printf") => "it only prints: no output is another without it",
             _ => {
                 let effects = self.body.effects_in(range);
                 let is_synchronising = |place: &Place| {
-                    self.body.inst(*place).callee().is_some_and(|callee| synchronisation(&callee).is_some())
+                    self.body.inst(*place).callee().is_some_and(|callee| barrier_or_fence(&callee).is_some())
                 };
                 if !effects.iter().any(is_synchronising) {
                     return self.statements.push(Statement { node: inner, piece, effects, replacement });
@@ -213,8 +224,8 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Through parentheses and casts.
-fn core(mut node: &Node) -> &Node {
+/// Strips parentheses and casts.
+fn unwrapped(mut node: &Node) -> &Node {
     while let ("ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr", Some(inner)) = (&*node.kind, node.children.first())
     {
         node = inner;
@@ -226,18 +237,18 @@ fn is_call(node: &Node) -> bool {
     node.is("CallExpr") || node.is("AtomicExpr")
 }
 
-/// Whether a declaration gives a variable a value.
+/// Returns whether a declaration initialises a variable.
 fn declares_value(node: &Node) -> bool {
     node.children.iter().any(|variable| variable.is("VarDecl") && variable.children.iter().any(|c| !c.kind.is_empty()))
 }
 
-/// Without a syntax tree: stores whose place holds the token of an assignment, calls whose result nobody uses.
-fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
+/// Without a syntax tree: deletes stores whose location holds an assignment token, and calls whose result is unused.
+fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutput) {
     for (place, inst) in body.instructions().filter(|(_, inst)| has_effects(*inst)) {
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
-            Some(callee) if synchronisation(&callee).is_some() || callee.contains("printf") => continue,
+            Some(callee) if barrier_or_fence(&callee).is_some() || callee.contains("printf") => continue,
             Some(_) if is_used(inst) => continue,
             Some(callee) => {
                 let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));
@@ -246,8 +257,8 @@ fn of_instructions(subject: &Subject<'_>, body: &Body<'_>, found: &mut Found) {
             }
             None if inst.opcode() == LLVMOpcode::LLVMStore => {
                 let token = here.as_deref().and_then(assignment);
-                // An initialiser is at its variable's name, an argument's copy at no assignment either.
-                if (here.is_some() && token.is_none()) || is_of_argument(inst) {
+                // An initialiser is located at its variable's name; the copy of an argument is at no assignment either.
+                if (here.is_some() && token.is_none()) || is_argument_spill(inst) {
                     continue;
                 }
                 (token.unwrap_or("store").to_owned(), text::spot(at, token.map_or(0, str::len)))
@@ -262,22 +273,22 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The token that assigns, if the text begins with one.
+/// Returns the assignment token with which the text begins, if any.
 fn assignment(text: &str) -> Option<&'static str> {
     const TOKENS: [&str; 13] = ["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "="];
     TOKENS.into_iter().find(|token| text.starts_with(token) && !text.starts_with("=="))
 }
 
 fn is_used(inst: Inst) -> bool {
-    // SAFETY: alive.
+    // SAFETY: the instruction belongs to the subject's module, which is borrowed meanwhile.
     unsafe { !LLVMGetFirstUse(inst.0).is_null() }
 }
 
-/// Whether a store keeps an argument of the function in its variable.
-fn is_of_argument(store: Inst) -> bool {
+/// Returns whether a store copies an argument of the function into its variable.
+fn is_argument_spill(store: Inst) -> bool {
     let operands = store.operands();
     let is_variable = operands.get(1).copied().and_then(ir::as_instruction);
-    // SAFETY: alive.
+    // SAFETY: an operand of an instruction of the borrowed module.
     let is_argument = operands.first().is_some_and(|value| unsafe { !LLVMIsAArgument(*value).is_null() });
     is_argument && is_variable.is_some_and(|inst| inst.opcode() == LLVMOpcode::LLVMAlloca)
 }

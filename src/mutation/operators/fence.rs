@@ -2,21 +2,21 @@
 
 use super::calls;
 use crate::instrument::mutants::edit::{Action, Edit};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Deletes a fence (LIU, table 6.2: `__threadfence`).
 pub const FR: Operator = Operator {
     id: "FR",
     name: "fence removal",
     class: "fence",
-    what: "delete a `mem_fence`, `read_mem_fence`, `write_mem_fence` or `atomic_work_item_fence`",
-    from: "LIU",
+    description: "delete a `mem_fence`, `read_mem_fence`, `write_mem_fence` or `atomic_work_item_fence`",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: fr,
 };
 
-fn fr(subject: &Subject<'_>, found: &mut Found) {
+fn fr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let fences = ["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "__spirv_MemoryBarrier"];
     for call in calls::find(subject, |name| fences.contains(&name)) {
         let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };

@@ -2,32 +2,32 @@
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// One coordinate more or less; two exchanged.
+/// Adds 1 to or subtracts 1 from a coordinate, or exchanges two.
 pub const ICR: Operator = Operator {
     id: "ICR",
     name: "image coordinate",
     class: "image",
-    what: "a coordinate of `read_image*` or `write_image*` plus and minus 1; two of them exchanged",
-    from: "PENG",
+    description: "a coordinate of `read_image*` or `write_image*` plus and minus 1; two of them exchanged",
+    origin: "PENG",
     peng: true,
     liu: false,
     enumerate: icr,
 };
 
-/// The coordinates of an access.
+/// The coordinates of an image access.
 struct Coordinates {
     /// Position among the arguments.
     argument: usize,
-    /// Coordinates that count: of an array the layer too, of a 3D image the first three lanes.
+    /// Number of coordinates in use: including the layer of an array; three lanes of a 3D image.
     count: u32,
     /// Whether they are lanes of a vector.
     is_vector: bool,
     is_float: bool,
 }
 
-fn icr(subject: &Subject<'_>, found: &mut Found) {
+fn icr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let calls = calls::find(subject, |name| {
         ["read_image", "write_image"]
             .iter()
@@ -54,7 +54,7 @@ fn icr(subject: &Subject<'_>, found: &mut Found) {
     }
 }
 
-/// From the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without the sampler `14ocl_image2d_roDv2_i`.
+/// Parses the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without a sampler `14ocl_image2d_roDv2_i`.
 fn coordinates(call: &Call) -> Option<Coordinates> {
     let params = &call.params;
     let digits = params.bytes().take_while(u8::is_ascii_digit).count();
@@ -83,13 +83,13 @@ fn coordinates(call: &Call) -> Option<Coordinates> {
     (is_vector == (count > 1)).then_some(Coordinates { argument, count, is_vector, is_float })
 }
 
-fn mutate(call: &Call, at: &Coordinates, found: &mut Found) {
+fn mutate(call: &Call, at: &Coordinates, found: &mut OperatorOutput) {
     let slots: Vec<Slot> = call.places.iter().map(|place| Slot::Operand(*place, at.argument as u32)).collect();
     let mut add = |coordinate: String, by: Expr| {
         let mut args = call.all_args();
         args[at.argument] = coordinate;
         let edit = Edit::Value { at: slots.clone(), by };
-        found.mutants.push(call.mutant(ICR.id, call.respelt(&call.name, &args), edit, false));
+        found.mutants.push(call.mutant(ICR.id, call.call_text(&call.name, &args), edit, false));
     };
     let text = call.arg(at.argument);
     let one = || if at.is_float { Expr::Float(1.0) } else { Expr::Integer(1) };

@@ -1,25 +1,26 @@
-//! ARS: `++` by `--` and the other way round (LIU's table 6.1, PENG's table 4.2).
+//! ARS: exchanges `++` and `--` (LIU's table 6.1, PENG's table 4.2).
 
 use super::assignment::needs_source;
-use super::replacing::{add, binary, each, negated_index, wanted};
+use super::replacing::{add, binary, for_each_instance, negated_index, select_operations};
 use crate::instrument::mutants::Edit;
 use crate::mutation::source_ops::{BinaryOp, Implementation, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Exchanges `++` and `--`.
 pub const ARS: Operator = Operator {
     id: "ARS",
     name: "arithmetic operator replacement (short-cut)",
     class: "arithmetic",
-    what: "`++` by `--`, `--` by `++`",
-    from: "LIU",
+    description: "`++` by `--`, `--` by `++`",
+    origin: "LIU",
     peng: true,
     liu: true,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| matches!(kind, OperationKind::Increment { .. } | OperationKind::Decrement { .. });
-    let operations = wanted(subject, "ARS", &wants, found);
+    let operations = select_operations(subject, "ARS", &wants, found);
     if operations.by_opcode {
         found.excluded.push(needs_source("ARS", subject));
     }
@@ -32,10 +33,12 @@ fn enumerate(subject: &Subject<'_>, found: &mut Found) {
     }
 }
 
-/// What was added is subtracted: of `--` clang adds -1.
+/// Subtracts what was added: for `--` clang adds -1.
 fn edit(operation: &Operation<'_>) -> Result<Edit, &'static str> {
     match &operation.implementation {
-        Implementation::Computed(instances) => each(instances, &|i| binary(BinaryOp::Sub, i.ty, &i.left, &i.right)),
+        Implementation::Computed(instances) => {
+            for_each_instance(instances, &|i| binary(BinaryOp::Sub, i.ty, &i.left, &i.right))
+        }
         Implementation::Offset(slots) => Ok(negated_index(slots)),
         _ => Err("it has no instruction"),
     }

@@ -1,42 +1,44 @@
-//! Indices of work-items and groups: `GIR` takes another one, `GII` and `GID` one more and one less.
+//! Indices of work-items and work-groups: `GIR` replaces one by another, `GII` and `GID` add and subtract 1.
 
 use std::collections::BTreeSet;
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
 use crate::kernel::builtins;
-use crate::mutation::subject::{Found, Operator, Preset, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// Another index: another of the three (LIU, table 6.2), or another dimension.
+/// Replaces an index by another of the three (LIU, table 6.2), or by that of another dimension.
 pub const GIR: Operator = Operator {
     id: "GIR",
     name: "index replacement",
     class: "index",
-    what: "`get_global_id`, `get_local_id`, `get_group_id` by another of the three; by another dimension that the kernel \
+    description: "`get_global_id`, `get_local_id`, `get_group_id` by another of the three; by another dimension that the kernel \
            asks for (ours, not in preset `liu`)",
-    from: "LIU, ours",
+    origin: "LIU, ours",
     peng: false,
     liu: true,
     enumerate: gir,
 };
 
+/// Adds 1 to an index (LIU).
 pub const GII: Operator = Operator {
     id: "GII",
     name: "index increment",
     class: "index",
-    what: "`get_global_id`, `get_local_id`, `get_group_id` plus 1",
-    from: "LIU",
+    description: "`get_global_id`, `get_local_id`, `get_group_id` plus 1",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: gii,
 };
 
+/// Subtracts 1 from an index (LIU).
 pub const GID: Operator = Operator {
     id: "GID",
     name: "index decrement",
     class: "index",
-    what: "`get_global_id`, `get_local_id`, `get_group_id` minus 1",
-    from: "LIU",
+    description: "`get_global_id`, `get_local_id`, `get_group_id` minus 1",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: gid,
@@ -48,15 +50,15 @@ fn indices(subject: &Subject<'_>) -> Vec<Call> {
     calls::find(subject, |name| INDICES.contains(&name))
 }
 
-fn change(call: &Call, operator: &Operator, replacement: String, by: Expr, found: &mut Found) {
+fn change(call: &Call, operator: &Operator, replacement: String, by: Expr, found: &mut OperatorOutput) {
     let at = call.places.iter().map(|place| Slot::Result(*place)).collect();
     found.mutants.push(call.mutant(operator.id, replacement, Edit::Value { at, by }, false));
 }
 
-fn gir(subject: &Subject<'_>, found: &mut Found) {
+fn gir(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let calls = indices(subject);
     let dimension = |call: &Call| call.constant(0).filter(|d| (0..3).contains(d));
-    // A dimension that the kernel does not use has one item: its index is always 0.
+    // In a dimension that the kernel does not use, the index is always 0.
     let used: BTreeSet<i64> = calls.iter().filter_map(dimension).collect();
     for call in &calls {
         let Some(own) = dimension(call) else {
@@ -65,7 +67,7 @@ fn gir(subject: &Subject<'_>, found: &mut Found) {
         };
         for other in INDICES.into_iter().filter(|other| *other != call.name) {
             let callee = builtins::mangle(other, &call.params);
-            let text = call.respelt(other, &[call.arg_or(0, own)]);
+            let text = call.call_text(other, &[call.arg_or(0, own)]);
             change(call, &GIR, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
         }
         if subject.preset == Preset::Liu {
@@ -73,22 +75,22 @@ fn gir(subject: &Subject<'_>, found: &mut Found) {
         }
         for other in used.iter().filter(|other| **other != own) {
             let by = Expr::Call { callee: call.callee.clone(), args: vec![Expr::Integer((*other).into())] };
-            change(call, &GIR, call.respelt(&call.name, &[other.to_string()]), by, found);
+            change(call, &GIR, call.call_text(&call.name, &[other.to_string()]), by, found);
         }
     }
 }
 
-fn step(subject: &Subject<'_>, operator: &Operator, binary: Binary, sign: char, found: &mut Found) {
+fn step(subject: &Subject<'_>, operator: &Operator, binary: Binary, sign: char, found: &mut OperatorOutput) {
     for call in indices(subject) {
         let by = Expr::Binary(binary, Box::new(Expr::Original), Box::new(Expr::Integer(1)));
         change(&call, operator, format!("{} {sign} 1", call.text), by, found);
     }
 }
 
-fn gii(subject: &Subject<'_>, found: &mut Found) {
+fn gii(subject: &Subject<'_>, found: &mut OperatorOutput) {
     step(subject, &GII, Binary::Add, '+', found);
 }
 
-fn gid(subject: &Subject<'_>, found: &mut Found) {
+fn gid(subject: &Subject<'_>, found: &mut OperatorOutput) {
     step(subject, &GID, Binary::Sub, '-', found);
 }

@@ -4,52 +4,52 @@ use crate::exec::DeviceInfo;
 use crate::instrument::mutants::edit::{Edit, LaunchChange};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::selection::Selection;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 use crate::suite::launch::NdRange;
 
-/// The class of all of them.
+/// The class of all launch operators.
 pub const CLASS: &str = "launch";
 
-/// Work-group size and number of work-groups exchanged.
+/// Exchanges the work-group size and the number of work-groups.
 pub const AS: Operator = Operator {
     id: "AS",
     name: "launch swap",
     class: CLASS,
-    what: "exchange work-group size and number of work-groups, in all dimensions",
-    from: "LIU",
+    description: "exchange work-group size and number of work-groups, in all dimensions",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
-/// One more work-group; one more work-item per group.
+/// Adds a work-group, or a work-item to each work-group.
 pub const AI: Operator = Operator {
     id: "AI",
     name: "launch increase",
     class: CLASS,
-    what: "one more work-group in a dimension; one more work-item per work-group in it",
-    from: "LIU",
+    description: "one more work-group in a dimension; one more work-item per work-group in it",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
-/// One work-group fewer; one work-item per group fewer.
+/// Removes a work-group, or a work-item from each work-group.
 pub const AD: Operator = Operator {
     id: "AD",
     name: "launch decrease",
     class: CLASS,
-    what: "one work-group fewer in a dimension; one work-item per work-group fewer in it",
-    from: "LIU",
+    description: "one work-group fewer in a dimension; one work-item per work-group fewer in it",
+    origin: "LIU",
     peng: false,
     liu: true,
-    enumerate: none,
+    enumerate: no_code_mutants,
 };
 
-/// The code has none of them: see [`mutants`].
-fn none(_: &Subject<'_>, _: &mut Found) {}
+/// Finds nothing: launch mutants are not in the code; see [`mutants`].
+fn no_code_mutants(_: &Subject<'_>, _: &mut OperatorOutput) {}
 
-/// The launch mutants of a suite whose tests use so many dimensions at most (1 to 3), with their ids.
+/// Returns the launch mutants, with their ids, of a suite whose tests use at most `dimensions` dimensions (1 to 3).
 pub fn mutants(entry: &str, dimensions: usize, selection: &Selection) -> Vec<Mutant> {
     let mut all = Vec::new();
     let mut add = |operator: &Operator, original: String, replacement: String, change| {
@@ -87,26 +87,28 @@ pub fn mutants(entry: &str, dimensions: usize, selection: &Selection) -> Vec<Mut
     all
 }
 
-/// What a launch must keep to.
+/// Limits that a launch must respect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Work-items per group, in all and by dimension.
+    /// Most work-items per work-group, in total; 0: unlimited.
     pub group: u64,
+    /// The same by dimension.
     pub sizes: [u64; 3],
     /// `reqd_work_group_size`.
     pub required: Option<[u64; 3]>,
 }
 
 impl Limits {
+    /// Takes the limits of a device and of the kernel.
     pub fn of(device: &DeviceInfo, required: Option<[u64; 3]>) -> Limits {
         Limits { group: device.max_work_group_size, sizes: device.max_work_item_sizes, required }
     }
 }
 
-/// The NDRange that a mutant launches instead of `range`.
+/// Returns the NDRange that a mutant launches instead of `range`.
 ///
 /// # Errors
-/// Why there is none, for the reason of an ignored mutant: the device or the kernel does not allow it.
+/// The reason for ignoring the mutant: the device or the kernel does not allow the launch.
 pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<NdRange, String> {
     let size = range.local_or_default(limits.required, limits.group);
     let groups: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(size[d].max(1)));
@@ -135,7 +137,11 @@ pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<N
         }
     }
     if let Some(required) = limits.required.filter(|required| *required != new_size) {
-        return Err(format!("the kernel requires work-groups of {}, these would be {}", by(required), by(new_size)));
+        return Err(format!(
+            "the kernel requires work-groups of {}, these would be {}",
+            dimensions_text(required),
+            dimensions_text(new_size)
+        ));
     }
     let items = new_size.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
     if limits.group > 0 && items > limits.group {
@@ -153,7 +159,7 @@ pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<N
     Ok(NdRange { dims: range.dims, global, local: Some(new_size), offset: range.offset })
 }
 
-fn by(size: [u64; 3]) -> String {
+fn dimensions_text(size: [u64; 3]) -> String {
     format!("{} x {} x {}", size[0], size[1], size[2])
 }
 
@@ -187,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn the_size_that_kassay_would_choose_counts() {
+    fn the_default_work_group_size_is_used() {
         let at = NdRange { dims: 1, global: [128, 1, 1], local: None, offset: [5, 0, 0] };
         assert_eq!(changed(&at, LaunchChange::Groups { dimension: 0, by: 1 }), ([192, 1, 1], [64, 1, 1]));
         assert_eq!(changed(&at, LaunchChange::Swap), ([128, 1, 1], [2, 1, 1]));
     }
 
     #[test]
-    fn what_cannot_be_launched_is_refused_with_the_reason() {
+    fn impossible_launches_are_refused_with_the_reason() {
         let why = |range: &NdRange, change, limits: &Limits| apply(range, change, limits).unwrap_err();
         let one = range(1, [8, 1, 1], [8, 1, 1]);
         assert!(why(&one, LaunchChange::Groups { dimension: 0, by: -1 }, &FREE).contains("no work-group left"));
@@ -218,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_beyond_the_suites_have_no_mutants() {
+    fn unused_dimensions_have_no_mutants() {
         let ids = |dimensions| -> Vec<String> {
             mutants("k", dimensions, &Selection::default()).into_iter().map(|m| m.id).collect()
         };

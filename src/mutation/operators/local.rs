@@ -1,4 +1,4 @@
-//! Local memory: `SHR` gives each work-item a copy of its own of a `__local` variable.
+//! Local memory: `SHR` gives each work-item its own copy of a `__local` variable.
 
 use llvm_sys::core::*;
 
@@ -8,36 +8,36 @@ use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{Mutant, SourceRange, Spot};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
-/// A variable is no longer shared (LIU, table 6.2).
+/// Makes a `__local` variable private to each work-item (LIU, table 6.2).
 pub const SHR: Operator = Operator {
     id: "SHR",
     name: "local removal",
     class: "memory",
-    what: "a `__local` variable, or the memory of a `__local` argument, becomes private to each work-item",
-    from: "LIU",
+    description: "a `__local` variable, or the memory of a `__local` argument, becomes private to each work-item",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: shr,
 };
 
-/// What a mutant says.
-struct Words {
+/// The texts and range of a mutant.
+struct MutantText {
     original: String,
     replacement: String,
     range: Option<SourceRange>,
 }
 
-fn shr(subject: &Subject<'_>, found: &mut Found) {
-    let mut add = |function: String, words: Words, variable| {
+fn shr(subject: &Subject<'_>, found: &mut OperatorOutput) {
+    let mut add = |function: String, text: MutantText, variable| {
         found.mutants.push(Mutant {
             id: String::new(),
             operator: SHR.id,
             function,
-            original: words.original,
-            replacement: words.replacement,
-            range: words.range,
+            original: text.original,
+            replacement: text.replacement,
+            range: text.range,
             spelling: None,
             edit: Edit::Privatise { variable },
             is_structural: true,
@@ -45,22 +45,23 @@ fn shr(subject: &Subject<'_>, found: &mut Found) {
     };
     let functions: Vec<&str> = subject.sites.functions.iter().map(|f| f.cfg.function.as_str()).collect();
     for (name, location) in local_globals(subject) {
-        // clang calls a variable of a function `function.variable`.
+        // clang names a local variable of a function `function.variable`.
         let scopes = functions.iter().filter_map(|f| Some((*f, name.strip_prefix(f)?.strip_prefix('.')?)));
         let (function, short) = scopes.min_by_key(|(_, short)| short.len()).unwrap_or((subject.entry, &name));
-        let words = of_variable(subject, function, short, location.as_ref());
-        add(function.to_owned(), words, LocalVariable::Global(name.clone()));
+        let text = variable_text(subject, function, short, location.as_ref());
+        add(function.to_owned(), text, LocalVariable::Global(name.clone()));
     }
     for arg in subject.interface.args.iter().filter(|arg| matches!(arg.kind, ArgKind::Local { .. })) {
-        let words = of_argument(subject, arg.position, &arg.label());
-        add(subject.entry.to_owned(), words, LocalVariable::Argument(arg.position));
+        let text = argument_text(subject, arg.position, &arg.label());
+        add(subject.entry.to_owned(), text, LocalVariable::Argument(arg.position));
     }
 }
 
-/// The module's `__local` variables with their places; the canonical form has only those that the kernel reaches.
+/// Returns the module's `__local` variables with their locations; in the canonical form these are the ones that the
+/// kernel reaches.
 fn local_globals(subject: &Subject<'_>) -> Vec<(String, Option<DebugLocation>)> {
     let mut all = Vec::new();
-    // SAFETY: the module is alive; the list ends with null.
+    // SAFETY: the subject borrows the module, which owns its globals; their list ends with null.
     unsafe {
         let mut next = LLVMGetFirstGlobal(subject.module.as_mut_ptr());
         while !next.is_null() {
@@ -74,26 +75,27 @@ fn local_globals(subject: &Subject<'_>) -> Vec<(String, Option<DebugLocation>)> 
     all
 }
 
-fn of_variable(subject: &Subject<'_>, function: &str, name: &str, at: Option<&DebugLocation>) -> Words {
+/// Describes the mutant of a `__local` variable.
+fn variable_text(subject: &Subject<'_>, function: &str, name: &str, at: Option<&DebugLocation>) -> MutantText {
     let written = subject.ast.and_then(|ast| ast.function(function));
     let declared = written.zip(at).and_then(|(written, at)| declaration(subject.sources, written, name, at));
     declared
         .and_then(|(text, range)| {
             let replacement = without_local(&text)?;
-            Some(Words { original: text, replacement, range: Some(range) })
+            Some(MutantText { original: text, replacement, range: Some(range) })
         })
-        .unwrap_or_else(|| Words {
+        .unwrap_or_else(|| MutantText {
             original: format!("__local {name}"),
             replacement: format!("__private {name}"),
             range: at.and_then(|at| {
                 let line = subject.sources.lines(&at.file)?.get((at.line as usize).checked_sub(1)?)?.clone();
-                let column = token(&line, name)? as u32 + 1;
+                let column = find_word(&line, name)? as u32 + 1;
                 Some(range(&at.file, (at.line, column), (at.line, column + name.len() as u32)))
             }),
         })
 }
 
-/// The text of a variable's declaration, where it declares nothing else.
+/// Returns the text of a variable's declaration, if it declares nothing else.
 fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLocation) -> Option<(String, SourceRange)> {
     let mut found: Option<(&Loc, &Loc)> = None;
     let mut begins = Vec::new();
@@ -114,37 +116,41 @@ fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLoca
     Some((super::calls::between(sources, &range)?, range))
 }
 
-fn visit<'a>(node: &'a Node, see: &mut impl FnMut(&'a Node)) {
-    see(node);
+fn visit<'a>(node: &'a Node, visitor: &mut impl FnMut(&'a Node)) {
+    visitor(node);
     for child in &node.children {
-        visit(child, see);
+        visit(child, visitor);
     }
 }
 
-/// A declaration without its address space; `None` if that is not written in it.
+/// Removes the address space from a declaration; `None` if it does not contain one literally.
 fn without_local(text: &str) -> Option<String> {
     ["__local", "local"].iter().find_map(|word| {
-        let at = token(text, word)?;
+        let at = find_word(text, word)?;
         Some(format!("{}{}", &text[..at], text[at + word.len()..].trim_start()))
     })
 }
 
-fn of_argument(subject: &Subject<'_>, position: u32, name: &str) -> Words {
+/// Describes the mutant of a `__local` argument.
+fn argument_text(subject: &Subject<'_>, position: u32, name: &str) -> MutantText {
     let written = subject.ast.and_then(|ast| ast.function(subject.entry));
     let at = written.map(|written| &written.location.expansion);
     let parameter = at.and_then(|at| parameter(subject.sources, at, position, name));
     let private = |text: &str| Some(format!("__private {}", without_local(text)?));
     match parameter.and_then(|(text, range)| Some((private(&text)?, text, range))) {
-        Some((replacement, original, range)) => Words { original, replacement, range: Some(range) },
-        None => Words { original: format!("__local *{name}"), replacement: format!("__private *{name}"), range: None },
+        Some((replacement, original, range)) => MutantText { original, replacement, range: Some(range) },
+        None => {
+            MutantText { original: format!("__local *{name}"), replacement: format!("__private *{name}"), range: None }
+        }
     }
 }
 
-/// The text of a function's parameter; `at`: the function's name. `None` if it is not found there by its name.
+/// Returns the text of a function's parameter; `at`: the function's name. `None` if the text does not contain the
+/// parameter's name.
 fn parameter(sources: &Sources, at: &Loc, position: u32, name: &str) -> Option<(String, SourceRange)> {
     let lines = sources.lines(&at.file)?;
     let (mut depth, mut index) = (0, 0);
-    // First and last character of the parameter: line and column from 1.
+    // First character of the parameter and the end of its last one: line and column from 1.
     let mut span: Option<((u32, u32), (u32, u32))> = None;
     'lines: for (number, line) in lines.iter().enumerate().skip((at.line as usize).checked_sub(1)?) {
         let number = number as u32 + 1;
@@ -167,11 +173,11 @@ fn parameter(sources: &Sources, at: &Loc, position: u32, name: &str) -> Option<(
     let (start, end) = span?;
     let range = range(&at.file, start, end);
     let text = super::calls::between(sources, &range)?;
-    token(&text, name).is_some().then_some((text, range))
+    find_word(&text, name).is_some().then_some((text, range))
 }
 
-/// Where a word stands in a text, in bytes from its start.
-fn token(text: &str, word: &str) -> Option<usize> {
+/// Returns the position of a word in a text, in bytes from its start.
+fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(word).map(|(at, _)| at).find(|at| {
         !text[..*at].chars().next_back().is_some_and(is_part) && !text[at + word.len()..].starts_with(is_part)
@@ -198,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_whole() {
-        assert_eq!(token("tile_a, tile", "tile"), Some(8));
-        assert_eq!(token("xtile", "tile"), None);
+    fn only_whole_words_are_found() {
+        assert_eq!(find_word("tile_a, tile", "tile"), Some(8));
+        assert_eq!(find_word("xtile", "tile"), None);
     }
 }

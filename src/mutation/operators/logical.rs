@@ -1,8 +1,9 @@
-//! COR and LCR: `&&` and `||`.
+//! COR and LCR: mutate `&&` and `||`.
 //!
-//! Short-circuits on scalars are control flow in the canonical form, so a mutant is a set of edges that lead elsewhere
-//! (`control::circuits`); on vectors they are instructions. An operand that a mutant drops is not evaluated, but for the
-//! first one of a decision, which stands in the block before it: its value is ignored and its effects are left out.
+//! Short-circuits on scalars are control flow in the canonical form, so a mutant is a set of redirected edges
+//! (`control::short_circuits`); on vectors they are instructions. An operand that a mutant drops is not evaluated,
+//! except for the first operand of a decision, which is in the block before it: its value is ignored and its effects
+//! are removed.
 
 use llvm_sys::LLVMOpcode;
 
@@ -12,61 +13,64 @@ use crate::kernel::ast::{Ast, Node};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula, without_parentheses};
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
-use crate::mutation::control::short_circuits::{Candidates, Circuit};
+use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Exchanges `&&` and `||` (LIU, PENG).
 pub const COR: Operator = Operator {
     id: "COR",
     name: "conditional operator replacement",
     class: "condition",
-    what: "`&&` with `||` and back",
-    from: "LIU, PENG",
+    description: "`&&` with `||` and back",
+    origin: "LIU, PENG",
     peng: true,
     liu: true,
     enumerate: |subject, found| enumerate(subject, "COR", &[Change::Exchange], found),
 };
 
+/// Replaces an operation by an operand or by its negation.
 pub const LCR: Operator = Operator {
     id: "LCR",
     name: "logical connector replacement",
     class: "condition",
-    what: "`a && b` and `a || b` by `a`, by `b`, by its negation",
-    from: "ours",
+    description: "`a && b` and `a || b` by `a`, by `b`, by its negation",
+    origin: "ours",
     peng: false,
     liu: false,
     enumerate: |subject, found| enumerate(subject, "LCR", &[Change::Left, Change::Right, Change::Negate], found),
 };
 
-fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, id: &'static str, changes: &[Change], found: &mut OperatorOutput) {
     for body in bodies(subject) {
         match subject.ast.filter(|_| body.written.is_some()) {
             Some(ast) => {
-                let operator = OfSource { subject, body: &body, id, changes };
+                let operator = SourceMutator { subject, body: &body, id, changes };
                 for decision in short_circuit_decisions::find(&body, ast, subject.sources) {
                     operator.decision(&decision, found);
                 }
                 operator.vectors(ast, found);
             }
-            None => of_graph(subject, &body, id, changes, found),
+            None => mutate_cfg(subject, &body, id, changes, found),
         }
     }
 }
 
-struct OfSource<'a, 's> {
+/// Mutates the operators that the syntax tree has.
+struct SourceMutator<'a, 's> {
     subject: &'a Subject<'s>,
     body: &'a Body<'a>,
     id: &'static str,
     changes: &'a [Change],
 }
 
-impl OfSource<'_, '_> {
-    fn decision(&self, decision: &Decision<'_>, found: &mut Found) {
+impl SourceMutator<'_, '_> {
+    fn decision(&self, decision: &Decision<'_>, found: &mut OperatorOutput) {
         for (i, node) in decision.written.operators.iter().enumerate() {
             let token = &decision.tokens[i];
-            if self.is_left_alone(token) {
+            if self.is_excluded_macro(token) {
                 self.exclude(token, "an operator inside a macro", found);
                 continue;
             }
@@ -92,22 +96,22 @@ impl OfSource<'_, '_> {
         change: Change,
     ) -> Result<Edit, &'static str> {
         let mutated = circuit.formula().changed(operator, change);
-        // What an operand that no longer counts would have done.
+        // The effects of operands that the mutant drops.
         let used = mutated.leaves();
         let dropped = circuit.formula().leaves().into_iter().filter(|leaf| !used.contains(leaf));
         let effects: Vec<Place> = dropped
             .filter_map(|leaf| decision.written.leaves.get(leaf)?.range.as_ref())
             .flat_map(|range| self.body.effects_in(range))
             .collect();
-        if effects.is_empty() && self.is_known(decision.written.operators[operator], change) {
-            return Err(SAME);
+        if effects.is_empty() && self.changes_nothing(decision.written.operators[operator], change) {
+            return Err(NO_CHANGE);
         }
-        Ok(with_effects_left_out(wired(self.body, circuit, &mutated)?, effects))
+        Ok(with_effects_left_out(rewire(self.body, circuit, &mutated)?, effects))
     }
 
-    /// Whether an operator with a constant operand has the value that it is to be replaced by: `a && 1` that of `a`,
-    /// `a && 0` that of `0`.
-    fn is_known(&self, node: &Node, change: Change) -> bool {
+    /// Returns whether an operation with a constant operand already has the value of its replacement: `a && 1` that of
+    /// `a`, `a && 0` that of `0`.
+    fn changes_nothing(&self, node: &Node, change: Change) -> bool {
         let is_and = node.opcode.as_deref() == Some("&&");
         let constant =
             |i: usize| Some(crate::kernel::folding::constant(self.subject.ast?, node.children.get(i)?)? != 0);
@@ -118,8 +122,8 @@ impl OfSource<'_, '_> {
         }
     }
 
-    /// `&&` and `||` on vectors are `and` and `or`.
-    fn vectors(&self, ast: &Ast, found: &mut Found) {
+    /// Mutates `&&` and `||` on vectors, which are `and` and `or` instructions.
+    fn vectors(&self, ast: &Ast, found: &mut OperatorOutput) {
         let Some(function) = self.body.written else { return };
         let mut used: Vec<Place> = Vec::new();
         function.body.walk(&mut |node: &Node| {
@@ -133,7 +137,7 @@ impl OfSource<'_, '_> {
             }
             let token = node.opcode.as_deref().unwrap_or_default();
             let Some(token) = text::operator(self.subject.sources, function, node, token) else { return };
-            if self.is_left_alone(&token) {
+            if self.is_excluded_macro(&token) {
                 return self.exclude(&token, "an operator inside a macro", found);
             }
             let here = self.body.instructions().find(|(place, inst)| {
@@ -164,7 +168,7 @@ impl OfSource<'_, '_> {
         });
     }
 
-    /// `is_value`: an operand in its place counts as 0 or 1 only.
+    /// Creates a mutant. `is_value`: an operand that replaces the operation has to be converted to 0 or 1.
     fn mutant(&self, node: &Node, token: &Piece, change: Change, is_value: bool, edit: Edit) -> Option<Mutant> {
         let function = self.body.written?;
         let piece = |node: &Node| text::piece(self.subject.sources, function, node.range.as_ref()?);
@@ -174,7 +178,7 @@ impl OfSource<'_, '_> {
                 let whole = piece(node)?;
                 let truth = |operand: &Node| {
                     let text = piece(operand)?.text;
-                    Some(match (is_value && !is_truth(operand), binds_tightly(operand)) {
+                    Some(match (is_value && !is_boolean(operand), binds_tightly(operand)) {
                         (false, _) => text,
                         (true, true) => format!("{text} != 0"),
                         (true, false) => format!("({text}) != 0"),
@@ -202,17 +206,17 @@ impl OfSource<'_, '_> {
         })
     }
 
-    fn is_left_alone(&self, token: &Piece) -> bool {
+    fn is_excluded_macro(&self, token: &Piece) -> bool {
         self.subject.preset == Preset::Peng && token.is_of_macro()
     }
 
-    fn exclude(&self, token: &Piece, reason: &str, found: &mut Found) {
+    fn exclude(&self, token: &Piece, reason: &str, found: &mut OperatorOutput) {
         exclude(self.body, self.id, Some(token.range.clone()), reason, found);
     }
 }
 
-/// Whether an expression's value is 0 or 1 (of vectors, -1) by itself.
-fn is_truth(node: &Node) -> bool {
+/// Returns whether an expression's value is 0 or 1 (for vectors, 0 or -1) by itself.
+fn is_boolean(node: &Node) -> bool {
     let inner = without_parentheses(node);
     let is_relation =
         matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
@@ -223,16 +227,22 @@ fn exchanged(token: &str) -> &'static str {
     if token == "&&" { "||" } else { "&&" }
 }
 
-fn exclude(body: &Body<'_>, operator: &'static str, range: Option<SourceRange>, reason: &str, found: &mut Found) {
+fn exclude(
+    body: &Body<'_>,
+    operator: &'static str,
+    range: Option<SourceRange>,
+    reason: &str,
+    found: &mut OperatorOutput,
+) {
     let function = body.name().to_owned();
     found.excluded.push(Excluded { operator, function, range, reason: reason.to_owned() });
 }
 
-const SAME: &str = "nothing changes: the value of an operand is constant";
+const NO_CHANGE: &str = "nothing changes: the value of an operand is constant";
 
-/// The edit that makes a circuit compute another formula, or why there is none.
-fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
-    // The negation of a value is that of the `phi` that holds it.
+/// Returns the edit that makes a circuit compute another formula, or why there is none.
+fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, &'static str> {
+    // The negation of a value is the negation of the `phi` that holds it.
     if let (Formula::Not(inner), Some((block, instruction))) = (formula, circuit.phi)
         && **inner == *circuit.formula()
     {
@@ -242,10 +252,10 @@ fn wired(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit, 
     }
     let edges = circuit.rewired(&body.sites.cfg, body.function, formula);
     let edges = edges.ok_or("the edges of this short-circuit do not show its operands")?;
-    if edges.is_empty() { Err(SAME) } else { Ok(Edit::Redirect { edges }) }
+    if edges.is_empty() { Err(NO_CHANGE) } else { Ok(Edit::Redirect { edges }) }
 }
 
-/// The edit, and besides it these stores and calls left out.
+/// Combines the edit with the removal of these stores and calls.
 pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
     match effects.is_empty() {
         true => edit,
@@ -253,12 +263,18 @@ pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
     }
 }
 
-/// Without a syntax tree: the formulas that the edges show, operators at debug locations.
-fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &[Change], found: &mut Found) {
-    for circuit in Candidates::of(&body.sites.cfg, &body.sites.dominance).rest() {
+/// Without a syntax tree: mutates the formulas derived from the edges, with operators at debug locations.
+fn mutate_cfg(
+    subject: &Subject<'_>,
+    body: &Body<'_>,
+    id: &'static str,
+    changes: &[Change],
+    found: &mut OperatorOutput,
+) {
+    for circuit in UnmatchedCircuits::of(&body.sites.cfg, &body.sites.dominance).rest() {
         for (operator, is_and, last) in operators(circuit.formula()) {
             let at = circuit.leaves[last].last().and_then(|b| body.location(body.terminator(*b)));
-            // A negation around an operator shows as the other operator with negated operands: the token knows.
+            // A negated operation appears in the CFG as the other operator with negated operands: the token decides.
             let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column)).unwrap_or_default();
             let token = match (here.get(..2), is_and) {
                 (Some("&&"), _) => "&&",
@@ -269,7 +285,7 @@ fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &
             let range = text::spot(at, token.len());
             for change in changes {
                 let formula = circuit.formula().changed(operator, *change);
-                let edit = match wired(body, &circuit, &formula) {
+                let edit = match rewire(body, &circuit, &formula) {
                     Ok(edit) => edit,
                     Err(reason) => {
                         exclude(body, id, range.clone(), reason, found);
@@ -298,7 +314,7 @@ fn of_graph(subject: &Subject<'_>, body: &Body<'_>, id: &'static str, changes: &
     }
 }
 
-/// The operators of a formula: position, whether `&&`, the last leaf of the left operand.
+/// Returns the operators of a formula: position, whether it is `&&`, and the last leaf of the left operand.
 fn operators(formula: &Formula) -> Vec<(usize, bool, usize)> {
     match formula {
         Formula::Not(inner) => operators(inner),

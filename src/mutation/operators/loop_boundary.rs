@@ -1,8 +1,8 @@
-//! LBR: loops skipped, their boundary one less, one more (PENG 4.2.2).
+//! LBR: skips loops and moves their boundary by one (PENG 4.2.2).
 //!
-//! The boundary is the operand of the condition's comparison that the loop does not change; where that is not clear, the
+//! The boundary is the operand of the condition's comparison that the loop does not change; if that is unclear, the
 //! right one. A condition that is no comparison is a test against 0, which then is its boundary. A boundary that is an
-//! address moves by one element, where the syntax tree tells its size.
+//! address moves by one element, if the syntax tree gives its size.
 
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
@@ -20,47 +20,49 @@ use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Skips loops and moves their boundary.
 pub const LBR: Operator = Operator {
     id: "LBR",
     name: "loop boundary replacement",
     class: "loop",
-    what: "the loop skipped; the boundary of its condition -1; +1",
-    from: "PENG",
+    description: "the loop skipped; the boundary of its condition -1; +1",
+    origin: "PENG",
     peng: true,
     liu: false,
     enumerate,
 };
 
-fn enumerate(subject: &Subject<'_>, found: &mut Found) {
+fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for body in bodies(subject) {
         let written = conditions::loops(subject, &body);
         for (i, l) in body.sites.loops.iter().enumerate() {
-            let one = One { subject, body: &body, l, written: written[i] };
-            if subject.preset == Preset::Peng && one.is_in_macro() {
-                one.exclude("a loop inside a macro", found);
+            let site = LoopSite { subject, body: &body, l, written: written[i] };
+            if subject.preset == Preset::Peng && site.is_in_macro() {
+                site.exclude("a loop inside a macro", found);
                 continue;
             }
-            one.skip(found);
-            one.boundary(found);
+            site.skip(found);
+            site.boundary(found);
         }
     }
 }
 
-struct One<'a, 's> {
+/// A loop to be mutated.
+struct LoopSite<'a, 's> {
     subject: &'a Subject<'s>,
     body: &'a Body<'s>,
     l: &'a Loop,
     written: Option<&'a Node>,
 }
 
-impl One<'_, '_> {
+impl LoopSite<'_, '_> {
     fn piece(&self, node: Option<&Node>) -> Option<Piece> {
         text::piece(self.subject.sources, self.body.written?, node?.range.as_ref()?)
     }
 
-    /// Whether the whole loop is of one macro's expansion.
+    /// Returns whether the entire loop stems from one macro expansion.
     fn is_in_macro(&self) -> bool {
         self.written.and_then(|node| node.range.as_ref()).is_some_and(|range| {
             let is_of_macro = range.begin.spelling.is_some() && range.end.spelling.is_some();
@@ -77,7 +79,8 @@ impl One<'_, '_> {
         cfg.blocks[self.l.condition.unwrap_or(self.l.header)].condition_location.as_ref()
     }
 
-    fn skip(&self, found: &mut Found) {
+    /// Adds the mutant that skips the loop.
+    fn skip(&self, found: &mut OperatorOutput) {
         let condition = self.condition().filter(|_| self.l.condition.is_some());
         let (edit, piece) = match forced_loop(self.body, self.l, false) {
             Some(edit) => {
@@ -85,7 +88,7 @@ impl One<'_, '_> {
                 let effects = range.map(|range| self.body.effects_in(range)).unwrap_or_default();
                 (Some(with_effects_left_out(edit, effects)), self.piece(condition))
             }
-            None => (self.past(), self.keyword()),
+            None => (self.bypass(), self.keyword()),
         };
         let Some(edit) = edit else { return self.exclude("a loop without a condition and without a way out", found) };
         let original = match &piece {
@@ -96,7 +99,7 @@ impl One<'_, '_> {
         self.add(piece, original, "false".to_owned(), edit, found);
     }
 
-    /// `for`, `while` or `do`, where the loop has no condition.
+    /// Returns the keyword `for`, `while` or `do`, which stands for a loop without a condition.
     fn keyword(&self) -> Option<Piece> {
         let whole = self.piece(self.written)?;
         let keyword: String = whole.text.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
@@ -108,8 +111,8 @@ impl One<'_, '_> {
         Some(Piece { text: keyword, range, spelling: whole.spelling })
     }
 
-    /// Around a loop that has no condition, to where it is left.
-    fn past(&self) -> Option<Edit> {
+    /// Returns the edit that redirects the entries of a loop without a condition to its exit.
+    fn bypass(&self) -> Option<Edit> {
         let cfg = &self.body.sites.cfg;
         let exits = self.l.exits(cfg);
         let ends = ["for.end", "while.end", "do.end"];
@@ -127,12 +130,13 @@ impl One<'_, '_> {
         (!has_phi && !edges.is_empty()).then_some(Edit::Redirect { edges })
     }
 
-    fn boundary(&self, found: &mut Found) {
+    /// Adds the mutants that move the boundary.
+    fn boundary(&self, found: &mut OperatorOutput) {
         let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
         else {
             return self.exclude("the condition has no boundary value", found);
         };
-        // SAFETY: the type belongs to a living module.
+        // SAFETY: the type of an operand of the subject's module, which is borrowed meanwhile.
         let kind = unsafe { LLVMGetTypeKind(ty) };
         let side = leaf.and_then(|leaf| boundary::side(leaf, slot));
         let moved = |by: i8| {
@@ -173,7 +177,7 @@ impl One<'_, '_> {
         }
     }
 
-    fn add(&self, piece: Option<Piece>, original: String, replacement: String, edit: Edit, found: &mut Found) {
+    fn add(&self, piece: Option<Piece>, original: String, replacement: String, edit: Edit, found: &mut OperatorOutput) {
         let (range, spelling) = match piece {
             Some(piece) => (Some(piece.range), piece.spelling),
             None => (text::spot(self.at(), 0), None),
@@ -191,7 +195,7 @@ impl One<'_, '_> {
         });
     }
 
-    fn exclude(&self, reason: &str, found: &mut Found) {
+    fn exclude(&self, reason: &str, found: &mut OperatorOutput) {
         found.excluded.push(Excluded {
             operator: "LBR",
             function: self.body.name().to_owned(),
@@ -201,7 +205,7 @@ impl One<'_, '_> {
     }
 }
 
-/// Whether `+ 1` behind an expression would bind to a part of it.
+/// Returns whether `+ 1` after an expression would bind to a part of it.
 fn needs_parentheses(node: &Node) -> bool {
     let node = boundary::without_casts(node);
     match &*node.kind {
@@ -211,7 +215,7 @@ fn needs_parentheses(node: &Node) -> bool {
     }
 }
 
-/// Whether `!=` behind an expression binds to the whole of it.
+/// Returns whether `!=` after an expression binds to all of it.
 pub fn binds_tightly(node: &Node) -> bool {
     let node = boundary::without_casts(node);
     let is_loose = matches!(node.opcode.as_deref(), Some("&" | "^" | "|" | "&&" | "||" | "," | "=" | "==" | "!="));

@@ -21,9 +21,9 @@ pub mod relational;
 mod replacing;
 pub mod unary;
 
-pub use super::subject::{Found, Operator, Preset, Subject};
+pub use super::subject::{Operator, OperatorOutput, Preset, Subject};
 
-/// All operators, in the order of the specification's table.
+/// All operators, in the order of `docs/operators.md`.
 #[rustfmt::skip]
 pub const OPERATORS: &[Operator] = &[
     relational::CBR,

@@ -1,4 +1,4 @@
-//! What families of operators share: from a source operation and what it becomes to a mutant.
+//! Functions shared by families of operators: from a source operation and its replacement to a mutant.
 
 use crate::instrument::mutants::{Binary, Edit, Expr, Predicate, Slot};
 use crate::kernel::ast::Node;
@@ -6,19 +6,19 @@ use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::source_ops::{
     self, BinaryOp, Class, CompareOp, Folded, Implementation, Instance, Operation, OperationKind, Operations, Ty,
 };
-use crate::mutation::subject::{Found, Preset, Subject};
+use crate::mutation::subject::{OperatorOutput, Preset, Subject};
 
-/// The operations of a kernel that an operator looks at; those it leaves alone are added to `found`.
-pub fn wanted<'a>(
+/// Returns the operations of a kernel that an operator may mutate; those it must not are added to `found` as excluded.
+pub fn select_operations<'a>(
     subject: &Subject<'a>,
     id: &'static str,
     wants: &dyn Fn(OperationKind) -> bool,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) -> Operations<'a> {
-    let all = subject.read.operations.get_or_init(|| source_ops::find(subject));
+    let all = subject.cache.operations.get_or_init(|| source_ops::find(subject));
     let mut operations = Operations {
         list: all.list.iter().filter(|o| wants(o.kind)).cloned().collect(),
-        left: all.left.iter().filter(|left| wants(left.kind)).cloned().collect(),
+        unmutable: all.unmutable.iter().filter(|unmutable| wants(unmutable.kind)).cloned().collect(),
         by_opcode: all.by_opcode,
     };
     let excluded = |o: &Operation<'_>, reason: &str| Excluded {
@@ -27,7 +27,7 @@ pub fn wanted<'a>(
         range: o.range.clone(),
         reason: reason.to_owned(),
     };
-    found.excluded.extend(operations.left.iter().map(|left| left.of(id)));
+    found.excluded.extend(operations.unmutable.iter().map(|unmutable| unmutable.excluded(id)));
     operations.list.retain(|o| {
         let reason = match subject.preset {
             _ if o.in_barrier_argument => Some("a barrier's flags are another operator's"),
@@ -40,13 +40,13 @@ pub fn wanted<'a>(
     operations
 }
 
-/// Adds the mutant that makes `operation` into `replacement`, or why there is none.
+/// Adds the mutant that turns `operation` into `replacement`, or the reason why there is none.
 pub fn add(
     id: &'static str,
     operation: &Operation<'_>,
     replacement: &str,
     edit: Result<Edit, &'static str>,
-    found: &mut Found,
+    found: &mut OperatorOutput,
 ) {
     match edit {
         Ok(edit) => found.mutants.push(Mutant {
@@ -69,8 +69,8 @@ pub fn add(
     }
 }
 
-/// The edit that sets the value of each of an operation's instructions.
-pub fn each(
+/// Builds the edit that sets the value of each of an operation's instructions. Equal values share one edit.
+pub fn for_each_instance(
     instances: &[Instance],
     value: &dyn Fn(&Instance) -> Result<Expr, &'static str>,
 ) -> Result<Edit, &'static str> {
@@ -90,8 +90,8 @@ fn values(edits: Vec<(Vec<Slot>, Expr)>) -> Edit {
     if edits.len() == 1 { edits.remove(0) } else { Edit::All(edits) }
 }
 
-/// The edit that changes a part of a folded constant.
-pub fn refolded(
+/// Builds the edit that changes a part of a folded constant.
+pub fn change_folded(
     subject: &Subject<'_>,
     operation: &Operation<'_>,
     folded: &Folded<'_>,
@@ -102,31 +102,31 @@ pub fn refolded(
     Ok(Edit::Value { at: folded.slots.clone(), by })
 }
 
-/// Another binary operator in the place of one.
-pub fn exchanged(subject: &Subject<'_>, operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
+/// Builds the edit that replaces a binary operator.
+pub fn replace_operator(subject: &Subject<'_>, operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static str> {
     match &operation.implementation {
-        Implementation::Computed(instances) => each(instances, &|i| binary(by, i.ty, &i.left, &i.right)),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right)),
         Implementation::Offset(slots) => match by {
             BinaryOp::Add | BinaryOp::Sub => Ok(negated_index(slots)),
             _ => Err("pointers have only `+` and `-`"),
         },
         Implementation::Folded(folded) => {
-            refolded(subject, operation, folded, &|node| node.opcode = Some(by.spelling().into()))
+            change_folded(subject, operation, folded, &|node| node.opcode = Some(by.spelling().into()))
         }
-        Implementation::Truth(_) | Implementation::Ways(_) => Err("it is no operator of two operands"),
+        Implementation::Truth(_) | Implementation::Edges(_) => Err("it is no operator of two operands"),
     }
 }
 
-/// The edit that turns the direction in which a pointer moves.
+/// Builds the edit that reverses the direction in which a pointer moves.
 pub fn negated_index(slots: &[Slot]) -> Edit {
     let by = Expr::Unary(crate::instrument::mutants::Unary::Neg, Box::new(Expr::Original));
     Edit::Value { at: slots.to_vec(), by }
 }
 
-/// `left op right` in the IR.
+/// Builds `left op right` in the IR.
 ///
 /// # Errors
-/// The type has no such operator in C.
+/// The reason, if C has no such operator for the type.
 pub fn binary(op: BinaryOp, ty: Ty, left: &Expr, right: &Expr) -> Result<Expr, &'static str> {
     let (is_float, is_signed) = (ty.class == Class::Float, ty.class == Class::Signed);
     if ty.class == Class::Pointer {
@@ -155,7 +155,7 @@ pub fn binary(op: BinaryOp, ty: Ty, left: &Expr, right: &Expr) -> Result<Expr, &
     Ok(Expr::Binary(op, Box::new(left.clone()), Box::new(right.clone())))
 }
 
-/// C's comparison of operands of a type.
+/// Returns the predicate of C's comparison for operands of a type.
 pub fn predicate(op: CompareOp, ty: Ty) -> Predicate {
     match (op, ty.class) {
         (CompareOp::Lt, Class::Float) => Predicate::FOlt,

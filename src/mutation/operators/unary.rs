@@ -1,30 +1,32 @@
-//! AIU, AOD, COD: unary operators (LIU's table 6.1; the deletions also PENG's table 4.2).
+//! AIU, AOD, COD: insert and delete unary operators (LIU's table 6.1; the deletions also PENG's table 4.2).
 
-use super::replacing::{add, each, refolded, wanted};
+use super::replacing::{add, change_folded, for_each_instance, select_operations};
 use crate::instrument::mutants::{Edit, Expr, Slot, Unary};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::mutation::mutant::{Mutant, SourceRange};
 use crate::mutation::source_ops::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
-use crate::mutation::subject::{Found, Operator, Subject};
+use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
+/// Negates operands and stored values (LIU).
 pub const AIU: Operator = Operator {
     id: "AIU",
     name: "arithmetic operator insertion",
     class: "arithmetic",
-    what: "an operand of binary arithmetic or a stored value negated",
-    from: "LIU",
+    description: "an operand of binary arithmetic or a stored value negated",
+    origin: "LIU",
     peng: false,
     liu: true,
     enumerate: insert,
 };
 
+/// Deletes `~` and unary `-` (LIU, PENG).
 pub const AOD: Operator = Operator {
     id: "AOD",
     name: "arithmetic operator deletion",
     class: "arithmetic",
-    what: "`~` or unary `-` deleted",
-    from: "LIU",
+    description: "`~` or unary `-` deleted",
+    origin: "LIU",
     peng: true,
     liu: true,
     enumerate: |subject, found| {
@@ -32,19 +34,20 @@ pub const AOD: Operator = Operator {
     },
 };
 
+/// Deletes `!` (LIU, PENG).
 pub const COD: Operator = Operator {
     id: "COD",
     name: "conditional operator deletion",
     class: "condition",
-    what: "`!` deleted",
-    from: "LIU",
+    description: "`!` deleted",
+    origin: "LIU",
     peng: true,
     liu: true,
     enumerate: |subject, found| delete(subject, "COD", &|kind| kind == OperationKind::LogicalNot, found),
 };
 
-fn delete(subject: &Subject<'_>, id: &'static str, wants: &dyn Fn(OperationKind) -> bool, found: &mut Found) {
-    for operation in wanted(subject, id, wants, found).list {
+fn delete(subject: &Subject<'_>, id: &'static str, wants: &dyn Fn(OperationKind) -> bool, found: &mut OperatorOutput) {
+    for operation in select_operations(subject, id, wants, found).list {
         add(id, &operation, "", deletion(subject, &operation), found);
     }
 }
@@ -52,14 +55,14 @@ fn delete(subject: &Subject<'_>, id: &'static str, wants: &dyn Fn(OperationKind)
 fn deletion(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'static str> {
     let not = || Expr::Unary(Unary::Not, Box::new(Expr::Original));
     match &operation.implementation {
-        // A `!` gives 0 or 1 (of vectors 0 or -1): without it the truth of its operand is left.
+        // A `!` yields 0 or 1 (for vectors 0 or -1): deleting it leaves the truth value of its operand.
         Implementation::Computed(instances) if operation.kind == OperationKind::LogicalNot => {
-            each(instances, &|_| Ok(not()))
+            for_each_instance(instances, &|_| Ok(not()))
         }
-        Implementation::Computed(instances) => each(instances, &|i| Ok(i.left.clone())),
+        Implementation::Computed(instances) => for_each_instance(instances, &|i| Ok(i.left.clone())),
         Implementation::Truth(slots) => Ok(Edit::Value { at: slots.clone(), by: not() }),
-        Implementation::Ways(edges) => Ok(Edit::Redirect { edges: edges.clone() }),
-        Implementation::Folded(folded) => refolded(subject, operation, folded, &|node| {
+        Implementation::Edges(edges) => Ok(Edit::Redirect { edges: edges.clone() }),
+        Implementation::Folded(folded) => change_folded(subject, operation, folded, &|node| {
             node.kind = "ParenExpr".into();
             node.opcode = None;
         }),
@@ -67,13 +70,14 @@ fn deletion(subject: &Subject<'_>, operation: &Operation<'_>) -> Result<Edit, &'
     }
 }
 
-/// Operands of `+ - * / %` and the stored values of `=`; a number that stands in the source is none ("variables").
-fn insert(subject: &Subject<'_>, found: &mut Found) {
+/// Negates the operands of `+ - * / %` and the stored values of `=`. Constant operands are excluded: the operator is
+/// defined for "variables".
+fn insert(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let wants = |kind| match kind {
         OperationKind::Binary(op) => BinaryOp::ARITHMETIC.contains(&op),
         kind => kind == OperationKind::Assign,
     };
-    for operation in wanted(subject, "AIU", &wants, found).list {
+    for operation in select_operations(subject, "AIU", &wants, found).list {
         let Implementation::Computed(instances) = &operation.implementation else { continue };
         if operation.ty.class == Class::Pointer {
             continue;
@@ -93,7 +97,7 @@ fn insert(subject: &Subject<'_>, found: &mut Found) {
     }
 }
 
-/// Where an instruction takes the left (0) or right (1) side of an operator.
+/// Returns the slot from which an instruction takes the left (0) or right (1) operand of an operator.
 fn operand(instance: &Instance, side: u32) -> Option<Slot> {
     match if side == 0 { &instance.left } else { &instance.right } {
         Expr::Operand(operand) => Some(Slot::Operand(instance.place, *operand)),
@@ -121,7 +125,7 @@ fn inserted(subject: &Subject<'_>, operation: &Operation<'_>, side: u32, operand
     }
 }
 
-/// An operand as the source has it, if it stands on one line and outside macros.
+/// Returns an operand's source text, if it stands on one line and outside macros.
 fn text(subject: &Subject<'_>, operation: &Operation<'_>, node: &Node) -> Option<(String, SourceRange)> {
     let own = node.range.as_ref()?;
     if own.begin.spelling.is_some() || own.end.spelling.is_some() {

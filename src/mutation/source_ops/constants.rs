@@ -1,12 +1,12 @@
-//! Constants of the source in the IR: clang folds constant expressions, so that an operator or literal in one has no
-//! instruction; the nearest ancestor with an instruction holds the folded value as an operand.
+//! Locates constants of the source in the IR. clang folds constant expressions, so an operator or literal within one
+//! has no instruction; the nearest ancestor with an instruction holds the folded value as an operand.
 
 use llvm_sys::LLVMOpcode as Op;
 
 use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
 use super::matching::{Context, is_pointer_type};
-use super::syntax::{self, Written};
+use super::syntax::{self, SourceOperator};
 use crate::instrument::mutants::{Expr, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
@@ -19,17 +19,17 @@ pub struct Folded<'a> {
     /// The constant expression.
     pub constant: &'a Node,
     pub value: Value,
-    /// The operands hold its negation (`p - 2` moves by -2).
+    /// Whether the operands hold its negation (`p - 2` moves by -2).
     pub is_negated: bool,
-    /// The operands are floating-point numbers.
+    /// Whether the operands are floating-point numbers.
     pub is_float: bool,
 }
 
 impl Folded<'_> {
-    /// What the operands hold if `part`, a node of the constant expression, is changed; `None` if that has no value known
-    /// before the kernel runs (a division by 0, a shift by too much) or the same value as before.
+    /// Returns the operands' new value if `part`, a node of the constant expression, is changed; `None` if that has no
+    /// value at compile time (a division by 0, an over-wide shift) or the same value as before.
     pub fn changed(&self, ast: &Ast, part: &Node, change: &dyn Fn(&mut Node)) -> Option<Expr> {
-        let new = folding::value(ast, &with(self.constant, part, change))?;
+        let new = folding::value(ast, &with_changed(self.constant, part, change))?;
         let is_same = match (new, self.value) {
             (Value::Integer(a), Value::Integer(b)) => a == b,
             (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
@@ -38,7 +38,7 @@ impl Folded<'_> {
         (!is_same).then(|| self.expr(new))
     }
 
-    /// A value of the constant expression as the operands hold it.
+    /// Converts a value of the constant expression to the operands' form.
     pub fn expr(&self, value: Value) -> Expr {
         match (value, self.is_float) {
             (Value::Integer(value), false) => Expr::Integer(if self.is_negated { -value } else { value }),
@@ -49,18 +49,18 @@ impl Folded<'_> {
     }
 }
 
-/// A copy of `node` in which `part` is changed.
-fn with(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
+/// Returns a copy of `node` in which `part` is changed.
+fn with_changed(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
     if std::ptr::eq(node, part) {
         let mut copy = node.clone();
         change(&mut copy);
         return copy;
     }
-    let children = node.children.iter().map(|child| with(child, part, change)).collect();
+    let children = node.children.iter().map(|child| with_changed(child, part, change)).collect();
     Node { children, ..shallow(node) }
 }
 
-/// A node without its children.
+/// Returns a copy of a node without its children.
 fn shallow(node: &Node) -> Node {
     Node {
         kind: node.kind.clone(),
@@ -81,13 +81,13 @@ fn shallow(node: &Node) -> Node {
     }
 }
 
-/// Finds the operands that hold what the constant `node` is part of.
+/// Finds the operands that hold the constant expression around `node`.
 ///
 /// # Errors
-/// Why there are none.
+/// The reason, if there are none.
 pub fn folded<'a>(
     context: &Context<'a, '_>,
-    written: &[Written<'a>],
+    written: &[SourceOperator<'a>],
     node: &'a Node,
     ancestors: &[&'a Node],
 ) -> Result<Folded<'a>, &'static str> {
@@ -101,7 +101,7 @@ pub fn folded<'a>(
         rest -= 1;
     }
     let value = folding::value(context.ast, constant).ok_or("its value is not known")?;
-    // Casts that folding does not know (to half, to vectors) leave a constant in the IR, too.
+    // Casts that folding does not evaluate (to half, to vectors) leave a constant in the IR too.
     let mut child = constant;
     while let Some(parent) = rest.checked_sub(1).map(|i| ancestors[i]) {
         if !matches!(&*parent.kind, "ParenExpr" | "ImplicitCastExpr" | "CStyleCastExpr") {
@@ -117,20 +117,20 @@ pub fn folded<'a>(
     {
         return Err("clang decides by it which way the code goes: nothing is left of it");
     }
-    let search = Search { context, written, value };
+    let search = OperandSearch { context, written, value };
     let (slots, is_negated) = search.operands(parent, child, &ancestors[..rest]);
     let first = *slots.first().ok_or("no operand with its value is found")?;
     let is_float = matches!(search.constant_at(first), Some(Constant::Float(_)));
     Ok(Folded { slots, constant, value, is_negated, is_float })
 }
 
-struct Search<'a, 'c, 's> {
+struct OperandSearch<'a, 'c, 's> {
     context: &'s Context<'a, 'c>,
-    written: &'s [Written<'a>],
+    written: &'s [SourceOperator<'a>],
     value: Value,
 }
 
-impl<'a> Search<'a, '_, '_> {
+impl<'a> OperandSearch<'a, '_, '_> {
     fn constant_at(&self, slot: Slot) -> Option<Constant> {
         let Slot::Operand(place, operand) = slot else { return None };
         let code = self.context.code;
@@ -138,7 +138,8 @@ impl<'a> Search<'a, '_, '_> {
         code.constant(i, operand as usize)
     }
 
-    /// The operands of `parent`'s instructions that hold the value of `child`; and whether they hold its negation.
+    /// Returns the operands of `parent`'s instructions that hold the value of `child`, and whether they hold
+    /// its negation.
     fn operands(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> (Vec<Slot>, bool) {
         let code = self.context.code;
         let index = parent.children.iter().position(|c| std::ptr::eq(c, child)).unwrap_or(0);
@@ -152,9 +153,9 @@ impl<'a> Search<'a, '_, '_> {
         for here in self.places(parent, child, ancestors) {
             let all: Vec<Slot> = (here.into_iter())
                 .filter(|i| code.instructions[*i].is_reachable)
-                .flat_map(|i| self.of_instruction(i, parent, kind, index, moves_pointer, is_negated))
+                .flat_map(|i| self.operands_of(i, parent, kind, index, moves_pointer, is_negated))
                 .collect();
-            // Copies of one macro argument lie at one place: the operator's instructions there are all meant.
+            // Copies of one macro argument share a location: all of the operator's instructions there are meant.
             if all.len() == 1 || (all.len() > 1 && kind.is_some()) {
                 return (all, is_negated);
             }
@@ -162,8 +163,8 @@ impl<'a> Search<'a, '_, '_> {
         (Vec::new(), is_negated)
     }
 
-    /// The operands of one instruction that can hold the value, and do.
-    fn of_instruction(
+    /// Returns the operands of one instruction that can hold the value, and do.
+    fn operands_of(
         &self,
         i: usize,
         parent: &Node,
@@ -219,7 +220,7 @@ impl<'a> Search<'a, '_, '_> {
                     Value::Integer(value) => value as f64,
                     Value::Float(value) => value,
                 };
-                // A half has fewer digits than folding computes with.
+                // A half is less precise than the arithmetic of folding.
                 constant == value || (constant - value).abs() <= value.abs() * 1e-3
             }
             (Constant::Integer(..), Value::Float(value)) => constant.is_integer(value as i128),
@@ -227,7 +228,7 @@ impl<'a> Search<'a, '_, '_> {
         }
     }
 
-    /// Where the instructions of `parent` may be, the likeliest first.
+    /// Returns where the instructions of `parent` may be, most likely candidates first.
     fn places(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> Vec<Vec<usize>> {
         let code = self.context.code;
         let at = |range: &SourceRange| code.at(&range.file, range.start.line, range.start.column);
@@ -255,7 +256,7 @@ impl<'a> Search<'a, '_, '_> {
         all
     }
 
-    /// The stores at a variable's name, which stands between its type and its value.
+    /// Returns the stores at a variable's name, which is between its type and its initial value.
     fn initialiser(&self, parent: &Node, child: &Node) -> Option<Vec<usize>> {
         let whole = syntax::extent(self.context.function, parent)?;
         let value = syntax::extent(self.context.function, child)?;

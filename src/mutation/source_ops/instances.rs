@@ -1,4 +1,4 @@
-//! From an operator's kind to instructions: which opcodes implement it, and where its operands are in them.
+//! Maps an operator's kind to instructions: which opcodes implement it, and which operands they take it from.
 
 use llvm_sys::LLVMOpcode as Op;
 
@@ -12,20 +12,20 @@ use crate::instrument::mutants::{Binary, Expr, Predicate, Slot, Unary};
 pub struct Candidate {
     pub instruction: usize,
     pub kind: OperationKind,
-    /// It moves a pointer.
+    /// Whether it moves a pointer.
     pub is_offset: bool,
 }
 
-/// What is known of an operator beside its kind.
+/// What is known about an operator besides its kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints {
     pub moves_pointer: bool,
-    /// Constant operands.
+    /// Values of constant operands.
     pub left: Option<i128>,
     pub right: Option<i128>,
 }
 
-/// Those of `here` that may implement the operator.
+/// Returns the instructions among `here` that may implement the operator.
 pub fn candidates(code: &Code, kind: OperationKind, hints: &Hints, here: &[usize]) -> Vec<Candidate> {
     let is_offset = hints.moves_pointer;
     let fits = |i: &usize| match is_offset {
@@ -35,6 +35,7 @@ pub fn candidates(code: &Code, kind: OperationKind, hints: &Hints, here: &[usize
     here.iter().copied().filter(fits).map(|instruction| Candidate { instruction, kind, is_offset }).collect()
 }
 
+/// Returns whether an instruction is a fused multiply-add (`llvm.fmuladd`).
 pub fn is_fused(own: &Instruction) -> bool {
     own.callee.as_deref().is_some_and(|callee| callee.starts_with("llvm.fmuladd."))
 }
@@ -65,8 +66,8 @@ fn implements(code: &Code, i: usize, kind: OperationKind, hints: &Hints) -> bool
             own.predicate.and_then(compare_op) == Some(op) && !is_truth_test
         }
         OperationKind::Assign => own.opcode == Op::LLVMStore,
-        OperationKind::Increment { .. } => steps(code, i, 1),
-        OperationKind::Decrement { .. } => steps(code, i, -1),
+        OperationKind::Increment { .. } => adds(code, i, 1),
+        OperationKind::Decrement { .. } => adds(code, i, -1),
         OperationKind::Minus => own.opcode == Op::LLVMFNeg || (own.opcode == Op::LLVMSub && is_zero(0)),
         OperationKind::BitNot => {
             own.opcode == Op::LLVMXor && matches!(constant(1), Some(Constant::Integer(-1, b)) if b > 1)
@@ -80,8 +81,8 @@ fn implements(code: &Code, i: usize, kind: OperationKind, hints: &Hints) -> bool
     }
 }
 
-/// Whether this adds `by` to what it takes.
-fn steps(code: &Code, i: usize, by: i128) -> bool {
+/// Returns whether an instruction adds the constant `by`.
+fn adds(code: &Code, i: usize, by: i128) -> bool {
     match (code.instructions[i].opcode, code.constant(i, 1)) {
         (Op::LLVMAdd, Some(Constant::Integer(value, _))) => value == by,
         (Op::LLVMFAdd, Some(Constant::Float(value))) => value == by as f64,
@@ -89,6 +90,7 @@ fn steps(code: &Code, i: usize, by: i128) -> bool {
     }
 }
 
+/// Returns the C operator of a predicate.
 pub fn compare_op(predicate: Predicate) -> Option<CompareOp> {
     Some(match predicate {
         Predicate::Eq | Predicate::FOeq => CompareOp::Eq,
@@ -100,10 +102,10 @@ pub fn compare_op(predicate: Predicate) -> Option<CompareOp> {
     })
 }
 
-/// The operator's value and operands in one of its instructions.
+/// Returns the operator's value and operands in one of its instructions.
 ///
 /// # Errors
-/// Why it has none that can be exchanged.
+/// The reason, if it has none that can be replaced.
 pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, &'static str> {
     let i = candidate.instruction;
     let own = &code.instructions[i];
@@ -116,7 +118,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
         ty,
     };
     match candidate.kind {
-        OperationKind::Assign => stored(code, i, ty),
+        OperationKind::Assign => store_instance(code, i, ty),
         OperationKind::Minus if own.opcode == Op::LLVMFNeg => Ok(plain(Expr::Operand(0), Expr::Operand(0))),
         OperationKind::Minus => Ok(plain(Expr::Operand(1), Expr::Operand(1))),
         _ if is_fused(own) => {
@@ -126,7 +128,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
                 candidate.kind,
                 OperationKind::Binary(BinaryOp::Sub) | OperationKind::CompoundAssign(BinaryOp::Sub)
             );
-            // clang negates what is subtracted: the addend, or one factor.
+            // clang negates the subtrahend: the addend, or one factor.
             Ok(match is_difference {
                 true if is_negation(code, i, 2) => plain(product(), negated(Expr::Operand(2))),
                 true => plain(Expr::Operand(2), negated(product())),
@@ -137,7 +139,7 @@ pub fn instance(code: &Code, candidate: &Candidate, ty: Ty) -> Result<Instance, 
     }
 }
 
-/// Whether an operand is a negation that clang put at the instruction's own place.
+/// Returns whether an operand is a negation that clang placed at the instruction's own location.
 fn is_negation(code: &Code, i: usize, operand: usize) -> bool {
     code.definition(i, operand).is_some_and(|definition| {
         let negation = &code.instructions[definition];
@@ -145,7 +147,7 @@ fn is_negation(code: &Code, i: usize, operand: usize) -> bool {
     })
 }
 
-/// The multiplication in a `llvm.fmuladd`.
+/// Returns the multiplication in a `llvm.fmuladd`.
 pub fn product(code: &Code, i: usize) -> Option<Instance> {
     let own = &code.instructions[i];
     let negates_product = is_negation(code, i, 0);
@@ -158,8 +160,8 @@ pub fn product(code: &Code, i: usize) -> Option<Instance> {
     Some(Instance { place: own.place, slot, left, right: Expr::Operand(1), addend, ty: own.ty? })
 }
 
-/// A store by `=`: the value before and the value stored. In a component of a vector, that is the lane.
-fn stored(code: &Code, i: usize, ty: Ty) -> Result<Instance, &'static str> {
+/// Returns a store by `=`: the value before and the value stored. For a component of a vector, that is the lane.
+fn store_instance(code: &Code, i: usize, ty: Ty) -> Result<Instance, &'static str> {
     let own = &code.instructions[i];
     let whole = Instance {
         place: own.place,

@@ -1,4 +1,4 @@
-//! The instructions of the canonical form as far as operators need them, as plain data.
+//! Reads the instructions of the canonical form into plain data, as far as operators need them.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
 use crate::kernel::ir::{self, DebugLocation, Inst};
 
-/// What an operation computes with.
+/// The class of numbers that an operation computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     Signed,
@@ -19,27 +19,27 @@ pub enum Class {
     Pointer,
 }
 
-/// The C type of an operation's operands, as IR and syntax tree tell it.
+/// The C type of an operation's operands, as far as the IR and the syntax tree reveal it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ty {
     pub class: Class,
-    /// Of an element; of pointers 0.
+    /// Width of an element; 0 for pointers.
     pub bits: u32,
     /// 1 for scalars.
     pub lanes: u32,
 }
 
-/// A constant number; of a vector, the one that all lanes hold.
+/// A constant number; for a vector, the number that all lanes hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Constant {
-    /// Sign-extended from so many bits.
+    /// Sign-extended from this many bits.
     Integer(i128, u32),
     Float(f64),
     Null,
 }
 
 impl Constant {
-    /// Whether it is the integer `value`, which may stand for its unsigned reading.
+    /// Returns whether it is the integer `value`, read as signed or unsigned.
     pub fn is_integer(self, value: i128) -> bool {
         match self {
             Constant::Integer(own, bits) if bits < 128 => {
@@ -52,6 +52,7 @@ impl Constant {
     }
 }
 
+/// An operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operand {
     /// Another instruction of the function, by its position in [`Code::instructions`].
@@ -60,14 +61,15 @@ pub enum Operand {
     Other,
 }
 
+/// An instruction as plain data.
 #[derive(Debug, Clone)]
 pub struct Instruction {
     pub place: Place,
     pub opcode: LLVMOpcode,
     pub location: Option<DebugLocation>,
     pub predicate: Option<Predicate>,
-    /// Of the result; for comparisons and stores of the first operand. Integers count as signed, but where the opcode or
-    /// predicate says otherwise.
+    /// Type of the result; for comparisons and stores, of the first operand. Integers count as signed unless the opcode
+    /// or predicate is unsigned.
     pub ty: Option<Ty>,
     pub operands: Vec<Operand>,
     pub name: String,
@@ -77,7 +79,7 @@ pub struct Instruction {
     pub users: Vec<usize>,
     /// `nsw` of `add`, `sub`, `mul`: clang's mark of signed arithmetic.
     pub no_signed_wrap: bool,
-    /// Its block is reached.
+    /// Whether its block is reachable.
     pub is_reachable: bool,
 }
 
@@ -89,7 +91,7 @@ pub struct Code {
     by_spot: HashMap<(u32, u32), Vec<usize>>,
 }
 
-/// All functions, as `sites` counts them.
+/// Reads all functions, in the order of `sites`.
 pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
     let functions = sites.functions.iter().enumerate();
     functions
@@ -103,12 +105,12 @@ pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
                     handles.push((Place { function: f, block: b, instruction: i }, inst, is_reachable));
                 }
             }
-            of_function(own.cfg.function.clone(), &handles)
+            function_code(own.cfg.function.clone(), &handles)
         })
         .collect()
 }
 
-fn of_function(name: String, handles: &[(Place, Inst, bool)]) -> Code {
+fn function_code(name: String, handles: &[(Place, Inst, bool)]) -> Code {
     let positions: HashMap<Inst, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
     let mut instructions: Vec<Instruction> =
         handles.iter().map(|(place, inst, reachable)| instruction(*place, *inst, *reachable, &positions)).collect();
@@ -129,14 +131,14 @@ fn of_function(name: String, handles: &[(Place, Inst, bool)]) -> Code {
 }
 
 impl Code {
-    /// The reached instructions at that line and column.
+    /// Returns the reachable instructions at a line and column.
     pub fn at(&self, file: &str, line: u32, column: u32) -> Vec<usize> {
         let all = self.by_spot.get(&(line, column)).map(Vec::as_slice).unwrap_or_default();
         let is_there = |i: &usize| self.instructions[*i].location.as_ref().is_some_and(|at| same_file(&at.file, file));
         all.iter().copied().filter(is_there).collect()
     }
 
-    /// The instruction that an operand is.
+    /// Returns the instruction that defines an operand.
     pub fn definition(&self, instruction: usize, operand: usize) -> Option<usize> {
         match self.instructions[instruction].operands.get(operand)? {
             Operand::Instruction(i) => Some(*i),
@@ -144,6 +146,7 @@ impl Code {
         }
     }
 
+    /// Returns the constant that an operand is.
     pub fn constant(&self, instruction: usize, operand: usize) -> Option<Constant> {
         match self.instructions[instruction].operands.get(operand)? {
             Operand::Constant(constant) => Some(*constant),
@@ -151,7 +154,7 @@ impl Code {
         }
     }
 
-    /// Whether clang made this `and` to keep a shift's amount below the width.
+    /// Returns whether clang inserted this `and` to keep a shift amount below the width.
     pub fn is_shift_mask(&self, i: usize) -> bool {
         let own = &self.instructions[i];
         let is_shift = |user: &usize| {
@@ -167,7 +170,8 @@ impl Code {
     }
 }
 
-/// Debug information and syntax tree may spell one file's folder differently.
+/// Compares file names by their last component: debug information and syntax tree may spell a file's
+/// folder differently.
 pub fn same_file(a: &str, b: &str) -> bool {
     let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
     a == b || base(a) == base(b)
@@ -177,11 +181,11 @@ fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap
     let opcode = inst.opcode();
     let predicate = predicate(inst);
     let operands = inst.operands();
-    let subject = match opcode {
+    let typed = match opcode {
         LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp | LLVMOpcode::LLVMStore => operands.first().copied(),
         _ => Some(inst.0),
     };
-    let mut ty = subject.and_then(type_of);
+    let mut ty = typed.and_then(type_of);
     let is_unsigned = matches!(opcode, LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMURem | LLVMOpcode::LLVMLShr)
         || matches!(predicate, Some(Predicate::Ult | Predicate::Ule | Predicate::Ugt | Predicate::Uge));
     if let Some(ty) = ty.as_mut().filter(|ty| is_unsigned && ty.class == Class::Signed) {
@@ -202,14 +206,14 @@ fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap
         name: inst.name(),
         callee: inst.callee(),
         users: Vec::new(),
-        // SAFETY: alive, and of an opcode that has the flag.
+        // SAFETY: the instruction belongs to the module being read, and its opcode has the flag.
         no_signed_wrap: wraps && unsafe { LLVMGetNSW(inst.0) } != 0,
         is_reachable,
     }
 }
 
 fn type_of(value: LLVMValueRef) -> Option<Ty> {
-    // SAFETY: alive; elements and widths are asked of types that have them.
+    // SAFETY: `value` belongs to the module being read; elements and widths are only read from types that have them.
     unsafe {
         let mut ty = LLVMTypeOf(value);
         let mut lanes = 1;
@@ -229,9 +233,10 @@ fn type_of(value: LLVMValueRef) -> Option<Ty> {
     }
 }
 
-/// The number that a constant is, in all its lanes.
+/// Returns the number that a constant is, in all its lanes.
 fn constant(value: LLVMValueRef) -> Option<Constant> {
-    // SAFETY: alive; values are asked of constants of the right kind, lanes of vectors within their size.
+    // SAFETY: `value` belongs to the module being read; values are only read from constants of the matching kind, lanes
+    // within the vector's size.
     unsafe {
         if !LLVMIsAConstantInt(value).is_null() {
             let bits = LLVMGetIntTypeWidth(LLVMTypeOf(value));
@@ -259,7 +264,7 @@ fn constant(value: LLVMValueRef) -> Option<Constant> {
 }
 
 fn predicate(inst: Inst) -> Option<Predicate> {
-    // SAFETY: alive; predicates are asked of comparisons only.
+    // SAFETY: `inst` belongs to the module being read; predicates are only read from comparisons.
     unsafe {
         match inst.opcode() {
             LLVMOpcode::LLVMICmp => Some(match LLVMGetICmpPredicate(inst.0) {

@@ -1,7 +1,8 @@
-//! The operators of C that mutation knows.
+//! The C operators that can be mutated.
 
 use crate::kernel::ast::Node;
 
+/// A binary operator on numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     Add,
@@ -17,9 +18,12 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Arithmetic operators.
     pub const ARITHMETIC: [BinaryOp; 5] = [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Rem];
+    /// Bitwise operators and shifts.
     pub const BITWISE: [BinaryOp; 5] = [BinaryOp::And, BinaryOp::Or, BinaryOp::Xor, BinaryOp::Shl, BinaryOp::Shr];
 
+    /// Returns the token: `+`.
     pub fn spelling(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -35,6 +39,7 @@ impl BinaryOp {
         }
     }
 
+    /// Returns the token of the compound assignment: `+=`.
     pub fn assigning(self) -> &'static str {
         match self {
             BinaryOp::Add => "+=",
@@ -54,11 +59,13 @@ impl BinaryOp {
         Self::ARITHMETIC.into_iter().chain(Self::BITWISE)
     }
 
+    /// Returns whether it is `<<` or `>>`.
     pub fn is_shift(self) -> bool {
         matches!(self, BinaryOp::Shl | BinaryOp::Shr)
     }
 }
 
+/// A relational or equality operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     Lt,
@@ -70,9 +77,11 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
+    /// All six operators.
     pub const ALL: [CompareOp; 6] =
         [CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne];
 
+    /// Returns the token: `<`.
     pub fn spelling(self) -> &'static str {
         match self {
             CompareOp::Lt => "<",
@@ -85,13 +94,14 @@ impl CompareOp {
     }
 }
 
+/// The kind of an operator in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperationKind {
     Binary(BinaryOp),
     Compare(CompareOp),
     Assign,
     CompoundAssign(BinaryOp),
-    /// `++`, before (`is_postfix` false) or behind.
+    /// `++`, prefix or postfix.
     Increment {
         is_postfix: bool,
     },
@@ -108,7 +118,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// What a node of the syntax tree is, if it is such an operator.
+    /// Returns the operator that a node of the syntax tree is, if any.
     pub fn of(node: &Node) -> Option<OperationKind> {
         let opcode = node.opcode.as_deref()?;
         let is_postfix = node.is_postfix;
@@ -127,7 +137,7 @@ impl OperationKind {
         }
     }
 
-    /// What a token with two operands is.
+    /// Returns the operator that a token with two operands is.
     pub fn of_token(text: &str) -> Option<OperationKind> {
         let compare = || CompareOp::ALL.into_iter().find(|op| op.spelling() == text).map(OperationKind::Compare);
         let compound = || BinaryOp::all().find(|op| op.assigning() == text).map(OperationKind::CompoundAssign);
@@ -135,7 +145,7 @@ impl OperationKind {
         binary.or_else(compare).or_else(compound).or((text == "=").then_some(OperationKind::Assign))
     }
 
-    /// As in the source.
+    /// Returns the token as in the source.
     pub fn spelling(self) -> &'static str {
         match self {
             OperationKind::Binary(op) => op.spelling(),
@@ -150,7 +160,7 @@ impl OperationKind {
         }
     }
 
-    /// Whether it changes its left operand, so that the right one is evaluated first.
+    /// Returns whether it changes its left operand, so that the right one is evaluated first.
     pub fn assigns(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The literals of the source, with the operands that hold them or what they are folded into.
+//! Finds the literals of the source, with the operands that hold them or the constant they are folded into.
 
 use super::constants::{self, Folded};
 use super::matching::Context;
@@ -10,7 +10,7 @@ use crate::kernel::folding::{self, Value};
 use crate::mutation::mutant::SourceRange;
 use crate::mutation::subject::Subject;
 
-/// A number in the source.
+/// A literal, or the name of an enumerator, in the source.
 #[derive(Debug, Clone)]
 pub struct Literal<'a> {
     /// Position in `Sites::functions`.
@@ -18,26 +18,27 @@ pub struct Literal<'a> {
     pub function_name: String,
     /// `IntegerLiteral`, `FloatingLiteral`, `CharacterLiteral`, or the `DeclRefExpr` of an enumerator.
     pub node: &'a Node,
-    /// As the source spells it.
+    /// Source text.
     pub text: String,
-    /// Of the token; in a macro's body, of the macro's name where it is expanded.
+    /// Range of the token; within a macro's body, of the macro's name where it is expanded.
     pub range: SourceRange,
-    /// Where the token is spelt, if in a macro's body.
+    /// Where the token is spelled, if in a macro's body.
     pub spelling: Option<SourceRange>,
     pub in_macro: bool,
     pub in_barrier_argument: bool,
-    /// Its operands, or why there are none.
+    /// The operands that hold it, or why there are none.
     pub folded: Result<Folded<'a>, &'static str>,
 }
 
 impl Literal<'_> {
-    /// What the operands hold if the literal is `value` (in decimal) instead; `None` if that is unknown or no change.
+    /// Returns the operands' new value if the literal is `value` (in decimal) instead; `None` if that is unknown or
+    /// no change.
     pub fn replaced(&self, ast: &Ast, value: &str) -> Option<Expr> {
         let folded = self.folded.as_ref().ok()?;
         folded.changed(ast, self.node, &|literal| set(literal, value))
     }
 
-    /// What the literal's type makes of `value` (in decimal).
+    /// Converts `value` (in decimal) to the literal's type.
     pub fn converted(&self, ast: &Ast, value: &str) -> Option<Value> {
         let mut copy = self.node.clone();
         set(&mut copy, value);
@@ -45,7 +46,7 @@ impl Literal<'_> {
     }
 }
 
-/// Makes a literal, or the name of an enumerator, one of this value.
+/// Sets the value of a literal; turns the name of an enumerator into a literal.
 fn set(literal: &mut Node, value: &str) {
     literal.value = Some(value.into());
     if literal.is("DeclRefExpr") {
@@ -53,30 +54,30 @@ fn set(literal: &mut Node, value: &str) {
     }
 }
 
-/// The literals of all functions of the kernel; none without the syntax tree.
+/// Returns the literals of all functions of the kernel; none without the syntax tree.
 pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let Some(ast) = subject.ast else { return Vec::new() };
-    let tokens = Tokens::new(subject.sources, &subject.read.tokens);
+    let tokens = Tokens::new(subject.sources, &subject.cache.tokens);
     let mut all = Vec::new();
     for (f, code) in super::instructions::read(subject.module, subject.sites).iter().enumerate() {
         let Some(function) = ast.function(&code.name) else { continue };
         let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
-        let (written, _, numbers) = syntax::operators(ast, function, &tokens);
-        for number in numbers {
-            let folded = match number.gone {
+        let (written, _, literals) = syntax::operators(ast, function, &tokens);
+        for literal in literals {
+            let folded = match literal.omitted {
                 Some(reason) => Err(reason),
-                None if number.in_barrier_argument => Err("a barrier's flags are another operator's"),
-                None => constants::folded(&context, &written, number.node, &number.ancestors),
+                None if literal.in_barrier_argument => Err("a barrier's flags are another operator's"),
+                None => constants::folded(&context, &written, literal.node, &literal.ancestors),
             };
             all.push(Literal {
                 function: f,
                 function_name: code.name.clone(),
-                node: number.node,
-                text: number.text,
-                range: number.range,
-                spelling: number.spelling,
-                in_macro: number.in_macro,
-                in_barrier_argument: number.in_barrier_argument,
+                node: literal.node,
+                text: literal.text,
+                range: literal.range,
+                spelling: literal.spelling,
+                in_macro: literal.in_macro,
+                in_barrier_argument: literal.in_barrier_argument,
                 folded,
             });
         }

@@ -1,7 +1,7 @@
-//! Finds the instructions of the operators that the syntax tree has.
+//! Finds the instructions of the operators in the syntax tree.
 //!
-//! An operator's instructions are those of its opcodes at its debug location. Operators in one macro's body have one
-//! location: they are told apart by opcode, and those of one opcode by their order, which clang keeps.
+//! An operator's instructions are those with its opcodes at its debug location. Operators in one macro's body share a
+//! location: they are told apart by opcode, and those with the same opcode by their order, which clang preserves.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use super::instances::{self, Candidate};
 use super::instructions::{Class, Code, Instruction, Ty, same_file};
 use super::kinds::{BinaryOp, OperationKind};
 use super::negation;
-use super::syntax::{self, State, Written};
+use super::syntax::{self, Emission, SourceOperator};
 use super::tokens::Tokens;
-use super::{Implementation, Left, Operation, Operations};
+use super::{Implementation, Operation, Operations, Unmutable};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Slot;
 use crate::kernel::ast::{Ast, Function, Node};
@@ -30,21 +30,28 @@ pub struct Context<'a, 'c> {
     pub index: usize,
 }
 
+/// Adds the operators of one function to `found`.
 pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
-    let (written, lost, _) = syntax::operators(context.ast, context.function, tokens);
-    for (range, node) in lost {
+    let (written, unlocated, _) = syntax::operators(context.ast, context.function, tokens);
+    for (range, node) in unlocated {
         if let Some(kind) = OperationKind::of(node) {
             let reason = "the operator's token is not found in the source".to_owned();
-            found.left.push(Left { kind, function: context.code.name.clone(), range, in_macro: false, reason });
+            found.unmutable.push(Unmutable {
+                kind,
+                function: context.code.name.clone(),
+                range,
+                in_macro: false,
+                reason,
+            });
         }
     }
-    let mut instructions = assign(context, &written);
+    let mut instructions = assign_instructions(context, &written);
     let mut list: Vec<Operation<'a>> = Vec::new();
     for (i, operator) in written.iter().enumerate() {
         let own = std::mem::take(&mut instructions[i]);
         match implementation(context, &written, operator, own) {
             Ok((implementation, ty)) => add(context, &mut list, operator, implementation, ty),
-            Err(reason) => found.left.push(Left {
+            Err(reason) => found.unmutable.push(Unmutable {
                 kind: operator.kind,
                 function: context.code.name.clone(),
                 range: operator.range.clone(),
@@ -53,17 +60,19 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
             }),
         }
     }
-    // Where one copy of a macro's argument is used and another one folded, the operator is there.
-    found.left.retain(|left| !list.iter().any(|o| o.range.as_ref() == Some(&left.range) && o.kind == left.kind));
+    // If one copy of a macro's argument is evaluated and another one folded, the operator can be mutated.
+    found.unmutable.retain(|unmutable| {
+        !list.iter().any(|o| o.range.as_ref() == Some(&unmutable.range) && o.kind == unmutable.kind)
+    });
     list.sort_by(|a, b| (&a.range, &a.spelling).cmp(&(&b.range, &b.spelling)));
     found.list.append(&mut list);
 }
 
-/// Adds an operator, or its instructions to the operation at its place.
+/// Adds an operator, or adds its instructions to the operation at its place.
 fn add<'a>(
     context: &Context<'a, '_>,
     list: &mut Vec<Operation<'a>>,
-    operator: &Written<'a>,
+    operator: &SourceOperator<'a>,
     implementation: Implementation<'a>,
     ty: Ty,
 ) {
@@ -98,7 +107,8 @@ fn add<'a>(
                 });
                 return;
             }
-            // Expanded in several ways, such as once as a pointer's index: each is an operation of its own.
+            // Implemented differently in each expansion, such as once as a pointer's index: each is an operation of
+            // its own.
             (_, implementation) => return push(context, list, operator, implementation, ty),
         }
     }
@@ -108,7 +118,7 @@ fn add<'a>(
 fn push<'a>(
     context: &Context<'a, '_>,
     list: &mut Vec<Operation<'a>>,
-    operator: &Written<'a>,
+    operator: &SourceOperator<'a>,
     implementation: Implementation<'a>,
     ty: Ty,
 ) {
@@ -133,11 +143,11 @@ fn key(range: &SourceRange) -> Key<'_> {
     (&range.file, range.start.line, range.start.column)
 }
 
-/// The instructions of each operator.
-fn assign(context: &Context<'_, '_>, written: &[Written<'_>]) -> Vec<Vec<Candidate>> {
+/// Returns the instructions of each operator.
+fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]) -> Vec<Vec<Candidate>> {
     let mut all = vec![Vec::new(); written.len()];
     let mut places: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
-    for (i, operator) in written.iter().enumerate().filter(|(_, o)| o.state == State::Live) {
+    for (i, operator) in written.iter().enumerate().filter(|(_, o)| o.emission == Emission::Emitted) {
         places.entry(key(&operator.range)).or_default().push(i);
     }
     for ((file, line, column), operators) in places {
@@ -151,14 +161,19 @@ fn assign(context: &Context<'_, '_>, written: &[Written<'_>]) -> Vec<Vec<Candida
                 **i == first || of(**i).iter().any(|c| own.iter().any(|d| c.instruction == d.instruction))
             });
             rest = others;
-            share(&group, written, of, &mut all);
+            distribute(&group, written, of, &mut all);
         }
     }
     all
 }
 
-/// Distributes the instructions of one place over the operators there.
-fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Candidate>, all: &mut [Vec<Candidate>]) {
+/// Distributes the instructions at one location over the operators there.
+fn distribute(
+    group: &[usize],
+    written: &[SourceOperator<'_>],
+    of: impl Fn(usize) -> Vec<Candidate>,
+    all: &mut [Vec<Candidate>],
+) {
     let mut union: Vec<usize> = group.iter().flat_map(|i| of(*i)).map(|c| c.instruction).collect();
     union.sort_unstable();
     union.dedup();
@@ -168,7 +183,7 @@ fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Can
             all[*i] = of(*i).into_iter().filter(|c| c.instruction == *instruction).collect();
         }
     } else if group.iter().all(|i| written[*i].kind == first.kind) {
-        // Not told apart: they are one site, which stands at the first of them.
+        // They cannot be told apart: they are one site, assigned to the first of them.
         all[group[0]] = of(group[0]);
         for i in &group[1..] {
             if written[*i].spelling == first.spelling {
@@ -178,8 +193,8 @@ fn share(group: &[usize], written: &[Written<'_>], of: impl Fn(usize) -> Vec<Can
     }
 }
 
-/// The instructions at `here` that may implement the operator.
-fn candidates(context: &Context<'_, '_>, operator: &Written<'_>, here: &[usize]) -> Vec<Candidate> {
+/// Returns the instructions at `here` that may implement the operator.
+fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[usize]) -> Vec<Candidate> {
     let sides = |i: usize| operator.node.children.get(i);
     let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
     let moves_pointer = match operator.kind {
@@ -193,41 +208,42 @@ fn candidates(context: &Context<'_, '_>, operator: &Written<'_>, here: &[usize])
     instances::candidates(context.code, operator.kind, &hints, here)
 }
 
+/// Returns whether a type, as clang prints it, is a pointer.
 pub fn is_pointer_type(ty: &str) -> bool {
     ty.trim_end().trim_end_matches("restrict").trim_end_matches("const").trim_end().ends_with('*')
         || ty.contains("*__")
         || ty.contains("* const")
 }
 
-/// What implements an operator, given the instructions at its place.
+/// Returns the implementation of an operator, given the instructions at its location.
 fn implementation<'a>(
     context: &Context<'a, '_>,
-    written: &[Written<'a>],
-    operator: &Written<'a>,
+    written: &[SourceOperator<'a>],
+    operator: &SourceOperator<'a>,
     own: Vec<Candidate>,
 ) -> Result<(Implementation<'a>, Ty), &'static str> {
     let fallback = Ty { class: Class::Signed, bits: 32, lanes: 1 };
-    match operator.state {
-        State::Gone(reason) => return Err(reason),
-        State::Constant => {
+    match operator.emission {
+        Emission::Omitted(reason) => return Err(reason),
+        Emission::Folded => {
             if operator.in_barrier_argument {
                 return Err("a barrier's flags are another operator's");
             }
             return constants::folded(context, written, operator.node, &operator.ancestors)
                 .map(|folded| (Implementation::Folded(folded), signed_by(operator, fallback)));
         }
-        State::Live => {}
+        Emission::Emitted => {}
     }
     let mut own = own;
     if own.is_empty() {
-        own = elsewhere(context, operator);
+        own = instructions_elsewhere(context, operator);
     }
     if own.is_empty() {
         return match operator.kind {
             OperationKind::LogicalNot => negation::find(context, operator.node).map(|found| (found, fallback)),
             OperationKind::Binary(BinaryOp::Mul) => fused_product(context, operator)
                 .map(|(instances, ty)| (Implementation::Computed(instances), ty))
-                .ok_or(NOTHING),
+                .ok_or(NO_INSTRUCTION),
             OperationKind::Assign if is_aggregate(operator.node) => Err("a whole structure is copied"),
             OperationKind::Increment { .. } | OperationKind::Decrement { .. } | OperationKind::CompoundAssign(_)
                 if operator
@@ -239,7 +255,7 @@ fn implementation<'a>(
             {
                 Err("an atomic operation")
             }
-            _ => Err(NOTHING),
+            _ => Err(NO_INSTRUCTION),
         };
     }
     let is_difference = |side: &Node| side.canonical_type().is_some_and(is_pointer_type);
@@ -265,10 +281,11 @@ fn implementation<'a>(
     Ok((Implementation::Computed(all), ty))
 }
 
-const NOTHING: &str = "clang made no instruction of its own for it";
+const NO_INSTRUCTION: &str = "clang made no instruction of its own for it";
 
-/// Instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` stands there.
-fn elsewhere(context: &Context<'_, '_>, operator: &Written<'_>) -> Vec<Candidate> {
+/// Returns the instructions of an operator that clang locates elsewhere: pointer arithmetic below `*`, `&` and `[]` has
+/// the location of those.
+fn instructions_elsewhere(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Vec<Candidate> {
     if !operator.node.canonical_type().is_some_and(is_pointer_type) {
         return Vec::new();
     }
@@ -289,15 +306,15 @@ fn elsewhere(context: &Context<'_, '_>, operator: &Written<'_>) -> Vec<Candidate
     Vec::new()
 }
 
-/// The index of a GEP that moves a pointer.
+/// Returns the index of a GEP that moves a pointer.
 fn index_slot(code: &Code, gep: usize) -> Option<Slot> {
     let own: &Instruction = &code.instructions[gep];
     let last = own.operands.len().checked_sub(1)?;
     Some(Slot::Operand(own.place, last as u32))
 }
 
-/// A multiplication that one instruction computes together with the sum it is an operand of.
-fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(Vec<super::Instance>, Ty)> {
+/// Returns a multiplication that one instruction computes together with the sum of which it is an operand.
+fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Option<(Vec<super::Instance>, Ty)> {
     let extent = syntax::extent(context.function, operator.node)?;
     let mut found = Vec::new();
     for (i, own) in context.code.instructions.iter().enumerate() {
@@ -305,7 +322,7 @@ fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(V
         if !is_fused || !own.is_reachable {
             continue;
         }
-        // Its factors are the operands of this multiplication: what they load stands within it.
+        // Its factors are the operands of this multiplication: their definitions are located within it.
         let within = (0..2).all(|factor| {
             let definition = context.code.definition(i, factor);
             definition.is_none_or(|d| {
@@ -331,15 +348,15 @@ fn fused_product(context: &Context<'_, '_>, operator: &Written<'_>) -> Option<(V
     (found.len() == 1).then_some((found, ty))
 }
 
-/// `ty` with the sign that the syntax tree gives the operands.
-fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
+/// Returns `ty` with the signedness that the syntax tree gives the operands.
+fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
     if ty.class == Class::Float || ty.class == Class::Pointer {
         return ty;
     }
     let side = |i: usize| operator.node.children.get(i).and_then(Node::canonical_type);
     let text = match operator.kind {
         OperationKind::Compare(_) => side(0),
-        // The right operand has the type in which it is computed, but for shifts.
+        // The right operand has the type of the computation, except for shifts.
         OperationKind::CompoundAssign(op) if !op.is_shift() => side(1),
         OperationKind::CompoundAssign(_) => side(0).filter(|_| ty.bits >= 32 || ty.lanes > 1),
         _ => operator.node.canonical_type(),
@@ -349,7 +366,7 @@ fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
         return Ty { class: Class::Pointer, ..ty };
     }
     let is_small = |own: &str| matches!(own, "char" | "short" | "uchar" | "ushort" | "bool" | "_Bool");
-    // A narrow left operand of a shift is computed as an `int`.
+    // A narrow left operand of a shift is promoted to `int`.
     let promoted = matches!(operator.kind, OperationKind::CompoundAssign(op) if op.is_shift())
         && is_small(text.trim_start_matches("unsigned "))
         && ty.bits == 32
@@ -358,7 +375,7 @@ fn signed_by(operator: &Written<'_>, ty: Ty) -> Ty {
     Ty { class, ..ty }
 }
 
-/// Whether a type without typedefs is an unsigned one, or a vector of such.
+/// Returns whether a type without typedefs is unsigned, or a vector of an unsigned type.
 pub fn is_unsigned(ty: &str) -> bool {
     let word = ty.split_whitespace().find(|word| {
         let is_qualifier = matches!(*word, "const" | "volatile" | "restrict");

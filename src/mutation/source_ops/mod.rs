@@ -1,10 +1,11 @@
-//! Source operators and the instructions that implement them.
+//! Finds the operators of the source and the instructions that implement them.
 //!
-//! With the syntax tree every operator of the source is found, and its instructions by debug location; with debug
-//! information alone the token at each instruction's place says what it is; without, the opcode does. All instructions of
-//! one operator at one place are one operation: a macro's argument that is used twice is one piece of source.
+//! With the syntax tree, every operator of the source is found, and its instructions by debug location. With debug
+//! information alone, the token at each instruction's location identifies the operator; without it, the opcode does.
+//! All instructions of one operator at one location are one operation: a macro's argument that is used twice is one
+//! piece of source.
 //!
-//! Not for what is done to an operation (`operators`).
+//! Not for how operations are mutated (`operators`).
 
 pub mod constants;
 mod instances;
@@ -31,25 +32,26 @@ use crate::kernel::ast::Node;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
     pub place: Place,
-    /// The value that the operator computes; for pointers its index, so that negating it is the other direction.
+    /// The value that the operator computes; for pointers the index, so that negating it reverses the direction.
     pub slot: Slot,
     pub left: Expr,
     pub right: Expr,
-    /// The operator is a multiplication that one instruction (`llvm.fmuladd`) computes together with the addition of this.
+    /// The addend, if the operator is a multiplication that one instruction (`llvm.fmuladd`) computes together with
+    /// an addition.
     pub addend: Option<Addend>,
     pub ty: Ty,
 }
 
-/// What an instruction adds to a product.
+/// The value that an instruction adds to a product.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addend {
     pub value: Expr,
-    /// The product is subtracted from it.
+    /// Whether the product is subtracted from it.
     pub negates_product: bool,
 }
 
 impl Instance {
-    /// What the slot must hold for the operator to have the value `by`.
+    /// Returns the value that the slot must have for the operator to have the value `by`.
     pub fn holding(&self, by: Expr) -> Expr {
         match &self.addend {
             None => by,
@@ -65,15 +67,15 @@ impl Instance {
 /// How the IR implements an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Implementation<'a> {
-    /// Instructions that compute it; of `=` the stores.
+    /// Instructions that compute it; for `=` the stores.
     Computed(Vec<Instance>),
-    /// A GEP moves a pointer: the slots are its index.
+    /// A GEP that moves a pointer: the slots are its index.
     Offset(Vec<Slot>),
     /// A `!` without an instruction: deleting it negates these truth values.
     Truth(Vec<Slot>),
-    /// A `!` without an instruction before `&&` or `||`: deleting it exchanges these ways.
-    Ways(Vec<EdgeChange>),
-    /// clang knows its value, which is part of these constant operands.
+    /// A `!` without an instruction, applied to `&&` or `||`: deleting it makes these edge changes.
+    Edges(Vec<EdgeChange>),
+    /// A value that clang folds, part of these constant operands.
     Folded(Folded<'a>),
 }
 
@@ -84,32 +86,34 @@ pub struct Operation<'a> {
     pub function: usize,
     pub function_name: String,
     pub kind: OperationKind,
-    /// Of the token; in a macro's body, of the macro's name where it is expanded. `None` without debug information.
+    /// Range of the token; within a macro's body, of the macro's name where it is expanded. `None` without
+    /// debug information.
     pub range: Option<SourceRange>,
-    /// Where the token is spelt, if in a macro's body.
+    /// Where the token is spelled, if in a macro's body.
     pub spelling: Option<SourceRange>,
-    /// In a macro's body or in an argument of a function-like macro.
+    /// Whether it is in a macro's body or in an argument of a function-like macro.
     pub in_macro: bool,
     pub in_barrier_argument: bool,
-    /// Of the operands, after C's conversions.
+    /// Type of the operands, after C's conversions.
     pub ty: Ty,
     pub implementation: Implementation<'a>,
-    /// Of the whole expression, with the syntax tree.
+    /// Range of the entire expression, if there is a syntax tree.
     pub expression: Option<SourceRange>,
     pub node: Option<&'a Node>,
 }
 
 impl Operation<'_> {
-    /// The token.
+    /// Returns the token.
     pub fn text(&self) -> &'static str {
         self.kind.spelling()
     }
 
+    /// Returns the places of its instructions; none if it is implemented by edges.
     pub fn places(&self) -> Vec<Place> {
         match &self.implementation {
             Implementation::Computed(instances) => instances.iter().map(|i| i.place).collect(),
             Implementation::Offset(slots) | Implementation::Truth(slots) => slots.iter().map(Slot::place).collect(),
-            Implementation::Ways(_) => Vec::new(),
+            Implementation::Edges(_) => Vec::new(),
             Implementation::Folded(folded) => folded.slots.iter().map(Slot::place).collect(),
         }
     }
@@ -117,7 +121,7 @@ impl Operation<'_> {
 
 /// An operator of the source that cannot be mutated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct Unmutable {
     pub kind: OperationKind,
     pub function: String,
     pub range: SourceRange,
@@ -125,27 +129,30 @@ pub struct Left {
     pub reason: String,
 }
 
-impl Left {
-    pub fn of(&self, operator: &'static str) -> Excluded {
-        let Left { function, range, reason, .. } = self.clone();
+impl Unmutable {
+    /// Returns the exclusion that mutation operator `operator` reports for it.
+    pub fn excluded(&self, operator: &'static str) -> Excluded {
+        let Unmutable { function, range, reason, .. } = self.clone();
         Excluded { operator, function, range: Some(range), reason }
     }
 }
 
-/// What [`find`] knows of a kernel's operators.
+/// The operators of a kernel, as [`find`] returns them.
 #[derive(Debug, Clone, Default)]
 pub struct Operations<'a> {
     /// By function, then place.
     pub list: Vec<Operation<'a>>,
-    pub left: Vec<Left>,
-    /// The source is not at hand: `++`, `op=` and `+` cannot be told apart, nor stores by `=` from others.
+    /// Operators that cannot be mutated.
+    pub unmutable: Vec<Unmutable>,
+    /// Whether the source is not available: `++`, `op=` and `+` cannot be told apart, nor can stores by `=`
+    /// from others.
     pub by_opcode: bool,
 }
 
 /// Finds the operations of all functions of the kernel.
 pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     let codes = instructions::read(subject.module, subject.sites);
-    let tokens = tokens::Tokens::new(subject.sources, &subject.read.tokens);
+    let tokens = tokens::Tokens::new(subject.sources, &subject.cache.tokens);
     let mut found = Operations::default();
     let mut by_opcode = false;
     for (f, code) in codes.iter().enumerate() {
@@ -161,7 +168,7 @@ pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     found
 }
 
-/// Where an expression of an operation's function stands.
+/// Returns the range of an expression in an operation's function.
 pub fn extent(subject: &Subject<'_>, operation: &Operation<'_>, node: &Node) -> Option<SourceRange> {
     syntax::extent(subject.ast?.function(&operation.function_name)?, node)
 }

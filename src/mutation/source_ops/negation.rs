@@ -1,4 +1,4 @@
-//! A `!` for which clang makes no instruction: in a condition it exchanges the ways of a branch instead.
+//! Handles a `!` for which clang emits no instruction: in a condition it exchanges the targets of a branch instead.
 
 use super::Implementation;
 use super::instructions::same_file;
@@ -12,16 +12,16 @@ use llvm_sys::LLVMOpcode;
 
 const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 
-/// What deleting the `!` `node` changes.
+/// Returns what deleting the `!` `node` changes.
 ///
 /// # Errors
-/// Why nothing can be changed.
+/// The reason, if nothing can be changed.
 pub fn find<'a>(context: &Context<'a, '_>, node: &Node) -> Result<Implementation<'a>, &'static str> {
     let operand = node.children.first().map(stripped).ok_or(NO_BRANCH)?;
     if operand.is_short_circuit() {
-        return ways(context, operand).map(Implementation::Ways);
+        return exchanged_edges(context, operand).map(Implementation::Edges);
     }
-    truths(context, operand).map(Implementation::Truth)
+    truth_slots(context, operand).map(Implementation::Truth)
 }
 
 fn stripped(mut node: &Node) -> &Node {
@@ -32,16 +32,16 @@ fn stripped(mut node: &Node) -> &Node {
     node
 }
 
-/// The branch conditions that are the truth of `operand`.
-fn truths(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
+/// Returns the branch conditions that are the truth value of `operand`.
+fn truth_slots(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
     if operand.is("UnaryOperator") && operand.opcode.as_deref() == Some("!") {
-        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truths(context, inner));
+        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
     }
     if operand.is("ConditionalOperator")
         && let [_, yes, no] = &operand.children[..]
     {
-        let mut slots = truths(context, stripped(yes))?;
-        slots.extend(truths(context, stripped(no))?);
+        let mut slots = truth_slots(context, stripped(yes))?;
+        slots.extend(truth_slots(context, stripped(no))?);
         return Ok(slots);
     }
     let branches = branches_within(context, operand);
@@ -51,8 +51,8 @@ fn truths(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'stat
     }
 }
 
-/// The edges to exchange so that a short-circuit operand decides the other way.
-fn ways(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'static str> {
+/// Returns the edge changes that invert the decision of a short-circuit operand.
+fn exchanged_edges(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'static str> {
     let branches = branches_within(context, operand);
     let cfg = &context.sites.cfg;
     let mut exits: Vec<BlockIndex> = branches.iter().flat_map(|b| cfg.successors(*b)).collect();
@@ -79,7 +79,7 @@ fn ways(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<EdgeChange>, &'
     Ok(changed.collect())
 }
 
-/// The blocks that branch on what is computed within `node`.
+/// Returns the blocks that branch on a value computed within `node`.
 fn branches_within(context: &Context<'_, '_>, node: &Node) -> Vec<BlockIndex> {
     let Some(extent) = syntax::extent(context.function, node) else { return Vec::new() };
     let code = context.code;

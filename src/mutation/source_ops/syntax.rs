@@ -1,7 +1,7 @@
-//! The operators of a function as clang's syntax tree has them, each with its token and the place that debug information
+//! Finds the operators of a function in clang's syntax tree, each with its token and the place that debug information
 //! gives it.
 //!
-//! The tree says where operands begin and end, not where the operator stands: that is the token between them.
+//! The tree gives the ranges of operands, not the position of the operator: that is the token between them.
 
 use super::kinds::OperationKind;
 use super::tokens::{Token, Tokens};
@@ -10,27 +10,28 @@ use crate::kernel::constant_switch::{self, Nodes};
 use crate::kernel::folding;
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// Whether clang makes instructions for an operator.
+/// What clang emits for an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    Live,
-    /// Its value is known to clang.
-    Constant,
-    /// Nothing is left of it.
-    Gone(&'static str),
+pub enum Emission {
+    /// Instructions.
+    Emitted,
+    /// A constant: clang folds its value.
+    Folded,
+    /// Nothing, for the given reason.
+    Omitted(&'static str),
 }
 
 /// An operator in the source.
 #[derive(Debug, Clone)]
-pub struct Written<'n> {
+pub struct SourceOperator<'n> {
     pub kind: OperationKind,
     pub node: &'n Node,
     /// From the function's body to the parent.
     pub ancestors: Vec<&'n Node>,
-    pub state: State,
-    /// Where the token stands, or the macro's name where it is expanded.
+    pub emission: Emission,
+    /// Range of the token, or of the macro's name where it is expanded.
     pub range: SourceRange,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
     pub in_macro: bool,
     pub in_barrier_argument: bool,
@@ -38,11 +39,11 @@ pub struct Written<'n> {
 
 /// A literal number in the source, or the name of an enumerator.
 #[derive(Debug, Clone)]
-pub struct Number<'n> {
+pub struct SourceLiteral<'n> {
     pub node: &'n Node,
     pub ancestors: Vec<&'n Node>,
-    /// Why nothing is left of it.
-    pub gone: Option<&'static str>,
+    /// Why clang emits nothing for it.
+    pub omitted: Option<&'static str>,
     pub text: String,
     pub range: SourceRange,
     pub spelling: Option<SourceRange>,
@@ -50,11 +51,11 @@ pub struct Number<'n> {
     pub in_barrier_argument: bool,
 }
 
-/// Operators, those whose token is not found, and literals.
-pub type Read<'n> = (Vec<Written<'n>>, Vec<(SourceRange, &'n Node)>, Vec<Number<'n>>);
+/// Operators, operators whose token is not found (with an approximate range), and literals.
+pub type SourceOperators<'n> = (Vec<SourceOperator<'n>>, Vec<(SourceRange, &'n Node)>, Vec<SourceLiteral<'n>>);
 
-/// The operators of `function`, in the order in which clang evaluates them.
-pub fn operators<'n>(ast: &Ast, function: &'n Function, tokens: &Tokens<'_>) -> Read<'n> {
+/// Returns the operators of `function`, in the order in which clang evaluates them.
+pub fn operators<'n>(ast: &Ast, function: &'n Function, tokens: &Tokens<'_>) -> SourceOperators<'n> {
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk {
         ast,
@@ -63,11 +64,11 @@ pub fn operators<'n>(ast: &Ast, function: &'n Function, tokens: &Tokens<'_>) -> 
         dropped,
         ancestors: Vec::new(),
         found: Vec::new(),
-        lost: Vec::new(),
-        numbers: Vec::new(),
+        unlocated: Vec::new(),
+        literals: Vec::new(),
     };
     walk.node(&function.body, None, false);
-    (walk.found, walk.lost, walk.numbers)
+    (walk.found, walk.unlocated, walk.literals)
 }
 
 struct Walk<'n, 'w, 't> {
@@ -76,14 +77,14 @@ struct Walk<'n, 'w, 't> {
     tokens: &'w Tokens<'t>,
     dropped: Nodes,
     ancestors: Vec<&'n Node>,
-    found: Vec<Written<'n>>,
-    lost: Vec<(SourceRange, &'n Node)>,
-    numbers: Vec<Number<'n>>,
+    found: Vec<SourceOperator<'n>>,
+    unlocated: Vec<(SourceRange, &'n Node)>,
+    literals: Vec<SourceLiteral<'n>>,
 }
 
 impl<'n> Walk<'n, '_, '_> {
-    fn node(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier: bool) {
-        let gone = gone
+    fn node(&mut self, node: &'n Node, omitted: Option<&'static str>, in_barrier: bool) {
+        let omitted = omitted
             .or_else(|| self.dropped.contains(&std::ptr::from_ref(node)).then_some(UNREACHED))
             .or_else(|| not_evaluated(node));
         if matches!(&*node.kind, "" | "OpaqueValueExpr") {
@@ -101,30 +102,31 @@ impl<'n> Walk<'n, '_, '_> {
             let child = &node.children[i];
             ended &= !folding::contains_label(child);
             let is_out = folding::is_ruled_out(self.ast, node, i) && !folding::contains_label(child);
-            let child_gone = gone.or((ended || is_out).then_some(UNREACHED));
-            // A label within revives what an outer jump or condition had ruled out.
-            let child_gone = child_gone.filter(|why| *why != UNREACHED || !folding::contains_label(child));
-            self.node(child, child_gone, in_barrier);
+            let child_omitted = omitted.or((ended || is_out).then_some(UNREACHED));
+            // A label within makes code reachable again that an outer jump or condition had ruled out.
+            let child_omitted = child_omitted.filter(|why| *why != UNREACHED || !folding::contains_label(child));
+            self.node(child, child_omitted, in_barrier);
             ended |= node.is("CompoundStmt") && folding::ends_flow(child);
         }
         self.ancestors.pop();
-        self.operator(node, gone, in_barrier);
+        self.operator(node, omitted, in_barrier);
         let is_enumerator = node.is("DeclRefExpr") && node.referenced_kind.as_deref() == Some("EnumConstantDecl");
         if is_enumerator || matches!(&*node.kind, "IntegerLiteral" | "FloatingLiteral" | "CharacterLiteral") {
-            self.number(node, gone, in_barrier);
+            self.literal(node, omitted, in_barrier);
         }
     }
 
-    fn number(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier_argument: bool) {
+    fn literal(&mut self, node: &'n Node, omitted: Option<&'static str>, in_barrier_argument: bool) {
         let Some(range) = &node.range else { return };
         let spelt = range.begin.spelling.as_ref().unwrap_or(&range.begin.expansion);
         let Some(token) = self.tokens.at(&spelt.file, spot(spelt)) else { return };
-        let Found { range, spelling, in_macro } = self.found(&token, &range.begin, range.begin.spelling.is_some());
+        let TokenPlace { range, spelling, in_macro } =
+            self.token_place(&token, &range.begin, range.begin.spelling.is_some());
         let ancestors = self.ancestors.clone();
-        self.numbers.push(Number {
+        self.literals.push(SourceLiteral {
             node,
             ancestors,
-            gone,
+            omitted,
             text: token.text,
             range,
             spelling,
@@ -133,24 +135,24 @@ impl<'n> Walk<'n, '_, '_> {
         });
     }
 
-    fn operator(&mut self, node: &'n Node, gone: Option<&'static str>, in_barrier_argument: bool) {
+    fn operator(&mut self, node: &'n Node, omitted: Option<&'static str>, in_barrier_argument: bool) {
         let Some(kind) = OperationKind::of(node) else { return };
         let Some(range) = &node.range else { return };
-        let state = match gone {
-            Some(reason) => State::Gone(reason),
-            None if !kind.assigns() && folding::constant(self.ast, node).is_some() => State::Constant,
-            None => State::Live,
+        let emission = match omitted {
+            Some(reason) => Emission::Omitted(reason),
+            None if !kind.assigns() && folding::constant(self.ast, node).is_some() => Emission::Folded,
+            None => Emission::Emitted,
         };
         let Some(found) = self.token(node, kind.spelling()) else {
             let at = self.function.place(&range.begin);
-            self.lost.push((one_character(at), node));
+            self.unlocated.push((one_character(at), node));
             return;
         };
-        self.found.push(Written {
+        self.found.push(SourceOperator {
             kind,
             node,
             ancestors: self.ancestors.clone(),
-            state,
+            emission,
             range: found.range,
             spelling: found.spelling,
             in_macro: found.in_macro,
@@ -159,13 +161,13 @@ impl<'n> Walk<'n, '_, '_> {
     }
 
     /// Finds the operator's token.
-    fn token(&self, node: &Node, text: &str) -> Option<Found> {
+    fn token(&self, node: &Node, text: &str) -> Option<TokenPlace> {
         let range = node.range.as_ref()?;
         if node.is("UnaryOperator") {
             let position = if node.is_postfix { &range.end } else { &range.begin };
             let spelt = position.spelling.as_ref().unwrap_or(&position.expansion);
             let token = self.tokens.at(&spelt.file, spot(spelt)).filter(|token| token.text == text)?;
-            return Some(self.found(&token, position, position.spelling.is_some()));
+            return Some(self.token_place(&token, position, position.spelling.is_some()));
         }
         let [left, right] = &node.children[..] else { return None };
         let (end, begin) = (&left.range.as_ref()?.end, &right.range.as_ref()?.begin);
@@ -175,52 +177,55 @@ impl<'n> Walk<'n, '_, '_> {
         if let Some(spelt) = begin.spelling.as_ref().filter(|_| same_expansion)
             && let Some(token) = before(spelt)
         {
-            return Some(self.found(&token, begin, true));
+            return Some(self.token_place(&token, begin, true));
         }
         if let Some(spelt) = end.spelling.as_ref().filter(|_| same_expansion)
             && let Some(token) = after(spelt)
         {
-            return Some(self.found(&token, end, true));
+            return Some(self.token_place(&token, end, true));
         }
         if same_expansion {
-            // Between two arguments, or out of a macro within the macro: only the expansion is known.
+            // Between two arguments, or from a macro within the macro: only the expansion is known.
             return Some(self.in_body(&begin.expansion, None));
         }
         if let Some(token) = before(&begin.expansion) {
-            return Some(self.found(&token, begin, false));
+            return Some(self.token_place(&token, begin, false));
         }
         if end.spelling.is_none()
             && let Some(token) = after(&end.expansion)
         {
-            return Some(self.found(&token, end, false));
+            return Some(self.token_place(&token, end, false));
         }
         // The operator itself is a macro, such as `and`.
         let name = self.tokens.before(&begin.expansion.file, spot(&begin.expansion)).filter(Token::is_name)?;
         let range = name.range(&begin.expansion.file);
-        Some(Found { range, spelling: None, in_macro: true })
+        Some(TokenPlace { range, spelling: None, in_macro: true })
     }
 
-    /// `of`: the end of the operand beside it.
-    fn found(&self, token: &Token, of: &Position, from_macro: bool) -> Found {
+    /// Returns the place of a token. `of`: the adjacent end of an operand; `from_macro`: whether the token is spelled
+    /// in a macro or its argument.
+    fn token_place(&self, token: &Token, of: &Position, from_macro: bool) -> TokenPlace {
         if !from_macro {
-            return Found { range: token.range(&of.expansion.file), spelling: None, in_macro: false };
+            return TokenPlace { range: token.range(&of.expansion.file), spelling: None, in_macro: false };
         }
         let spelt = of.spelling.as_ref().unwrap_or(&of.expansion);
         let spelling = token.range(&spelt.file);
         if std::ptr::eq(self.function.place(of), spelt) {
-            return Found { range: spelling, spelling: None, in_macro: true };
+            return TokenPlace { range: spelling, spelling: None, in_macro: true };
         }
         self.in_body(&of.expansion, Some(spelling))
     }
 
-    fn in_body(&self, expansion: &Loc, spelling: Option<SourceRange>) -> Found {
+    /// Returns the place of a token in the body of a macro.
+    fn in_body(&self, expansion: &Loc, spelling: Option<SourceRange>) -> TokenPlace {
         let name = self.tokens.at(&expansion.file, spot(expansion));
         let range = name.map_or_else(|| one_character(expansion), |name| name.range(&expansion.file));
-        Found { range, spelling, in_macro: true }
+        TokenPlace { range, spelling, in_macro: true }
     }
 }
 
-struct Found {
+/// The place of a token.
+struct TokenPlace {
     range: SourceRange,
     spelling: Option<SourceRange>,
     in_macro: bool,
@@ -240,11 +245,12 @@ fn not_evaluated(node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Whether this is a call of a work-group barrier.
+/// Returns whether a node is a call of a work-group barrier.
 pub fn is_barrier(node: &Node) -> bool {
     node.is("CallExpr") && matches!(node.name.as_deref(), Some("barrier" | "work_group_barrier"))
 }
 
+/// Returns a location as line and column.
 pub fn spot(loc: &Loc) -> Spot {
     Spot { line: loc.line, column: loc.column }
 }
@@ -255,7 +261,7 @@ fn one_character(at: &Loc) -> SourceRange {
     SourceRange { file: at.file.to_string(), start, end }
 }
 
-/// From the first to the last character of an expression, where debug information places it.
+/// Returns the range of an expression, where debug information places it.
 pub fn extent(function: &Function, node: &Node) -> Option<SourceRange> {
     let range = node.range.as_ref()?;
     let (begin, end) = (function.place(&range.begin), function.place(&range.end));

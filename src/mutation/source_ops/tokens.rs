@@ -1,7 +1,7 @@
-//! The tokens of source files, by place.
+//! Splits source files into tokens, accessible by position.
 //!
-//! Only what finding an operator needs: comments and white space are skipped, lines spliced by a backslash stay two, and
-//! nothing is expanded.
+//! Does only what finding operators requires: comments and white space are skipped, lines spliced by a backslash stay
+//! separate, and nothing is expanded.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::kernel::source::Sources;
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// A token; line and column from 1, the column in bytes.
+/// A token; line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub at: Spot,
@@ -18,16 +18,18 @@ pub struct Token {
 }
 
 impl Token {
+    /// Returns the token's range in `file`.
     pub fn range(&self, file: &str) -> SourceRange {
         let end = Spot { line: self.at.line, column: self.at.column + self.text.len() as u32 };
         SourceRange { file: file.to_owned(), start: self.at, end }
     }
 
+    /// Returns whether it is an identifier or keyword.
     pub fn is_name(&self) -> bool {
         self.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
     }
 
-    /// Whether an expression may end with it, so that a `-` behind it has two operands.
+    /// Returns whether an expression may end with it, so that a following `-` is binary.
     pub fn ends_operand(&self) -> bool {
         self.text.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']' | '.' | '\'' | '"'))
             && self.text != "return"
@@ -35,21 +37,22 @@ impl Token {
     }
 }
 
-/// By name, those that were read.
-pub type Files = RefCell<HashMap<String, Rc<Vec<Token>>>>;
+/// The tokens of the files read so far, by name.
+pub type TokenCache = RefCell<HashMap<String, Rc<Vec<Token>>>>;
 
-/// The tokens of the files asked for, read once.
+/// The tokens of the requested files, each read once.
 pub struct Tokens<'a> {
     sources: &'a Sources,
-    files: &'a Files,
+    files: &'a TokenCache,
 }
 
 impl<'a> Tokens<'a> {
-    pub fn new(sources: &'a Sources, files: &'a Files) -> Tokens<'a> {
+    /// Reads files from `sources` and keeps their tokens in `files`.
+    pub fn new(sources: &'a Sources, files: &'a TokenCache) -> Tokens<'a> {
         Tokens { sources, files }
     }
 
-    /// All of a file, in order; none if it is not at hand.
+    /// Returns all tokens of a file, in order; none if it is not available.
     pub fn of(&self, file: &str) -> Rc<Vec<Token>> {
         if let Some(known) = self.files.borrow().get(file) {
             return known.clone();
@@ -59,20 +62,20 @@ impl<'a> Tokens<'a> {
         tokens
     }
 
-    /// The token that begins there.
+    /// Returns the token that begins at a position.
     pub fn at(&self, file: &str, at: Spot) -> Option<Token> {
         let tokens = self.of(file);
         tokens.binary_search_by_key(&at, |token| token.at).ok().map(|i| tokens[i].clone())
     }
 
-    /// The last token that begins before that place.
+    /// Returns the last token that begins before a position.
     pub fn before(&self, file: &str, at: Spot) -> Option<Token> {
         let tokens = self.of(file);
         let first = tokens.partition_point(|token| token.at < at);
         first.checked_sub(1).map(|i| tokens[i].clone())
     }
 
-    /// The first token that begins behind the one there.
+    /// Returns the first token that begins after a position.
     pub fn after(&self, file: &str, at: Spot) -> Option<Token> {
         let tokens = self.of(file);
         tokens.get(tokens.partition_point(|token| token.at <= at)).cloned()
@@ -116,7 +119,7 @@ fn read(lines: &[String]) -> Vec<Token> {
     tokens
 }
 
-/// Of the token (or one blank) at the text's beginning.
+/// Returns the length of the token (or blank) at the text's beginning.
 fn token_length(text: &str) -> usize {
     let Some(first) = text.chars().next() else { return 0 };
     let second_is_digit = text.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
@@ -132,7 +135,7 @@ fn token_length(text: &str) -> usize {
     OPERATORS.iter().find(|operator| text.starts_with(**operator)).map_or(first.len_utf8(), |operator| operator.len())
 }
 
-/// A preprocessing number: a sign belongs to it behind an exponent's letter.
+/// Returns the length of a preprocessing number: a sign belongs to it after an exponent's letter.
 fn number_length(text: &str) -> usize {
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
     let mut previous = ' ';

@@ -1,4 +1,4 @@
-//! Operators without a syntax tree: by the token at an instruction's place, or by the opcode alone.
+//! Finds operators without a syntax tree: by the token at an instruction's location, or by the opcode alone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,88 +8,99 @@ use super::instances::{self, Candidate, Hints};
 use super::instructions::{Class, Code, Constant, Ty};
 use super::kinds::{BinaryOp, OperationKind};
 use super::tokens::{Token, Tokens};
-use super::{Implementation, Left, Operation, Operations};
+use super::{Implementation, Operation, Operations, Unmutable};
 use crate::instrument::mutants::{Predicate, Slot};
 use crate::mutation::mutant::{SourceRange, Spot};
 
-/// What an instruction is found to be.
-struct Sighting {
+/// The operator that an instruction was recognised to implement.
+struct RecognisedOperator {
     candidate: Candidate,
     range: Option<SourceRange>,
     in_macro: bool,
 }
 
-/// Adds the operations of one function; says whether some were told by their opcodes alone.
+/// Adds the operations of one function; returns whether some were recognised by their opcodes alone.
 pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Operations<'a>) -> bool {
     let mut by_opcode = false;
     let mut arguments: HashMap<String, Vec<(Spot, Spot)>> = HashMap::new();
-    let mut sites: BTreeMap<(Option<SourceRange>, &'static str, usize), Vec<Sighting>> = BTreeMap::new();
+    let mut sites: BTreeMap<(Option<SourceRange>, &'static str, usize), Vec<RecognisedOperator>> = BTreeMap::new();
     for (i, own) in code.instructions.iter().enumerate().filter(|(_, own)| own.is_reachable) {
         let place = own.location.as_ref().filter(|at| at.line > 0 && !tokens.of(&at.file).is_empty());
-        let sighting = match place {
+        let recognised = match place {
             Some(at) => {
                 let spot = Spot { line: at.line, column: at.column };
-                let mut sighting = by_token(code, i, tokens, &at.file, spot);
-                if let Some(seen) = &mut sighting {
+                let mut recognised = by_token(code, i, tokens, &at.file, spot);
+                if let Some(operator) = &mut recognised {
                     let own = arguments.entry(at.file.clone()).or_insert_with(|| macro_arguments(&tokens.of(&at.file)));
-                    seen.in_macro |= own.iter().any(|(from, to)| *from <= spot && spot < *to);
+                    operator.in_macro |= own.iter().any(|(from, to)| *from <= spot && spot < *to);
                 }
-                sighting
+                recognised
             }
             None => {
                 let kind = of_opcode(code, i);
                 by_opcode |= kind.is_some();
-                let candidate = kind.map(|kind| Candidate { instruction: i, kind, is_offset: is_step(code, i) });
-                candidate.map(|candidate| Sighting { candidate, range: None, in_macro: false })
+                let candidate =
+                    kind.map(|kind| Candidate { instruction: i, kind, is_offset: is_pointer_step(code, i) });
+                candidate.map(|candidate| RecognisedOperator { candidate, range: None, in_macro: false })
             }
         };
-        if let Some(seen) = sighting {
-            // Without a place, every instruction is an operation of its own.
-            let apart = if seen.range.is_none() { i } else { 0 };
-            sites.entry((seen.range.clone(), seen.candidate.kind.spelling(), apart)).or_default().push(seen);
+        if let Some(operator) = recognised {
+            // Without a location, every instruction is an operation of its own.
+            let apart = if operator.range.is_none() { i } else { 0 };
+            sites
+                .entry((operator.range.clone(), operator.candidate.kind.spelling(), apart))
+                .or_default()
+                .push(operator);
         }
     }
     let mut list: Vec<Operation<'a>> =
-        sites.into_values().filter_map(|seen| operation(index, code, seen, found)).collect();
+        sites.into_values().filter_map(|same_site| operation(index, code, same_site, found)).collect();
     found.list.append(&mut list);
     by_opcode
 }
 
+/// Merges the instructions of one operator into an operation.
 fn operation<'a>(
     index: usize,
     code: &Code,
-    mut seen: Vec<Sighting>,
+    mut same_site: Vec<RecognisedOperator>,
     found: &mut Operations<'_>,
 ) -> Option<Operation<'a>> {
-    if seen.iter().any(|s| s.candidate.is_offset) {
-        seen.retain(|s| s.candidate.is_offset);
+    if same_site.iter().any(|s| s.candidate.is_offset) {
+        same_site.retain(|s| s.candidate.is_offset);
     }
-    let first = seen.first()?;
+    let first = same_site.first()?;
     let kind = first.candidate.kind;
     let ty = code.instructions[first.candidate.instruction].ty?;
     let ty = sign(code, first.candidate.instruction, ty);
-    let left = |reason: &str| {
+    let unmutable = |reason: &str| {
         let range = first.range.clone()?;
-        Some(Left { kind, function: code.name.clone(), range, in_macro: first.in_macro, reason: reason.to_owned() })
+        Some(Unmutable {
+            kind,
+            function: code.name.clone(),
+            range,
+            in_macro: first.in_macro,
+            reason: reason.to_owned(),
+        })
     };
     let implementation = if first.candidate.is_offset {
-        let slot = |s: &Sighting| {
+        let slot = |s: &RecognisedOperator| {
             let own = &code.instructions[s.candidate.instruction];
             Slot::Operand(own.place, own.operands.len().saturating_sub(1) as u32)
         };
-        Implementation::Offset(seen.iter().map(slot).collect())
+        Implementation::Offset(same_site.iter().map(slot).collect())
     } else if is_pointer_difference(code, first.candidate.instruction) {
-        found.left.extend(left("a difference of pointers has no other operator"));
+        found.unmutable.extend(unmutable("a difference of pointers has no other operator"));
         return None;
     } else {
-        let instances: Result<Vec<_>, _> = seen
+        let instances: Result<Vec<_>, _> = same_site
             .iter()
             .map(|s| instances::instance(code, &s.candidate, own_type(code, s.candidate.instruction, ty)))
             .collect();
         match instances {
             Ok(instances) => Implementation::Computed(instances),
             Err(reason) => {
-                found.left.extend(left(reason));
+                found.unmutable.extend(unmutable(reason));
                 return None;
             }
         }
@@ -113,7 +124,7 @@ fn own_type(code: &Code, i: usize, ty: Ty) -> Ty {
     Ty { class: ty.class, ..code.instructions[i].ty.unwrap_or(ty) }
 }
 
-/// `ty` with the sign that the operands' definitions suggest: clang marks signed arithmetic, and widens by sign.
+/// Returns `ty` with the signedness that the flags suggest: clang marks signed arithmetic as `nsw`.
 fn sign(code: &Code, i: usize, ty: Ty) -> Ty {
     let own = &code.instructions[i];
     let wraps = matches!(own.opcode, Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul);
@@ -126,26 +137,27 @@ fn sign(code: &Code, i: usize, ty: Ty) -> Ty {
     }
 }
 
-/// What the token at an instruction's place says it is.
-fn by_token(code: &Code, i: usize, tokens: &Tokens<'_>, file: &str, at: Spot) -> Option<Sighting> {
+/// Returns the operator named by the token at an instruction's location.
+fn by_token(code: &Code, i: usize, tokens: &Tokens<'_>, file: &str, at: Spot) -> Option<RecognisedOperator> {
     let token = tokens.at(file, at)?;
     let range = Some(token.range(file));
     if token.is_name() {
-        // Out of a macro's body: steps of pointers and truth tests stand at names also without one.
+        // From a macro's body. Pointer steps and truth tests are excluded: they are located at names even without
+        // an operator.
         let own = &code.instructions[i];
         let is_zero = matches!(code.constant(i, 1), Some(c) if c.is_integer(0));
         let is_test = own.opcode == Op::LLVMICmp && own.predicate == Some(Predicate::Ne) && is_zero;
         let kind = of_opcode(code, i).filter(|_| own.opcode != Op::LLVMGetElementPtr && !is_test)?;
-        return Some(Sighting {
+        return Some(RecognisedOperator {
             candidate: Candidate { instruction: i, kind, is_offset: false },
             range,
             in_macro: true,
         });
     }
     let kind = of_token(&token, tokens.before(file, at).as_ref())?;
-    let hints = Hints { moves_pointer: is_step(code, i), ..Hints::default() };
+    let hints = Hints { moves_pointer: is_pointer_step(code, i), ..Hints::default() };
     let candidate = instances::candidates(code, kind, &hints, &[i]).into_iter().next()?;
-    Some(Sighting { candidate, range, in_macro: false })
+    Some(RecognisedOperator { candidate, range, in_macro: false })
 }
 
 fn of_token(token: &Token, before: Option<&Token>) -> Option<OperationKind> {
@@ -160,21 +172,21 @@ fn of_token(token: &Token, before: Option<&Token>) -> Option<OperationKind> {
     })
 }
 
-/// Whether this moves a pointer by a number of elements.
-fn is_step(code: &Code, i: usize) -> bool {
+/// Returns whether an instruction moves a pointer by a number of elements.
+fn is_pointer_step(code: &Code, i: usize) -> bool {
     let own = &code.instructions[i];
     own.opcode == Op::LLVMGetElementPtr && own.operands.len() == 2
 }
 
-/// Whether both operands are pointers made integers.
+/// Returns whether an instruction subtracts two pointers converted to integers.
 fn is_pointer_difference(code: &Code, i: usize) -> bool {
     let is_address =
         |operand| code.definition(i, operand).is_some_and(|d| code.instructions[d].opcode == Op::LLVMPtrToInt);
     code.instructions[i].opcode == Op::LLVMSub && is_address(0) && is_address(1)
 }
 
-/// The operator that an opcode alone tells. What clang makes on its own is left out: masks of shifts, tests of truth,
-/// negated indices, widths of pointer differences.
+/// Returns the operator that an opcode alone identifies. Instructions that clang adds itself are excluded: masks of
+/// shift amounts, truth tests, negated indices, scaling of pointer differences.
 fn of_opcode(code: &Code, i: usize) -> Option<OperationKind> {
     let own = &code.instructions[i];
     let constant = |operand| code.constant(i, operand);
@@ -212,7 +224,7 @@ fn of_opcode(code: &Code, i: usize) -> Option<OperationKind> {
     }
 }
 
-/// What stands between the parentheses of function-like macros that the file itself defines.
+/// Returns the ranges of the arguments of function-like macros that the file itself defines.
 fn macro_arguments(tokens: &[Token]) -> Vec<(Spot, Spot)> {
     let is_directly_behind =
         |a: &Token, b: &Token| a.at.line == b.at.line && a.at.column + a.text.len() as u32 == b.at.column;

@@ -1,8 +1,9 @@
-//! What OpenCL C leaves to the device, and what instructions and builtins give on every device that keeps to it: the exact value
-//! of `transfer`, or anything, or one of the values that are allowed.
+//! Abstract semantics of instructions and builtins that hold on every conforming device: the result is the exact value
+//! of `transfer`, one of several values that OpenCL C allows, or arbitrary.
 //!
-//! [`CASES`] is the one list of it; what has no rule in `transfer` is anything. Proofs go through here. Interpreters do not: what
-//! they come to is only proposed, and then run.
+//! [`CASES`] is the single list of what OpenCL C leaves to the device; the result of an operation that has no rule in
+//! `transfer` is arbitrary. Proofs use this module. Interpreters do not, because their results are only proposals that
+//! are then run.
 
 use std::collections::HashMap;
 
@@ -14,16 +15,16 @@ use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 /// A case in which the standard says "may", "should", "undefined" or "implementation-defined", or bounds an error.
 #[derive(Debug)]
 pub struct Case {
-    /// Instructions as LLVM calls them, builtins as OpenCL C does; `*` stands for any characters.
+    /// Names of instructions (as in LLVM) and of builtins (as in OpenCL C); `*` stands for any characters.
     pub of: &'static [&'static str],
     pub operands: Operands,
     pub when: When,
     pub gives: Gives,
-    /// Of the OpenCL C 1.2 specification, unless it names another document.
+    /// Section of the OpenCL C 1.2 specification, unless another document is named.
     pub section: &'static str,
 }
 
-/// The type of the first operand.
+/// Restricts a case to some types of the first operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
     Any,
@@ -33,37 +34,40 @@ pub enum Operands {
     NarrowFloats,
 }
 
+/// States when a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     Always,
     /// The second operand is 0.
     ByZero,
-    /// The same, or the least integer is divided by -1.
+    /// The second operand is 0, or the least integer is divided by -1.
     ByZeroOrOverflowing,
-    /// The second operand is the width or more.
+    /// The second operand is at least the width of the first.
     TooFar,
-    /// A float that is no number, or, once it is rounded and if it is not made to fit, beyond the integer type.
+    /// The float is a NaN or, unless the conversion saturates, lies outside the integer type after rounding.
     DoesNotFit,
-    /// Some operand is no number.
+    /// Some operand is a NaN.
     NotANumber,
-    /// Some operand is infinite or no number.
+    /// Some operand is infinite or a NaN.
     NotFinite,
-    /// The second of three operands is not below or equal to the third.
+    /// The second of three operands is not less than or equal to the third.
     Disordered,
-    /// Some operand takes more than 24 bits.
+    /// Some factor does not fit into 24 bits.
     Wide,
     /// Some lane is neither 0 nor all ones.
     Mixed,
-    /// The least integer, or 0 for counts of zeros, if the second operand says that it makes poison.
+    /// The operand is the least integer (or 0 when zeros are counted), and the second operand says that the result is
+    /// then poison.
     Flagged,
     /// The result is 0.
     GivesZero,
-    /// An operand or the result is less than the least normal number.
+    /// An operand or the result is subnormal.
     Subnormal,
     /// An operand of the sum is a product.
     SumOfProduct,
 }
 
+/// The results that a device may give where a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gives {
     Anything,
@@ -87,15 +91,16 @@ const fn case(
     Case { of, operands, when, gives, section }
 }
 
-/// What is open. Bits of a float that is no number are, too (IEEE 754, 6.2.3): `solve` gives such a float no bits of its own.
+/// Every case in which OpenCL C leaves the result open. The bits of a NaN are open too (IEEE 754, 6.2.3), but need no
+/// case: `solve` assigns no particular bits to a NaN.
 pub const CASES: &[Case] = &[
     case(&["UDiv", "URem"], Any, When::ByZero, Gives::Anything, "6.3.b"),
     case(&["SDiv", "SRem"], Any, When::ByZeroOrOverflowing, Gives::Anything, "6.3.b"),
-    // OpenCL C takes the amount modulo the width (6.3.j), which clang writes out.
+    // OpenCL C takes the amount modulo the width (6.3.j), which clang emits explicitly.
     case(&["Shl", "LShr", "AShr"], Any, When::TooFar, Gives::Anything, "LLVM's reference"),
     case(&["llvm.abs", "llvm.ctlz", "llvm.cttz"], Integers, When::Flagged, Gives::Anything, "LLVM's reference"),
     case(&["FPToSI", "FPToUI", "convert_*"], Floats, When::DoesNotFit, Gives::Anything, "6.2.3.3"),
-    // LLVM's SPIR-V does not say whether what is converted has a sign, and devices take the wrong one.
+    // The SPIR-V that LLVM emits does not say whether the source is signed, and devices assume the wrong signedness.
     case(&["convert_*_sat*"], Integers, When::Always, Gives::Anything, "SPIR-V, conversion instructions"),
     case(&["mul24", "mad24"], Integers, When::Wide, Gives::Anything, "6.12.3"),
     case(&["clamp"], Any, When::Disordered, Gives::Anything, "6.12.3, 6.12.4"),
@@ -108,7 +113,7 @@ pub const CASES: &[Case] = &[
         Gives::EitherZero,
         "6.12.2 (C99, F.9.9)",
     ),
-    // By their highest bits, as 6.12.6 says, or by any: devices differ.
+    // Devices differ: some test the highest bits, as 6.12.6 says, others test all bits.
     case(&["any", "all"], Integers, When::Mixed, Gives::Anything, "6.12.6"),
     case(&["FDiv", "sqrt", "llvm.sqrt"], NarrowFloats, When::Always, Gives::Anything, "7.4"),
     case(&["divide", "recip", "native_*", "half_*"], Floats, When::Always, Gives::Anything, "6.12.2, 7.4"),
@@ -154,11 +159,11 @@ pub const CASES: &[Case] = &[
         Gives::Flushed,
         "7.5.3",
     ),
-    // To single precision, the result may be one.
+    // The result of a conversion to single or half precision may be subnormal whatever the operand's type.
     case(&["FPTrunc", "convert_float*", "convert_half*"], Any, When::Subnormal, Gives::Flushed, "7.5.3"),
 ];
 
-/// Builtins of floats that move bits only.
+/// Floating-point builtins that only move bits.
 const MOVES: [&str; 4] = ["llvm.fabs", "llvm.copysign", "fabs", "copysign"];
 
 impl Case {
@@ -173,7 +178,7 @@ impl Case {
     }
 }
 
-/// Whether a name is what a pattern with `*` says.
+/// Returns whether a name matches a pattern with `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(begin) else { return false };
@@ -188,13 +193,13 @@ fn matches(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// What an instruction is called in [`CASES`].
+/// Returns the name of an instruction in [`CASES`].
 fn name_of(op: &Op) -> String {
     match op {
         Op::Binary(opcode) | Op::Cast(opcode) => format!("{opcode:?}").trim_start_matches("LLVM").to_owned(),
         Op::FCompare(_) => "FCompare".to_owned(),
         Op::Call(name, base) => match name.strip_prefix("llvm.") {
-            // `llvm.ctlz.i32`
+            // Such as `llvm.ctlz.i32`.
             Some(rest) => format!("llvm.{}", rest.split('.').next().unwrap_or_default()),
             None => base.clone(),
         },
@@ -202,22 +207,22 @@ fn name_of(op: &Op) -> String {
     }
 }
 
-/// What the device chose so far.
+/// The choices that the device has made so far.
 #[derive(Debug, Default)]
 pub struct Choices {
     count: usize,
-    /// By a number that may have been flushed: the number.
+    /// Maps a term that may have been flushed to the original term.
     unflushed: HashMap<Term, Term>,
 }
 
 impl Choices {
-    /// A number that no other choice has.
+    /// Returns a number that no other choice has.
     pub fn fresh_number(&mut self) -> usize {
         self.count += 1;
         self.count
     }
 
-    /// A value that the device chooses.
+    /// Returns a fresh symbol of the same sort as `like`: a value that the device chooses.
     pub fn any(&mut self, terms: &mut Terms, like: Term) -> Term {
         let sort = terms.sort(like);
         let number = self.fresh_number();
@@ -225,8 +230,8 @@ impl Choices {
     }
 }
 
-/// The lanes that an instruction gives for those of its operands on any device, as far as that is known: what is open are symbols.
-/// `None` if it is anything.
+/// Returns the lanes of an instruction's result on any conforming device; what is open is expressed by symbols. `None`
+/// if the result is arbitrary.
 pub fn apply(
     terms: &mut Terms,
     choices: &mut Choices,
@@ -263,7 +268,7 @@ pub fn apply(
     Some(lanes)
 }
 
-/// Whether the integers that an instruction takes or gives have signs.
+/// Returns whether the integers that an instruction takes or returns are signed.
 fn is_signed(op: &Op) -> bool {
     match op {
         Op::Cast(opcode) => *opcode == llvm_sys::LLVMOpcode::LLVMFPToSI,
@@ -277,6 +282,7 @@ fn is_signed(op: &Op) -> bool {
     }
 }
 
+/// Relaxes the exact result of one instruction to what a device may give.
 struct Device<'t> {
     terms: &'t mut Terms,
     choices: &'t mut Choices,
@@ -295,7 +301,7 @@ impl Device<'_> {
         self.number(floats::bits(x, width), like)
     }
 
-    /// The result of one lane, with what a case leaves open. `None` if it is anything.
+    /// Relaxes the result of one lane by a case. `None` if the result is arbitrary.
     fn opened(&mut self, case: &Case, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
         match case.gives {
             Gives::Flushed => Some(result),
@@ -320,7 +326,7 @@ impl Device<'_> {
         }
     }
 
-    /// Whether a case applies, as a bit. `None`: always.
+    /// Returns the condition under which a case applies. `None` if it always does.
     fn when(&mut self, when: When, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
         let width = match of.first().map(|x| self.terms.sort(*x)) {
             Some(Sort::Bits(width) | Sort::Float(width)) => width,
@@ -347,7 +353,7 @@ impl Device<'_> {
             }
             (When::DoesNotFit, [x]) => match self.terms.sort(result) {
                 Sort::Bits(into) => self.does_not_fit(*x, width, into),
-                // To floats, all fits.
+                // Every float fits into a floating-point type.
                 _ => self.terms.truth(false),
             },
             (When::NotANumber, _) => self.any_of(of, Self::is_nan),
@@ -380,7 +386,7 @@ impl Device<'_> {
                 let is = self.terms.compare(Operation::Eq, *x, end);
                 self.terms.and(is, *flag)
             }
-            // Whatever else, of operands as no rule expects them.
+            // Operands in a form that no rule expects: the case always applies.
             _ => return None,
         })
     }
@@ -429,7 +435,8 @@ impl Device<'_> {
         self.terms.not(fits)
     }
 
-    /// A sum of a product, rounded once or twice. Of halves, no wider type in the machine holds the exact sum.
+    /// Relaxes a sum with a product, which may be rounded once or twice. `None` for halves, as no wider machine type
+    /// holds the exact sum.
     fn fused(&mut self, of: &[Term], exact: Term) -> Option<Term> {
         let sort = self.terms.sort(exact);
         if let [a, b, c] = of {
@@ -475,16 +482,16 @@ impl Device<'_> {
         self.terms.select(choice, fused, else_)
     }
 
-    /// Operands as the device takes them. That one is flushed follows from the operation and its operands, so that what is computed
-    /// twice is so twice.
+    /// Returns the operands as the device sees them. Whether one is flushed is a function of the operation and its
+    /// operands, so that repeating a computation gives the same result.
     fn flushed_operands(&mut self, operands: &[Vec<Term>]) -> Vec<Vec<Term>> {
         let lanes = operands.iter().map(Vec::len).max().unwrap_or(0);
         let mut taken: Vec<Vec<Term>> = vec![Vec::new(); operands.len()];
         for i in 0..lanes {
             let of: Vec<Term> = operands.iter().filter_map(|all| all.get(i).or(all.first()).copied()).collect();
-            // Beside a normal number, one that is none compares as 0 does.
+            // Compared with a normal number, a subnormal one behaves like 0.
             let is_far = self.name == "FCompare" && of.iter().any(|x| self.is_normal_constant(*x));
-            // Which of two is called less makes no difference to a comparison.
+            // A comparison and its mirrored form flush alike.
             let is_comparison = self.name == "FCompare" || self.name.starts_with("is");
             let mut sorted = of.clone();
             sorted.sort_unstable();
@@ -512,14 +519,14 @@ impl Device<'_> {
                 let x = floats::number(*bits, width).abs();
                 0.0 < x && x < least_normal(width)
             }
-            // Integers are none, but as halves, which a quotient of them is not.
+            // No integer but 0 has a magnitude below 1, so none is subnormal.
             Node::Apply(Operation::SIToF | Operation::UIToF | Operation::FRound(_), _) => false,
             Node::Apply(Operation::FNeg | Operation::FAbs, args) => self.may_be_subnormal(args[0]),
             _ => true,
         }
     }
 
-    /// A number, or 0 if it is subnormal and the device flushes it.
+    /// Returns the number, or 0 if it is subnormal and the device flushes it.
     fn flushed(&mut self, x: Term, key: &str) -> Term {
         let Sort::Float(width) = self.terms.sort(x) else { return x };
         if !self.may_be_subnormal(x) {
@@ -542,7 +549,7 @@ impl Device<'_> {
     }
 }
 
-/// IEEE 754, table 3.5.
+/// Returns the least positive normal number (IEEE 754, table 3.5).
 fn least_normal(width: u32) -> f64 {
     match width {
         16 => 2f64.powi(-14),

@@ -1,7 +1,9 @@
-//! Which branch sent the work-items of a group different ways, so that some wait at a barrier that others never reach.
+//! Finds the branch at which the work-items of a group diverged, so that some wait at a barrier that others
+//! never reach.
 //!
-//! Nobody records the ways that items go. The branch is found by control dependence, outward from where they ended up: the nearest
-//! one from which both ends are reached over different sides, and that items may take differently at all.
+//! The paths of work-items are not recorded. The branch is found by control dependence, outward from the positions at
+//! which the work-items ended up: the nearest branch from which both positions are reached through different
+//! successors, preferably one that work-items may take differently at all.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -20,33 +22,32 @@ use crate::lower::host::table::{HostTable, SourcePlace};
 use crate::result::Location;
 use crate::result::check::Branch;
 
-/// A kernel's branches.
+/// The branches of a kernel at which work-items may diverge.
 pub struct Splits<'a> {
     sites: &'a Sites,
     varying: Uniformity,
-    /// The kernel's file as given.
+    /// Path of the kernel's file as given.
     source: &'a str,
-    /// Groups diverge alike.
+    /// Groups usually diverge alike.
     known: RefCell<HashMap<Parted, Option<Branch>>>,
 }
 
-/// How a group parted: the barriers waited at, and whether some items have ended.
+/// Key of a divergence: the barriers waited at, and whether some work-items have ended.
 type Parted = (Vec<u32>, bool);
 
-/// Where work-items are: by function, from the kernel to where they wait; nothing: at the kernel's end.
+/// A position in the call stack: function and block, from the kernel to the barrier; empty for the kernel's end.
 type Way = Vec<(usize, BlockIndex)>;
 
-/// A candidate: better ones are less.
+/// A candidate; the least is the best.
 type Candidate = (bool, usize, usize, BlockIndex);
 
 impl<'a> Splits<'a> {
-    /// Reads a kernel's canonical form.
+    /// Analyses a kernel's canonical form.
     ///
-    /// # Errors
-    /// `Internal` if private variables cannot be promoted.
+    /// # Errors `Internal` if private variables cannot be promoted.
     pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<Splits<'a>> {
         let promoted = under_test.module.clone();
-        // Blocks stay those of the sites.
+        // The blocks have to remain those of the sites.
         promoted
             .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
             .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
@@ -54,7 +55,8 @@ impl<'a> Splits<'a> {
         Ok(Splits { sites: &under_test.sites, varying, source, known: RefCell::default() })
     }
 
-    /// The branch or loop that split the group; `None` where the code does not tell (no debug information).
+    /// Returns the branch or loop at which the group diverged; `None` if the code does not determine it (no
+    /// debug information).
     pub fn branch(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
         let key = (divergence.waiting.iter().map(|w| w.barrier).collect(), divergence.finished > 0);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -83,7 +85,7 @@ impl<'a> Splits<'a> {
         let mut way = Way::new();
         for (depth, frame) in frames.iter().enumerate().rev() {
             let named = |f: &FunctionSites| f.cfg.function == frame.function;
-            // The outermost one is the kernel, whatever debug information calls it.
+            // The outermost frame is the kernel, whatever its name in the debug information.
             let outermost = (way.is_empty()).then_some(0);
             let function = outermost.or_else(|| self.sites.functions.iter().position(named))?;
             way.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
@@ -91,7 +93,7 @@ impl<'a> Splits<'a> {
         Some(way)
     }
 
-    /// The block with the call (`is_barrier`: of a barrier) at that place.
+    /// Returns the block with the call at that place (`is_barrier`: with the barrier).
     fn block(&self, function: &FunctionSites, place: &SourcePlace, is_barrier: bool) -> Option<BlockIndex> {
         let at = |location: &Option<DebugLocation>| {
             location.as_ref().is_some_and(|l| (l.line, l.column) == (place.line, place.column))
@@ -117,7 +119,7 @@ impl<'a> Splits<'a> {
     fn candidates(&self, here: &Way, there: &Way) -> Vec<Candidate> {
         let shared = here.iter().zip(there).take_while(|(a, b)| a == b).count();
         let mut all = Vec::new();
-        // Where both are at one place, they came round differently: any function on the way may have split them.
+        // If both are at the same place, any function on the call path may have made them diverge.
         let levels = if shared == here.len() { 0..shared } else { 0..shared + 1 };
         for level in levels.rev() {
             let (function, block) = here[level];
@@ -129,7 +131,7 @@ impl<'a> Splits<'a> {
             }));
         }
         if there.is_empty() {
-            // Some have ended: they may have gone another way in any function that leads to the barrier.
+            // Some have ended, and may have diverged in any function on the call path to the barrier.
             for (level, (function, block)) in here.iter().enumerate().skip(1) {
                 let depth = here.len() - level;
                 all.extend(
@@ -142,8 +144,8 @@ impl<'a> Splits<'a> {
         all
     }
 
-    /// Branches of a function that lead to `here` over one side and to `there` (`None`: its end) over another, with how far
-    /// away they are.
+    /// Returns the branches of a function that lead to `here` through one successor and to `there` (`None`: its end)
+    /// through another, each with its distance.
     fn in_function(&self, function: usize, here: BlockIndex, there: Option<BlockIndex>) -> Vec<(usize, BlockIndex)> {
         let f = &self.sites.functions[function];
         let mut all = deciders(f, here);
@@ -159,7 +161,7 @@ impl<'a> Splits<'a> {
         all
     }
 
-    /// What a branching block is in the source.
+    /// Describes a branching block by its source construct.
     fn describe(&self, function: usize, block: BlockIndex) -> Option<Branch> {
         let f = &self.sites.functions[function];
         let of = |fact: &(usize, Fact)| match fact {
@@ -184,13 +186,14 @@ impl<'a> Splits<'a> {
     }
 }
 
-/// Whether `block` is one of the operands of the loop's condition: it stands before the body and leaves the loop.
+/// Returns whether `block` evaluates part of the loop's condition: it lies in the loop and leaves it to the same block as
+/// the loop's own condition.
 fn leaves(cfg: &Cfg, l: &crate::cfg::loops::Loop, block: BlockIndex) -> bool {
     let Some(boundary) = l.boundary() else { return false };
     cfg.edges_out(block).any(|e| cfg.target(e) == cfg.target(boundary)) && l.blocks.contains(&block)
 }
 
-/// The branches that a block is control dependent on, directly (1) or over others.
+/// Returns the branches that a block is control dependent on, with their distance: directly (1) or transitively.
 fn deciders(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
     let mut seen = BTreeSet::new();
     let mut work = VecDeque::from([(0, block)]);
@@ -206,8 +209,8 @@ fn deciders(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
     all
 }
 
-/// Whether one side of the branch leads to `here` and another one to `there` without passing `here`; sides end where the
-/// branch is reached again.
+/// Returns whether one successor of the branch leads to `here` and another one to `there` without passing `here`. A
+/// path ends where it reaches the branch again.
 fn splits(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIndex>) -> bool {
     let ends = |b: BlockIndex| matches!(cfg.blocks[b].terminator, Terminator::Return | Terminator::Unreachable);
     let targets: BTreeSet<BlockIndex> = cfg.successors(branch).into_iter().collect();
@@ -216,7 +219,7 @@ fn splits(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIn
     }
     let to_here = |t: &BlockIndex| reaches(cfg, *t, &|b| b == here, &|b| b == branch);
     let to_there = |t: &BlockIndex| match there {
-        // They came to the same place: over the other side, or round the loop once more.
+        // Both are at the same place, reached through the other successor or in another iteration of a loop.
         Some(there) if there == here => true,
         Some(there) => reaches(cfg, *t, &|b| b == there, &|b| b == branch || b == here),
         None => reaches(cfg, *t, &ends, &|b| b == branch || b == here),

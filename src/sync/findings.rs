@@ -1,7 +1,7 @@
-//! From what the simulator saw to findings that a person can read.
+//! Turns the simulator's observations into findings that a person can read.
 //!
-//! The simulator tells sites apart by the calls that lead to them, and tells each group and launch anew; here what has the same
-//! places in the source becomes one finding with a count and an example.
+//! The simulator distinguishes sites by their call paths, and reports each group and launch separately. Here,
+//! observations with the same source locations become one finding with a count and an example.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,20 +16,20 @@ use crate::result::Location;
 use crate::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// What is known of the kernel besides what the simulator saw.
+/// Information about the kernel that the simulator does not observe.
 pub struct Reader<'a> {
     pub table: &'a HostTable,
     pub interface: &'a Interface,
-    /// The kernel's file as given, for places without debug information.
+    /// Path of the kernel's file as given, for places without debug information.
     pub source: &'a str,
-    /// Where the work-items of a group were sent different ways.
+    /// Finds the branch at which the work-items of a group diverged.
     pub split: &'a dyn Fn(&Divergence) -> Option<Branch>,
 }
 
-/// One launch and what it did.
+/// A launch and what was observed.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
-    /// Which of the inputs.
+    /// Position of the input.
     pub input: usize,
     pub name: &'a str,
     /// Under its schedule.
@@ -37,41 +37,41 @@ pub struct Seen<'a> {
     pub simulation: &'a Simulation,
 }
 
-/// What makes two observations the same finding.
+/// Identity of a finding: observations with the same key are merged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     kind: FindingKind,
-    /// In order; the number of a site only where its place is not known.
+    /// Sorted; the number of the site is used only where its location is unknown.
     places: Vec<(Location, Option<Mode>, Option<u32>)>,
     scope: Option<Scope>,
     memory: Option<Memory>,
     variable: Option<String>,
 }
 
-/// A finding and where it comes from.
+/// A finding and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub finding: Finding,
     /// The first input that shows it.
     pub input: usize,
-    /// Of races: the example.
+    /// The example of a data race.
     pub conflict: Option<Conflict>,
     seen_in: BTreeSet<usize>,
 }
 
 impl Found {
-    /// One that no single input shows.
+    /// Creates a finding that no single input shows.
     pub fn alone(finding: Finding) -> Found {
         Found { finding, input: 0, conflict: None, seen_in: BTreeSet::new() }
     }
 }
 
-/// Findings by what they are: races, then divergences, then faults, each in the order of the source.
+/// Findings by key: races, then divergences, then faults, each in the order of the source.
 #[derive(Debug, Default)]
 pub struct Findings(BTreeMap<Key, Found>);
 
 impl Findings {
-    /// Adds what a launch did.
+    /// Adds the observations of a launch.
     pub fn add(&mut self, reader: &Reader<'_>, seen: Seen<'_>) {
         for (key, finding, conflict) in reader.read(seen) {
             match self.0.get_mut(&key) {
@@ -80,7 +80,7 @@ impl Findings {
                     known.finding.benign &= finding.benign;
                     known.seen_in.insert(seen.input);
                     if known.finding.within_object == Some(true) && finding.within_object.is_none() {
-                        // One that leaves the object says more.
+                        // Leaving the whole object is more severe than leaving an inner array.
                         let (count, benign) = (known.finding.count, known.finding.benign);
                         known.finding = Finding { count, benign, ..finding };
                         known.input = seen.input;
@@ -94,6 +94,7 @@ impl Findings {
         }
     }
 
+    /// Returns the findings in order, with the number of inputs that show each.
     pub fn finish(self) -> Vec<Found> {
         let count = |mut found: Found| {
             found.finding.inputs = found.seen_in.len() as u64;
@@ -103,7 +104,8 @@ impl Findings {
     }
 }
 
-/// The verdict: the first that applies of racy, divergent, memory-fault. `completed`: whether some input did.
+/// Returns the verdict: the first that applies of racy, divergent and memory-fault. `completed`: some input ran
+/// to completion.
 pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: bool) -> Verdict {
     let judged = findings.into_iter().filter_map(|f| match f.kind {
         FindingKind::DataRace => Some(Verdict::Racy),
@@ -115,7 +117,7 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
 }
 
 impl Reader<'_> {
-    /// What a launch shows, by what makes it a finding.
+    /// Returns the keys of all findings that a launch shows.
     pub fn keys(&self, seen: Seen<'_>) -> BTreeSet<Key> {
         self.read(seen).into_iter().map(|(key, ..)| key).collect()
     }
@@ -134,8 +136,8 @@ impl Reader<'_> {
         all.zip(sites).map(|((finding, conflict), sites)| (key(&finding, sites), finding, conflict)).collect()
     }
 
-    /// Whether a fault is not just what another finding comes to: a read of what nobody has written yet is part of its race with who
-    /// writes it, and what skipped accesses would have written is not known.
+    /// Returns whether a fault is more than a consequence of another finding. A read of uninitialised memory is part of
+    /// its race with the writer, and it is unknown what skipped accesses would have written.
     fn tells(&self, simulation: &Simulation, fault: &SimulatorFault) -> bool {
         let path = |site: u32| self.table.accesses.get(site as usize).map(|s| s.path);
         let races = |c: &Conflict| {
@@ -230,7 +232,8 @@ impl Reader<'_> {
             }
         };
         let elements = fault.object.and_then(|o| self.elements(o, seen.launch));
-        // Of variables of fixed size the simulator knows what was hit, not always where: an index inside says so.
+        // For variables of fixed size, the simulator knows which one was hit but not always where: an index within
+        // bounds cannot be right.
         let is_given = |o| matches!(self.table.objects.get(o as usize).map(|o| o.storage), Some(Storage::Argument(_)));
         let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n))
             && !fault.object.is_some_and(is_given);
@@ -311,7 +314,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a path ends, and what leads there.
+    /// Returns the end of a call path, and the calls that lead there.
     pub fn place(&self, path: u32) -> Access {
         let frames = self.table.paths.get(path as usize).map_or(&[][..], |p| &p.frames);
         let here = frames.first();
@@ -353,7 +356,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Elements of a variable or buffer.
+    /// Returns the number of elements of a variable or buffer.
     fn elements(&self, object: u32, launch: &Launch) -> Option<u64> {
         let object = self.table.objects.get(object as usize)?;
         let bytes = match object.storage {
@@ -368,23 +371,23 @@ impl Reader<'_> {
     }
 }
 
-/// `sites`: their numbers, in any order.
+/// Returns the key of a finding; `sites`: the numbers of its sites, in any order.
 fn key(finding: &Finding, sites: Vec<u32>) -> Key {
     let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode, None)).collect();
     let nowhere = || Location { file: String::new(), line: 0, column: 0 };
     if finding.accesses.iter().any(|a| a.location.line == 0) {
-        // Without places, sites are all that tells findings apart.
+        // Without locations, only sites distinguish findings.
         places.extend(sites.into_iter().map(|site| (nowhere(), None, Some(site))));
     }
     if finding.finished.is_some() {
-        // One that ends is told from one that only waits elsewhere.
+        // Distinguishes a divergence in which work-items have ended from one in which all of them wait.
         places.push((nowhere(), None, None));
     }
     places.sort();
     Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }
 }
 
-/// What was accessed.
+/// The accessed object.
 #[derive(Debug, Clone, Default)]
 struct Object {
     name: Option<String>,
@@ -393,7 +396,7 @@ struct Object {
 }
 
 impl Object {
-    /// As messages have it: `tmp[4]`.
+    /// Formats the object for messages: `tmp[4]`.
     fn words(&self) -> String {
         match (&self.name, self.index) {
             (Some(name), Some(index)) => format!("{name}[{index}]"),

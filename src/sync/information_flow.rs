@@ -1,6 +1,6 @@
-//! What one input of a kernel flows to: explicitly through values and memory, implicitly through branches.
+//! Computes what one input of a kernel flows to: explicitly through values and memory, implicitly through branches.
 //!
-//! Memory is told apart by variable and argument; two arguments are taken to be different buffers.
+//! Memory is distinguished by variable and argument; two arguments are assumed to be different buffers.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,18 +12,18 @@ use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Va
 pub enum Input {
     /// Passed by value.
     Value(u32),
-    /// What the buffer or image holds.
+    /// The contents of a buffer or image.
     Contents(u32),
 }
 
-/// Where an input matters to which accesses there are.
+/// A place where an input affects which accesses are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sink {
     Address {
         of: Vec<Region>,
         location: Option<DebugLocation>,
     },
-    /// A branch, with the access that is guarded, if that is what counts.
+    /// A branch, with the access that it guards (`None` if the branch itself counts).
     Branch {
         location: Option<DebugLocation>,
         guards: Option<(Vec<Region>, Option<DebugLocation>)>,
@@ -34,30 +34,30 @@ pub enum Sink {
     },
 }
 
-/// What is tainted by an input.
+/// The values, memory and blocks tainted by an input.
 pub struct Flow<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
     deciders: Vec<Vec<usize>>,
-    /// By block: the branches that decide by which way it is reached.
+    /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
-    /// Loops: their blocks, and those of them that leave.
+    /// Loops: their blocks, and those of them that have an edge out of the loop.
     loops: Vec<(HashSet<usize>, Vec<usize>)>,
-    /// By block: the loops that hold it.
+    /// By block: the loops that contain it.
     around: Vec<Vec<usize>>,
     values: HashSet<ValueId>,
     contents: HashSet<Region>,
     executed: Vec<bool>,
 }
 
-/// An access that a builtin or instruction makes.
+/// A memory access of a builtin or instruction.
 struct Access {
     pointer: ValueId,
-    /// Operands that take part in the address, or say how much is accessed.
+    /// Operands that contribute to the address or the size of the access.
     address: Vec<ValueId>,
 }
 
-/// Builtins at which work-items wait for each other.
+/// Returns whether a builtin synchronises work-items.
 fn waits(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "sub_group_barrier" | "wait_group_events")
         || base.starts_with("work_group_")
@@ -66,7 +66,8 @@ fn waits(base: &str) -> bool {
         || base.starts_with("__spirv_ControlBarrier")
 }
 
-/// By block: the branches of which two sides lead there before they have come together or back to the branch.
+/// By block: the branches from which two successors lead there before their paths have joined or returned to
+/// the branch.
 fn choices(program: &Program) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new(); program.blocks.len()];
     for branch in 0..program.blocks.len() {
@@ -95,7 +96,7 @@ fn choices(program: &Program) -> Vec<Vec<usize>> {
     all
 }
 
-/// Natural loops, with the blocks that leave them.
+/// Finds natural loops, with the blocks that leave them.
 fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
     let cfg = &program.cfg;
     let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
@@ -119,6 +120,7 @@ fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
 }
 
 impl<'p> Flow<'p> {
+    /// Computes the fixpoint of the taint of one input.
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
         let dependences = program.dominance.control_dependences(&program.cfg);
         let deciders = dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
@@ -158,7 +160,7 @@ impl<'p> Flow<'p> {
         self.values.len() + self.contents.len() + self.executed.iter().filter(|e| **e).count()
     }
 
-    /// One pass over everything; whether anything was new.
+    /// Visits all instructions once; returns whether anything new was tainted.
     fn round(&mut self) -> bool {
         let before = self.size();
         for b in 0..self.program.blocks.len() {
@@ -181,7 +183,8 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether taint decides which value a phi takes: by the way its block is reached, or by when a loop is left.
+    /// Returns whether taint decides which value a `phi` takes: by the edge through which its block is entered, or by
+    /// when a loop is left.
     fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
         let left_by_taint = |b: &usize| {
             let left = self.around[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
@@ -197,7 +200,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether it may be memory of any buffer.
+    /// Returns whether the region may be memory of any buffer.
     fn is_any(&self, region: &Region) -> bool {
         match region {
             Region::Unknown => true,
@@ -208,7 +211,7 @@ impl<'p> Flow<'p> {
 
     fn holds_taint(&self, pointer: ValueId) -> bool {
         let roots = self.roots(pointer);
-        // A struct that is passed by value is the work-item's own.
+        // A struct passed by value is private to the work-item.
         let own = |r: &Region| match r {
             Region::Argument(position) => self.program.by_value[*position as usize].is_some(),
             Region::Private(_) => true,
@@ -234,7 +237,7 @@ impl<'p> Flow<'p> {
         self.program.shape(value).kind == Kind::Pointer
     }
 
-    /// Whether an instruction's result is tainted; notes what it leaves in memory.
+    /// Returns whether an instruction's result is tainted, and taints the memory that it writes.
     fn visit(&mut self, block: usize, instruction: &Instruction) -> bool {
         let taken = instruction.operands.iter().any(|o| self.values.contains(o));
         match &instruction.op {
@@ -264,7 +267,7 @@ impl<'p> Flow<'p> {
             Definition::Param(position) => self.contents.contains(&Region::Argument(position)) && !self.is_pointer(*o),
             _ => false,
         };
-        // What an image holds is read by some builtins only; the others ask its size and kind.
+        // Only some builtins read the contents of an image; the others query its size and type.
         let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
@@ -284,7 +287,7 @@ impl<'p> Flow<'p> {
         tainted || (waits(base) && self.executed[block])
     }
 
-    /// The accesses of an instruction to memory that work-items share, or to private arrays by a variable index.
+    /// Returns an instruction's accesses to memory that work-items share, or to private arrays at a variable index.
     fn accesses(&self, instruction: &Instruction) -> Vec<Access> {
         let operands = &instruction.operands;
         let at = |pointer: ValueId| Access { pointer, address: vec![pointer] };
@@ -293,7 +296,7 @@ impl<'p> Flow<'p> {
             Op::Store => vec![at(operands[1])],
             Op::Call(name, base) => {
                 let is_memory = |o: &&ValueId| self.is_pointer(**o);
-                // Numbers among the operands that belong to the address or say how much is accessed.
+                // Operands other than pointers that contribute to the address or the size of the access.
                 let numbers: &[usize] = match base.as_str() {
                     b if b.starts_with("vload") => &[0],
                     b if b.starts_with("vstore") => &[1],
@@ -324,7 +327,7 @@ impl<'p> Flow<'p> {
         all.into_iter().filter(|a| !self.is_plainly_private(a.pointer)).collect()
     }
 
-    /// Whether a pointer is a private variable, or a fixed place in one.
+    /// Returns whether a pointer is a private variable, or points to a constant offset of one.
     fn is_plainly_private(&self, pointer: ValueId) -> bool {
         match self.program.instruction(pointer).map(|i| (&i.op, &i.operands)) {
             Some((Op::Alloca(_), _)) => true,
@@ -344,7 +347,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The branch that first makes the execution of `block` depend on the input.
+    /// Returns the tainted branch that the execution of `block` depends on.
     fn guilty(&self, block: usize) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut todo = vec![block];
@@ -370,7 +373,7 @@ impl<'p> Flow<'p> {
         condition.and_then(|c| c.location.clone()).or_else(|| code.end_location.clone().filter(|l| l.line > 0))
     }
 
-    /// Where the input matters. `any_branch`: every tainted branch counts.
+    /// Returns the sinks that the input flows to. `any_branch`: every tainted branch counts.
     pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
         let mut sinks = Vec::new();
         for (b, instruction) in self.program.instructions().filter(|(b, _)| self.program.cfg.reachable[*b]) {

@@ -1,14 +1,13 @@
-//! Work on several simulators at a time.
+//! Distributes work over several simulators.
 
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 
-/// Does `work` on every item, on as many threads as there are `lanes`; the results in the items' order. `work` also gets how many items
-/// were left when it began, its own among them.
+/// Applies `work` to every item, on as many threads as there are `lanes` (simulators); the results are in the order of
+/// the items. `work` also receives the number of items that were left when it began, its own included.
 ///
-/// # Errors
-/// Of `work`: the first in the items' order, of those that were begun before one failed.
+/// # Errors Those of `work`: the first in the order of items, among those begun before one failed.
 pub fn each<S: Send, T: Send, R: Send>(
     lanes: &mut [S],
     items: impl IntoIterator<Item = T>,

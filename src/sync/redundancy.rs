@@ -1,7 +1,8 @@
-//! Which barriers nothing needs: every input is run again with barriers that order nothing, and one conflict is enough to tell.
+//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single conflict shows that
+//! one of them is needed.
 //!
-//! Barriers are tried together first: a launch without more of them is ordered less, so that where nothing conflicts without all of them, nothing
-//! does without one. Where something does, they are tried in halves.
+//! Barriers are first tried together: a launch without several of them is ordered less, so if nothing conflicts without
+//! all of them, nothing conflicts without any one. If something does, the set is bisected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +13,18 @@ use crate::error::Result;
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::result::check::{Barrier, Verdict};
 
-/// What is known of barriers, by source.
+/// Results by source number of the barrier.
 #[derive(Debug, Default)]
 struct Tried {
     needed: BTreeSet<u32>,
-    /// Time was over before they were tried in every input.
+    /// The budget ended before they were tried in every input.
     open: BTreeSet<u32>,
 }
 
-/// Every barrier of the source with what happens if it is ignored, by one of its sites; in the order of the source.
+/// Returns every barrier of the source with the result of ignoring it, and one of its sites; in the order of
+/// the source.
 ///
-/// # Errors
-/// As of [`Simulate::simulate`].
+/// # Errors As of [`Simulate::simulate`].
 pub(super) fn barriers<S: Simulate + Send>(
     lanes: &mut [S],
     reader: &Reader<'_>,
@@ -37,7 +38,7 @@ pub(super) fn barriers<S: Simulate + Send>(
         sources.entry(barrier.source).or_insert(site);
     }
     let reaching = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
-    // Why a barrier is not tried.
+    // The reason for not trying a barrier.
     let excluded = |source: u32, site: u32| {
         let known = &reader.table.barriers[site as usize];
         match () {
@@ -47,7 +48,8 @@ pub(super) fn barriers<S: Simulate + Send>(
                 Some("not every input that reaches it comes to its end")
             }
             () if !options.redundant => Some("not tried"),
-            // Redundant is what can go without any finding, and this kernel has some with all its barriers.
+            // A barrier is redundant if the kernel has no findings without it, but this kernel has findings with all
+            // its barriers.
             () if verdict != Verdict::Clean => Some("the kernel is not clean with it"),
             () => None,
         }
@@ -80,8 +82,8 @@ pub(super) fn barriers<S: Simulate + Send>(
     Ok(all)
 }
 
-/// Tries the candidates in the inputs that reach them: in the smallest input first, in the others at a time, so that the launches made do
-/// not depend on how many lanes there are.
+/// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so
+/// that the launches made do not depend on the number of `lanes`.
 fn try_all<S: Simulate + Send>(
     lanes: &mut [S],
     cases: &[Case],
@@ -111,7 +113,7 @@ fn try_all<S: Simulate + Send>(
     Ok(tried)
 }
 
-/// Which of these barriers an input needs.
+/// Finds out which of these barriers an input needs.
 fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Tried> {
     let mut tried = Tried::default();
     let mut parts = vec![barriers];

@@ -1,4 +1,4 @@
-//! A test under several schedules (PENG 4.2.3).
+//! Runs a test under several schedules (PENG 4.2.3).
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::suite::Output;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
-/// What runs tests, with the kernel loaded.
+/// Runs tests with the kernel loaded.
 pub enum ScheduleRunner {
     /// A device, with a kernel that reads its ids through a map.
     Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
-    /// The simulator, with code in which accesses are watched: it can be interrupted there.
+    /// The simulator, with code in which accesses are watched, so that it can be interrupted there.
     Simulator { simulator: Box<Simulator>, program: ProgramId },
 }
 
@@ -26,20 +26,19 @@ pub enum ScheduleRunner {
 #[derive(Debug, Clone, Copy)]
 pub struct ScheduleOptions {
     pub repeats: u32,
-    /// Of one run.
+    /// Limit of one run.
     pub timeout: Duration,
 }
 
 impl ScheduleRunner {
-    /// Whether it keeps to orders of items and interruptions too.
+    /// Returns whether it also follows orders of work-items, and preemptions.
     pub fn is_exact(&self) -> bool {
         matches!(self, ScheduleRunner::Simulator { .. })
     }
 
-    /// Accesses of a launch that race, if this lane can tell.
+    /// Returns the accesses of a launch that race, if this runner can tell.
     ///
-    /// # Errors
-    /// Of the environment; `Caller` if the launch is too large for the simulator.
+    /// # Errors Those of the environment; `Caller` if the launch is too large for the simulator.
     pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
         match self {
             ScheduleRunner::Mapped { .. } => Ok(Vec::new()),
@@ -71,7 +70,7 @@ impl ScheduleRunner {
     }
 }
 
-/// How a launch ended on the simulator. `allows_faults`: what it skipped is none of our business.
+/// Classifies how a launch ended on the simulator. `allows_faults`: accesses that were skipped do not matter.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let telling = |kind: FaultKind| match kind {
         FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
@@ -116,8 +115,7 @@ fn failed(fault: Fault) -> Ended {
 
 /// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].
 ///
-/// # Errors
-/// Of the environment; `Caller` if the launch's groups cannot be put in order.
+/// # Errors Those of the environment; `Caller` if the launch's groups cannot be put in order.
 pub fn run(
     lane: &mut ScheduleRunner,
     name: &str,
@@ -135,7 +133,7 @@ pub fn run(
         for _ in 0..options.repeats.max(1) {
             let (ended, time) = lane.run(&launch, options.timeout)?;
             taken.extend(time);
-            // A schedule that hangs once is not waited for again.
+            // A schedule that hangs once is not repeated.
             let is_over = matches!(ended, Ended::Failed { .. });
             outcomes.add(ended);
             if is_over {
@@ -171,7 +169,7 @@ pub fn run(
     })
 }
 
-/// Numbers the schedules of all tests through.
+/// Numbers the schedules of all tests consecutively.
 pub fn number(tests: &mut [Test]) {
     let mut next = 0;
     for test in tests {
@@ -190,14 +188,14 @@ pub fn renumber(test: &mut Test, of: impl Fn(u64) -> u64) {
     }
 }
 
-/// A recorded schedule, to be run again.
+/// Returns a recorded schedule, to be run again.
 pub fn recorded(ran: &Ran) -> Planned {
     let schedule =
         Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() };
     Planned { family: Family::Recorded, schedule, seed: ran.seed }
 }
 
-/// Tests by verdict.
+/// Counts tests by verdict.
 pub fn summary(tests: &[Test]) -> Summary {
     let count = |verdict| tests.iter().filter(|t| t.verdict == verdict).count() as u64;
     Summary {

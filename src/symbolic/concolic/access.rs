@@ -12,20 +12,20 @@ use super::value::{self, Lane, Value};
 use crate::program::{Kind, Shape, masked, signed};
 use crate::solve::expression::{Operation, Sort, Term};
 
-/// Tables with more cells are not looked into all at once.
+/// Largest number of cells of a table that may be read at a symbolic index.
 const MOST_CELLS: u64 = 128;
 
-/// What an access of one lane is about.
+/// A resolved access of one lane.
 struct Spot {
     region: u64,
     at: u64,
     size: u64,
-    /// Bytes from the region's start, where that depends on the input.
+    /// Offset from the start of the region, if it depends on the input.
     address: Option<Term>,
 }
 
 impl Machine<'_> {
-    /// The block that a region is.
+    /// Returns the memory of a region. The work-item's copy of a struct passed by value is created on first use.
     fn block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut Block> {
         let program = self.setup.program;
         let is_copy = program.by_value.get(region as usize).is_some_and(Option::is_some);
@@ -49,7 +49,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Where an access goes; `None`, with a fault, if it is out of bounds.
+    /// Resolves an access; records a fault and returns `None` if it is out of bounds.
     fn spot(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<Spot> {
         let place = memory::place(pointer.bits);
         let found = place.and_then(|(region, offset)| {
@@ -68,7 +68,7 @@ impl Machine<'_> {
         Some(Spot { region, at, size, address })
     }
 
-    /// That an access which is out of bounds lies in what the region has now.
+    /// Requires an access that is out of bounds to lie within the current size of the region.
     fn within(&mut self, item: &mut Item, region: u64, pointer: Term, size: u64) {
         let Some(bytes) = self.block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size) else {
             return;
@@ -107,7 +107,8 @@ impl Machine<'_> {
         Value::of(lanes, shape)
     }
 
-    /// What lies at a place as a term, if that depends on the input; the path gets what has to hold for it.
+    /// Returns the contents at an address as a term if they depend on the input, and appends the conditions for that to
+    /// the path.
     fn cell(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
         let Spot { region, at, size, address } = *spot;
         let block = self.block(item, region)?;
@@ -146,7 +147,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A byte at a place where cells begin or end in between.
+    /// Returns one byte of an access that does not coincide with a single cell.
     fn byte(&mut self, item: &mut Item, spot: &Spot, byte: u64, found: &[(u64, Cell)]) -> Term {
         if let Some((begin, cell)) = found.iter().find(|(begin, cell)| (*begin..begin + cell.size).contains(&byte)) {
             self.meets(item, spot, *begin, cell);
@@ -173,7 +174,7 @@ impl Machine<'_> {
         self.terms.constant(bits.into(), Sort::Bits(8))
     }
 
-    /// The contents that a buffer has from the start.
+    /// Returns the initial contents of a buffer.
     fn input(&mut self, item: &mut Item, spot: &Spot, position: usize) -> Option<Term> {
         let granule = self.setup.inputs.args[position].granule;
         if !spot.at.is_multiple_of(granule) || !spot.size.is_multiple_of(granule) {
@@ -197,7 +198,7 @@ impl Machine<'_> {
         Some(all)
     }
 
-    /// The access goes where it goes.
+    /// Pins the address of an access to its current value.
     fn stays(&mut self, item: &mut Item, spot: &Spot) {
         if let Some(address) = spot.address {
             let at = self.terms.constant(spot.at, Sort::Bits(64));
@@ -205,7 +206,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The access goes to a cell that was stored.
+    /// Pins the address of an access to that of a stored cell.
     fn meets(&mut self, item: &mut Item, spot: &Spot, begin: u64, cell: &Cell) {
         if spot.address.is_none() && cell.address.is_none() {
             return;
@@ -217,7 +218,7 @@ impl Machine<'_> {
         item.require(value::equal(terms, address, stored));
     }
 
-    /// Of a small table that belongs to nobody else: whichever cell the address picks.
+    /// Reads a small table that no other work-item writes at a symbolic address: selects among all of its cells.
     fn picked(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
         let address = spot.address?;
         let variable = (spot.region as usize).checked_sub(self.setup.program.params.len());
@@ -278,7 +279,7 @@ impl Machine<'_> {
         self.put(item, &spot, &bytes, cells);
     }
 
-    /// Writes bytes, and what they are as terms.
+    /// Writes bytes, and the cells with their terms.
     fn put(&mut self, item: &mut Item, spot: &Spot, bytes: &[u8], cells: Vec<(u64, Cell)>) {
         let mut terms = std::mem::take(self.terms);
         if let Some(block) = self.block(item, spot.region) {
@@ -289,7 +290,7 @@ impl Machine<'_> {
         *self.terms = terms;
     }
 
-    /// Bytes from one place to another, with their terms where cells are whole.
+    /// Copies bytes, with the terms of cells that are copied completely.
     pub(super) fn copy(&mut self, item: &mut Item, to: Lane, from: Lane, size: u64) {
         if size == 0 {
             return;
@@ -331,7 +332,7 @@ impl Machine<'_> {
         self.put(item, &target, &bytes, cells);
     }
 
-    /// Fills bytes with one value.
+    /// Fills memory with one byte value.
     pub(super) fn fill(&mut self, item: &mut Item, to: Lane, byte: u8, size: u64) {
         if size > 0
             && let Some(target) = self.spot(item, to, size)
@@ -340,7 +341,7 @@ impl Machine<'_> {
         }
     }
 
-    /// An atomic operation on what is there: it gets its concrete value.
+    /// Performs an atomic operation on the concrete value in memory; returns the old value.
     pub(super) fn atomic(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
         let of = Shape { lanes: 0, ..of };
         let (pointer, at) = (at, Lane::known(at.bits));

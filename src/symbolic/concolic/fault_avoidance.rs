@@ -1,5 +1,5 @@
-//! Launches that do what no kernel may, changed so that they do not: the divisor that was 0, the index that lay outside is traced back to
-//! the input that it comes from, and solved for. What goes wrong after it comes next.
+//! Repairs launches that fault: traces the divisor that was 0 or the index that was out of bounds back to the input,
+//! and solves for another value. Faults that then occur later are repaired in turn.
 
 use super::inputs;
 use super::local_search::{self, Values};
@@ -13,25 +13,26 @@ use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// So many things that go wrong are put right in one launch that the caller asks for, and in one on the way to somewhere else.
+/// Largest number of faults repaired in one launch: in a launch that the caller asks for, and in an intermediate one.
 const MOST_FAULTS: usize = 48;
 const FAULTS_ON_THE_WAY: usize = 8;
-/// Launches on the way that are repaired.
+/// Largest number of intermediate launches that are repaired.
 const MOST_ON_THE_WAY: u32 = 200;
-/// What may change, in the order in which it is tried. The NDRange and the lengths of buffers stay: they are not to blame.
+/// What may change, in the order in which it is tried. The NDRange and the buffer lengths are kept, as they are not
+/// the cause.
 const FREEDOMS: [Freedom; 4] = [Freedom::Mending, Freedom::Contents, Freedom::Same, Freedom::Values];
 
-/// Ids of no work-item in particular.
+/// Stands for no particular work-item.
 const NOBODY: [[u64; 3]; 2] = [[0; 3]; 2];
 
 impl Engine<'_> {
-    /// The launch with other scalars and contents, such that no work-item does what no kernel may as far as its interpretation tells.
-    /// `None` if that is not found, or it does nothing of that kind as it is.
+    /// Returns the launch with other scalars and contents, such that according to its interpretation no work-item
+    /// faults. `None` if no such launch is found, or if the launch does not fault as it is.
     pub fn avoid_fault(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
         self.repaired(launch, MOST_FAULTS, limits)
     }
 
-    /// The same of a launch that goes where it should, and then does what no kernel may.
+    /// Same for a launch that takes the intended path and then faults.
     pub(super) fn avoid_fault_on_path(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
         if self.statistics.repaired >= MOST_ON_THE_WAY.into() {
             return None;
@@ -64,7 +65,7 @@ impl Engine<'_> {
         None
     }
 
-    /// The launch with the first thing put right that goes wrong in a work-item.
+    /// Returns the launch with the first fault of a work-item repaired.
     fn without_fault(&mut self, launch: &Launch, culprit: &Class, limits: &Limits) -> Option<Launch> {
         self.statistics.traces += 1;
         let local = self.local(launch);
@@ -103,7 +104,8 @@ impl Engine<'_> {
         });
         self.terms = terms;
         let changes = found?;
-        // What one work-item finds in its element, the others mostly find in theirs.
+        // Contents that make one work-item fault usually occur in the elements of the others too, so try changing all
+        // elements alike.
         for among_equals in [true, false] {
             if let Some(others) = changes.everywhere(&self.inputs, launch, among_equals) {
                 let run = self.interpret(&others, None, NOBODY, limits.end);

@@ -1,4 +1,4 @@
-//! What instructions make of their operands: bits always, terms where an operand has one.
+//! Interprets instructions: always on bits, and on terms if an operand is symbolic.
 
 use llvm_sys::LLVMOpcode;
 
@@ -55,7 +55,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Instructions that put lanes elsewhere.
+    /// Interprets instructions that only move lanes.
     fn moved(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Option<Value> {
         let operand = |i: usize| &item.values[instruction.operands[i] as usize];
         let known = |i: usize| {
@@ -96,7 +96,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Everything else that has neither memory nor ids.
+    /// Interprets all other instructions that access neither memory nor ids.
     pub(super) fn computed(&mut self, item: &mut Item, instruction: &Instruction, shape: Shape) -> Value {
         let operands = &instruction.operands;
         let is_symbolic = operands.iter().any(|o| item.values[*o as usize].is_symbolic());
@@ -123,7 +123,7 @@ impl Machine<'_> {
         Value::of(lanes.collect(), shape)
     }
 
-    /// A divisor that depends on the input is not 0.
+    /// Requires symbolic divisors to differ from 0.
     fn divisor(&mut self, item: &mut Item, instruction: &Instruction) {
         use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
         if !matches!(instruction.op, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)) {
@@ -174,7 +174,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The result's bits.
+    /// Computes the bits of the result, and records a fault if there is one.
     fn bits(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Value {
         let program = self.setup.program;
         let operand = |i: usize| &item.values[instruction.operands[i] as usize];
@@ -248,7 +248,7 @@ impl Machine<'_> {
         result
     }
 
-    /// A builtin of bits: exactly where terms know it, else as near as a host's mathematics are.
+    /// Evaluates a builtin on bits: exactly if it has a definition on terms, otherwise with the host's mathematics.
     fn builtin(&mut self, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Value {
         const MANY: usize = 1 << 16;
         let program = self.setup.program;
@@ -298,7 +298,7 @@ fn mapped(a: &Value, f: impl Fn(u64) -> u64) -> Value {
     }
 }
 
-/// Lane by lane; a scalar goes with every lane.
+/// Applies `f` lane by lane; a scalar is used for every lane.
 fn zipped(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> u64) -> Value {
     match (a, b) {
         (Value::One(a), Value::One(b)) => Value::known(f(a.bits, b.bits)),
@@ -310,7 +310,7 @@ fn zipped(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> u64) -> Value {
     }
 }
 
-/// The bytes of a value in memory.
+/// Returns the bytes of a value in memory.
 pub fn bytes(value: &Value, shape: Shape) -> Vec<u8> {
     let size = shape.lane_bytes() as usize;
     let mut bytes = Vec::with_capacity(size * value.lanes().len());

@@ -1,5 +1,6 @@
-//! Values found by search, from those of a launch that fulfils all conditions but one: for floats, and for what is too hard for
-//! the solver. One variable after the other is changed as long as the conditions come nearer to holding.
+//! Local search: starts from the values of a launch that satisfies all conditions but one. It serves conditions on
+//! floats, and those that are too hard for the solver. Variables are changed one at a time as long as the branch
+//! distance decreases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -9,18 +10,18 @@ use crate::solve::concrete::evaluate;
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 
-/// Operations that one search may compute.
+/// Limit on the operations computed in one search.
 const WORK: u64 = 4_000_000;
-/// Evaluations of one search.
+/// Limit on the evaluations of one search.
 const EVALUATIONS: u64 = 6_000;
-/// Floats to begin again from.
+/// Floats to restart from.
 const PLAIN: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
-/// How much of float arithmetic a solver is asked about: see [`effort`].
+/// Largest amount of float arithmetic that the solver is asked about; see [`effort`].
 pub const SOLVABLE: u32 = 60;
-/// Conditions are taken apart no deeper.
+/// Depth to which conditions are decomposed.
 const DEEPEST: u32 = 48;
 
-/// Values of symbols, and of functions at places.
+/// Values of symbols, and of functions at offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Values {
     pub symbols: BTreeMap<String, u64>,
@@ -37,12 +38,12 @@ impl Values {
     }
 }
 
-/// Something that can be changed.
+/// A variable of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Variable {
     /// By its step.
     Symbol(usize),
-    /// By the function's number, and the place.
+    /// By the function's number and the offset.
     Cell(usize, u64),
 }
 
@@ -62,16 +63,17 @@ struct Climb<'t> {
     start: &'t dyn Fn(&str, Option<u64>) -> u64,
     chosen: BTreeMap<Variable, u64>,
     values: Vec<u64>,
-    /// What the last evaluation read, with its width, and whether it is a float.
+    /// Variables that the last evaluation read, with their width, and whether they are used as floats.
     read: BTreeMap<Variable, (u32, bool)>,
-    /// Steps whose value is only used as a float.
+    /// Steps whose value is used as a float.
     floats: BTreeSet<usize>,
-    /// Evaluations that may still be made; none once the time is up.
+    /// Remaining evaluations; 0 once the time is up.
     left: u64,
     end: Option<Instant>,
 }
 
-/// How hard floats make conditions for a solver, which takes operations apart into bits; 0 without any.
+/// Estimates how hard float arithmetic makes conditions for a solver, which decomposes operations into bits; 0
+/// without floats.
 pub fn effort(terms: &Terms, conditions: &[Term]) -> u32 {
     use Operation::*;
     let of = |term: Term| {
@@ -102,8 +104,8 @@ fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
     found
 }
 
-/// Values with which all conditions hold, if they are found. `start` gives those of a symbol, or of a function at a place, to
-/// begin with. No longer than to `end`.
+/// Searches for values that satisfy all conditions, until `end`. `start` returns the initial value of a symbol, or of a
+/// function at an offset.
 pub fn climb(
     terms: &Terms,
     conditions: &[Term],
@@ -124,7 +126,7 @@ pub fn climb(
         left: 0,
         end,
     };
-    // Terms come after what they are made of.
+    // Operands precede the terms that use them.
     let mut places: BTreeMap<Term, usize> = BTreeMap::new();
     let mut dictionary: BTreeSet<(u32, u64)> = BTreeSet::new();
     for term in reachable(terms, conditions) {
@@ -171,7 +173,7 @@ fn mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Floats in their order, as integers.
+/// Maps floats to integers of the same order.
 fn ordered(bits: u64, width: u32) -> i64 {
     let sign = 1u64 << (width - 1);
     let magnitude = (bits & (sign - 1)).cast_signed();
@@ -186,7 +188,7 @@ fn from_ordered(place: i64, width: u32) -> u64 {
 
 fn moved(bits: u64, width: u32, is_float: bool, by: i64) -> u64 {
     if is_float {
-        // No farther than the infinities.
+        // Not beyond the infinities.
         let most = ordered(floats::bits(f64::INFINITY, width), width);
         from_ordered(ordered(bits, width).saturating_add(by).clamp(-most, most), width)
     } else {
@@ -215,7 +217,8 @@ impl Climb<'_> {
         (best == 0.0).then(|| self.found())
     }
 
-    /// Away from where no step helps, another way each time: to plain floats everywhere, then by single steps to the side.
+    /// Leaves a local optimum, differently on each turn: first sets all floats to a plain value, then changes
+    /// one variable.
     fn leap(&mut self, turn: usize) -> Option<()> {
         let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
         let floats = all.iter().filter(|(_, (_, is_float))| *is_float);
@@ -245,7 +248,7 @@ impl Climb<'_> {
         self.chosen.insert(variable, bits);
     }
 
-    /// Tries other values of a variable; gives the least cost, with whose value it stays.
+    /// Tries other values of a variable and keeps the best; returns its cost.
     fn improved(
         &mut self,
         variable: Variable,
@@ -267,7 +270,7 @@ impl Climb<'_> {
             }
             better
         };
-        // Where the first step is too small to be seen, larger ones are tried.
+        // The effect of a small step may be invisible, so larger ones are tried too.
         for power in [0, 4, 10, 16, 22, 28, 40, 52].into_iter().filter(|p| p + 1 < width) {
             for sign in [1, -1] {
                 let mut by = i64::from(sign) << power;
@@ -323,10 +326,10 @@ impl Climb<'_> {
         }
     }
 
-    /// How far the conditions are from holding; 0 if they do.
+    /// Sum of the branch distances of all conditions; 0 if they hold.
     fn cost(&mut self) -> f64 {
         self.left = self.left.saturating_sub(1);
-        // An evaluation takes microseconds and more: the clock is nothing to it.
+        // An evaluation takes at least microseconds, so the cost of reading the clock is negligible.
         if self.end.is_some_and(|end| Instant::now() >= end) {
             self.left = 0;
         }
@@ -334,7 +337,7 @@ impl Climb<'_> {
         self.goals.iter().map(|goal| self.apart(*goal, true, DEEPEST)).sum()
     }
 
-    /// How far a bit is from a truth value: from 0 to 1.
+    /// Branch distance of a bit from a truth value, from 0 to 1.
     fn apart(&self, step: usize, wanted: bool, depth: u32) -> f64 {
         use Operation::*;
         if (self.values[step] & 1 == 1) == wanted {
@@ -389,13 +392,14 @@ impl Climb<'_> {
     }
 }
 
-/// From a difference to a part of 1; equal operands are apart where they must not be.
+/// Normalises a difference to less than 1. It is positive even for equal operands, for conditions that require them
+/// to differ.
 fn near(difference: f64) -> f64 {
     (2.0 + difference).log2() / 66.0
 }
 
-/// The same for floats: by their difference, which tells the smallest steps apart, or, where that is large, by how many floats are
-/// between them.
+/// Same for floats: by the difference, which resolves the smallest steps, or by the number of floats between them where
+/// the difference is large.
 fn float_near(difference: f64, places: f64) -> f64 {
     const LARGE: f64 = 1e6;
     if difference < LARGE {

@@ -1,4 +1,4 @@
-//! The interpreter: work-groups in turn, in a group the work-items between two barriers in turn.
+//! The interpreter: runs work-groups one after the other, and within a group the work-items in turn between barriers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
@@ -13,18 +13,19 @@ use crate::program::{Definition, End, Instruction, Kind, Op, Program};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// In launches of more work-items only the first and last groups of each dimension are interpreted, and the one of interest;
-/// in groups of more that do not meet only the first and last work-items, and the one of interest.
+/// In launches of more than `MANY_ITEMS` work-items, only the first and last two groups of each dimension and the
+/// group of interest are interpreted. In groups of more than `MANY_OF_GROUP` work-items without barriers, the same
+/// applies to work-items.
 const MANY_ITEMS: u64 = 4096;
 const MANY_OF_GROUP: u64 = 1024;
 /// Steps between two looks at the clock.
 const CLOCK: u64 = 1 << 14;
-/// A path with more steps is not followed any farther.
+/// Largest number of steps of a path; a longer one is abandoned.
 const LONGEST_PATH: usize = 20_000;
-/// Nor are paths that make more terms.
+/// Largest number of terms of a trace; with more, it is abandoned.
 const MOST_TERMS: usize = 400_000;
 
-/// What is interpreted.
+/// A launch to interpret, with limits.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub program: &'a Program,
@@ -33,46 +34,48 @@ pub struct Setup<'a> {
     pub launch: &'a Launch,
     /// The work-group size.
     pub local: [u64; 3],
-    /// Instructions in all.
+    /// Limit on the instructions of all work-items.
     pub steps: u64,
     pub end: Option<Instant>,
-    /// A way that some work-item is expected to go.
+    /// Hash of a path that some work-item is expected to take.
     pub expected: Option<u64>,
-    /// Ids of the group, and in it, of a work-item that is of interest: in large launches others may be left out.
+    /// Group id and local id of a work-item of interest; in large launches, others may be left out.
     pub whose: [[u64; 3]; 2],
 }
 
-/// Values of all work-items of a group that are kept at a time; work-items that there is no room for are left out.
+/// Largest number of values, over all work-items of a group, that are kept at a time. Work-items beyond that are
+/// left out.
 const MOST_VALUES: usize = 1 << 22;
 
+/// The state of an interpretation.
 pub struct Machine<'a> {
     pub setup: Setup<'a>,
     pub terms: &'a mut Terms,
-    /// For what is made of constants.
+    /// Scratch space for terms of constants.
     pub scratch: Terms,
     /// By region: arguments, then variables.
     pub blocks: Vec<Block>,
     pub run: Run,
     steps: u64,
     first_term: usize,
-    /// Values that are none of instructions: as they are, and with arguments as symbols.
+    /// Initial values of constants, variables and arguments: with concrete and with symbolic arguments.
     known: [Vec<Value>; 2],
     spare: Vec<Vec<Value>>,
-    /// By way out of a state.
+    /// By edge of the product graph: it was taken.
     taken: Vec<bool>,
-    /// By state, the last work-item that was in it.
+    /// By state: the last work-item that was in it.
     visitors: Vec<u64>,
     items: u64,
     hashes: HashSet<u64>,
 }
 
-/// A number for the way of a work-item that goes on from a block to this successor.
+/// Returns the hash of a path that is extended by an edge.
 pub fn way(before: u64, block: u32, successor: u32) -> u64 {
     let step = u64::from(block) << 16 | u64::from(successor);
     (before.rotate_left(5) ^ step).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// Interprets a launch as it is.
+/// Interprets a launch on bits.
 pub fn run(setup: Setup<'_>) -> Run {
     let mut unused = Terms::default();
     let mut machine = Machine::new(setup, &mut unused);
@@ -80,7 +83,7 @@ pub fn run(setup: Setup<'_>) -> Run {
     machine.finish()
 }
 
-/// Interprets a work-item, with those that it meets, on terms.
+/// Interprets a work-item on terms, with those that it synchronises with.
 pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
     Machine::new(setup, terms).subject(class)
 }
@@ -208,7 +211,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The work-items of a group, as they start; local memory is renewed.
+    /// Creates the work-items of a group in their initial state, and resets local memory.
     fn items(&mut self, group: [u64; 3]) -> Vec<Item> {
         let program = self.setup.program;
         for (i, variable) in program.variables.iter().enumerate() {
@@ -245,7 +248,7 @@ impl<'a> Machine<'a> {
 
     fn item(&mut self, group: [u64; 3], local: [u64; 3], mode: Mode) -> Item {
         let values = match mode {
-            // They come when it begins to run, and go when it has ended.
+            // Allocated when the work-item starts, released when it has ended.
             Mode::Concrete => Vec::new(),
             _ => {
                 if self.known[1].is_empty() {
@@ -282,7 +285,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A work-item does what no kernel may.
+    /// Records that a work-item faults.
     pub fn fault(&mut self, item: &Item) {
         if self.setup.inputs.allows_faults {
             return;
@@ -291,7 +294,7 @@ impl<'a> Machine<'a> {
         self.run.culprit.get_or_insert((item.group_id, item.local_id));
     }
 
-    /// Adds what has to hold for nothing to be done that no kernel may; `holds`: whether it does.
+    /// Appends the condition for the absence of a fault to the path; `holds`: whether it holds in this run.
     pub fn sound(&mut self, item: &mut Item, condition: Term, holds: bool) {
         if item.mode == Mode::Concrete {
             return;
@@ -302,7 +305,7 @@ impl<'a> Machine<'a> {
         item.step(Entry::Sound(condition));
     }
 
-    /// Interprets a work-item whose ids are symbols, with its group if items meet.
+    /// Interprets a work-item with symbolic ids, together with its group if work-items synchronise.
     fn subject(&mut self, class: &Class) -> Trace {
         let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
         if items.is_empty() {
@@ -320,7 +323,7 @@ impl<'a> Machine<'a> {
         }
         self.group(&mut items);
         let mut found = Trace { subject, group: class.group, local: class.local, ..Trace::default() };
-        // The culprit's own first; others may have followed it.
+        // A fault of the subject itself comes first; other faults may be consequences.
         let faults = items.iter().enumerate().filter_map(|(i, item)| Some((i, item.fault?)));
         found.fault = faults.min_by_key(|(i, _)| *i != subject);
         for item in items {
@@ -332,7 +335,7 @@ impl<'a> Machine<'a> {
         found
     }
 
-    /// As many of the work-items, the subject among them, as there is room for.
+    /// Selects as many work-items as there is room for, the subject among them.
     fn some(&self, mut ids: Vec<[u64; 3]>, subject: usize) -> (Vec<[u64; 3]>, usize) {
         let room = self.room();
         if ids.len() <= room {
@@ -344,7 +347,7 @@ impl<'a> Machine<'a> {
         (ids, subject - first)
     }
 
-    /// Of how many work-items values can be kept at a time.
+    /// Number of work-items whose values can be kept at a time.
     fn room(&self) -> usize {
         (MOST_VALUES / self.setup.program.values.len().max(1)).max(1)
     }
@@ -359,7 +362,7 @@ impl<'a> Machine<'a> {
                         item.state = State::Done;
                         continue;
                     }
-                    // Every use follows its definition, so nobody sees what another left.
+                    // Definitions precede uses, so stale values of another work-item are never read.
                     item.values = self.spare.pop().unwrap_or_else(|| self.known[0].clone());
                     begun += 1;
                 }
@@ -371,7 +374,7 @@ impl<'a> Machine<'a> {
             }
             let mut waiting = items.iter().filter(|i| matches!(i.state, State::Waiting(..)));
             let Some(first) = waiting.next().map(|i| i.state) else { return };
-            // Barriers are for all work-items of a group, or none (OpenCL C 6.12.8).
+            // A barrier is executed by all work-items of a group or by none (OpenCL C 1.2, 6.12.8).
             if items.iter().any(|i| i.state != first) {
                 self.run.faulty = true;
             }
@@ -384,7 +387,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether there is no time, or no room, for more.
+    /// Returns whether a limit on time, steps, path length or terms is exceeded.
     fn is_over(&mut self, item: &Item) -> bool {
         let late = |end: Instant| self.steps.is_multiple_of(CLOCK) && Instant::now() >= end;
         item.steps > self.setup.steps / 8
@@ -394,7 +397,7 @@ impl<'a> Machine<'a> {
             || self.setup.end.is_some_and(late)
     }
 
-    /// Runs a work-item to the next barrier or its end.
+    /// Runs a work-item to the next barrier or to its end.
     fn advance(&mut self, item: &mut Item) {
         let program = self.setup.program;
         loop {
@@ -439,7 +442,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Finds out in which state the work-item is at the end of its block.
+    /// Determines the work-item's state in the product graph at the end of its block.
     fn settle(&mut self, item: &mut Item) {
         let states = self.setup.states;
         let among = match item.state_of {
@@ -457,7 +460,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Which way a block is left.
+    /// Decides which successor of a block is taken; returns its number and the block.
     fn leave(&mut self, item: &mut Item, end: &End) -> Option<(u32, usize)> {
         let block = item.block as u32;
         match end {
@@ -489,7 +492,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Notes what makes the state the one that it is, for the step that comes.
+    /// Notes the symbolic conditions that determined the current state, for the next step.
     fn note_choices(&mut self, item: &mut Item) {
         let mut chosen = Vec::new();
         for (value, bits) in self.setup.states.known(item.state_of) {
@@ -503,7 +506,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// How far a comparison is from going to the other successor.
+    /// Notes how far a comparison is from taking the other successor.
     fn note_gap(&mut self, item: &Item, condition: u32, other: u32) {
         let program = self.setup.program;
         let Some(Instruction { op: Op::Compare(_), operands, .. }) = program.instruction(condition) else { return };
@@ -515,7 +518,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The first and last ids of a dimension, and one more, in order.
+/// Returns the first two and last two ids of a dimension, and `also`, ascending.
 fn edges(count: u64, also: u64) -> Vec<u64> {
     let all: BTreeSet<u64> = [0, 1, count.saturating_sub(2), count.saturating_sub(1), also].into();
     all.into_iter().filter(|id| *id < count).collect()

@@ -1,4 +1,4 @@
-//! Memory of the concolic interpreter: bytes, and over them what was stored as terms.
+//! Memory of the concolic interpreter: bytes, overlaid by cells with the terms that were stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::value;
 use crate::solve::expression::{Term, Terms};
 
-/// Buffers grow to no more than this many bytes, unless they are larger from the start.
+/// Largest size in bytes that a buffer may grow to, unless it is larger from the start.
 pub const LARGEST: u64 = 1 << 22;
 
 /// Local memory that every device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LEAST_LOCAL: u64 = 1 << 15;
 
-/// The longest cell, in bytes.
+/// Largest size of a cell, in bytes.
 const LONGEST: u64 = 8;
 
 /// Regions from this number on are private.
@@ -20,18 +20,18 @@ pub const PRIVATE: u64 = 1 << 12;
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 
-/// The bits of a pointer.
+/// Encodes a pointer.
 pub fn pointer(region: u64, offset: i64) -> u64 {
     ((region + 1) << OFFSET_BITS).wrapping_add(OFFSET_MIDDLE).wrapping_add(offset.cast_unsigned())
 }
 
-/// Region and offset; `None` for what is no pointer.
+/// Decodes a pointer to region and offset; `None` if the bits are not a pointer.
 pub fn place(bits: u64) -> Option<(u64, i64)> {
     let region = (bits >> OFFSET_BITS).checked_sub(1)?;
     Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
 }
 
-/// Who stored, and how many steps its path had then.
+/// The work-item that stored, and the length of its path at that point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
     pub item: u32,
@@ -42,26 +42,26 @@ pub struct Writer {
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
     pub size: u64,
-    /// All its bits; `None`: as the bytes say.
+    /// All of its bits; `None` if they are those in memory whatever the input.
     pub term: Option<Term>,
-    /// Where it was stored to, if that depends on the input: bytes from the region's start.
+    /// Offset from the start of the region that it was stored to, if that depends on the input.
     pub address: Option<Term>,
     pub writer: Option<Writer>,
 }
 
-/// What a region holds where nobody stored.
+/// Contents of a region where nothing was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Initial {
-    /// What its bytes say, whatever the input.
+    /// The bytes in memory, whatever the input.
     Known,
-    /// The contents of the argument at this position, which belong to the input.
+    /// The contents of the argument at this position, which are part of the input.
     Input(usize),
 }
 
 #[derive(Debug, Clone)]
 pub struct Block {
     pub bytes: Arc<Vec<u8>>,
-    /// The most bytes that it can grow to.
+    /// Largest size in bytes that it may grow to.
     limit: u64,
     pub initial: Initial,
     pub cells: BTreeMap<u64, Cell>,
@@ -70,32 +70,32 @@ pub struct Block {
 }
 
 impl Block {
-    /// Of a size that stays.
+    /// Creates a block of constant size.
     pub fn fixed(bytes: Vec<u8>) -> Block {
         let limit = bytes.len() as u64;
         Block { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
     }
 
-    /// A buffer, which grows as far as it is accessed.
+    /// Creates a buffer, which grows as far as it is accessed.
     pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> Block {
         let limit = LARGEST.max(bytes.len() as u64);
         Block { bytes, limit, initial, cells: BTreeMap::new(), high: 0 }
     }
 
-    /// Local memory of an argument, which grows like a buffer, as far as any device has it.
+    /// Creates local memory of an argument. It grows like a buffer, up to the size that every device has.
     pub fn local(bytes: u64) -> Block {
         let limit = LEAST_LOCAL.max(bytes);
         let bytes = Arc::new(vec![0; bytes as usize]);
         Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
     }
 
-    /// What another work-group finds in local memory.
+    /// Resets local memory for another work-group.
     pub fn renew(&mut self) {
         Arc::make_mut(&mut self.bytes).fill(0);
         self.cells.clear();
     }
 
-    /// The place of an access; `None` if it is out of bounds.
+    /// Returns the offset of an access, and grows the block if needed; `None` if the access is out of bounds.
     pub fn access(&mut self, offset: i64, size: u64) -> Option<u64> {
         let start = u64::try_from(offset).ok()?;
         let end = start.checked_add(size).filter(|end| *end <= self.limit)?;
@@ -106,7 +106,7 @@ impl Block {
         Some(start)
     }
 
-    /// Bytes that [`Block::access`] gave a place to.
+    /// Reads bytes at an offset returned by [`Block::access`].
     pub fn read(&self, at: u64, size: u64) -> &[u8] {
         self.bytes.get(at as usize..(at + size) as usize).unwrap_or_default()
     }
@@ -117,7 +117,7 @@ impl Block {
         }
     }
 
-    /// Cells that have a byte in common with this range, in order.
+    /// Returns the cells that overlap a range, in order.
     pub fn overlapping(&self, at: u64, size: u64) -> Vec<(u64, Cell)> {
         if self.cells.is_empty() {
             return Vec::new();
@@ -127,7 +127,7 @@ impl Block {
         near.filter(|(begin, cell)| *begin + cell.size > at).map(|(begin, cell)| (*begin, *cell)).collect()
     }
 
-    /// Forgets what was stored in a range; of cells that reach beyond it the other bytes stay.
+    /// Removes the cells in a range; of cells that reach beyond it, the other bytes are kept.
     pub fn clear(&mut self, terms: &mut Terms, at: u64, size: u64) {
         for (begin, cell) in self.overlapping(at, size) {
             self.cells.remove(&begin);

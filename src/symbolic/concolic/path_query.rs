@@ -1,4 +1,5 @@
-//! From a step of a path to conditions for the solver: what has to hold for another launch to go the other way.
+//! Builds solver queries from path conditions: what has to hold for another launch to leave a step of a path by
+//! another edge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
@@ -14,39 +15,40 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout::Number;
 
-/// Numbers that are tried first: loops that they bound stay short, and places that they say are there.
+/// Bound on numbers that are tried first: loops that they bound stay short, and array elements that they index exist.
 const SMALL: u64 = 64;
 
-/// What of the launch may change.
+/// Selects what may change in the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
-    /// Contents of buffers, and the scalars that the flipped condition compares itself: addresses are numbers then, which makes it easy.
+    /// Buffer contents, and the scalars that the flipped condition itself compares. Addresses are then constants, which
+    /// makes the query easy.
     Contents,
-    /// The same, in longer buffers.
+    /// As [`Freedom::Contents`], in longer buffers.
     Longer,
-    /// As [`Freedom::Values`], and integers that the flipped condition is about are small.
+    /// As [`Freedom::Values`], and integers in the flipped condition are small.
     Small,
-    /// Buffers and the NDRange keep their sizes.
+    /// All values; buffers and the NDRange keep their sizes.
     Values,
-    /// As [`Freedom::Values`], and the subject stays who it is.
+    /// As [`Freedom::Values`], and the subject keeps its ids.
     Same,
-    /// Work-groups keep their size, offset and dimensions of the NDRange are what they were.
+    /// The number of work-groups as well; their size, and the offset and dimensions of the NDRange are kept.
     Groups,
-    /// So do offset and dimensions only.
+    /// The work-group size as well; the offset and the dimensions of the NDRange are kept.
     Sizes,
-    /// Offset and dimensions change, sizes only where other dimensions ask for it.
+    /// Offset and dimensions may change, sizes only where other dimensions require it.
     Offset,
-    /// Accesses may go elsewhere.
+    /// Accesses may go to other addresses.
     Everything,
-    /// Launches are larger than usual, too: the more, the larger the number.
+    /// Launches may also exceed the usual sizes, by this many steps.
     Large(u32),
-    /// As [`Freedom::Same`], and integers that the condition is about are small: for what goes wrong in one work-item.
+    /// As [`Freedom::Same`], and integers in the condition are small: for faults of one work-item.
     Mending,
 }
 
 impl Freedom {
-    /// In the order in which they are tried.
-    /// The first two are asked even before it is known whether there is any answer.
+    /// In the order in which they are tried. The first two are tried even before it is known whether the path
+    /// is feasible.
     pub const ALL: [Freedom; 12] = [
         Freedom::Contents,
         Freedom::Longer,
@@ -62,51 +64,51 @@ impl Freedom {
         Freedom::Large(3),
     ];
 
-    /// Whether the NDRange may have other sizes.
+    /// Returns whether the NDRange may have other sizes.
     fn resizes(self) -> bool {
         matches!(self, Freedom::Groups | Freedom::Sizes | Freedom::Offset | Freedom::Everything | Freedom::Large(_))
     }
 
-    /// Whether it may have another offset, and another number of dimensions.
+    /// Returns whether the NDRange may have another offset and another number of dimensions.
     fn moves(self) -> bool {
         matches!(self, Freedom::Offset | Freedom::Everything | Freedom::Large(_))
     }
 
-    /// Whether accesses may go elsewhere.
+    /// Returns whether accesses may go to other addresses.
     fn unpins(self) -> bool {
         matches!(self, Freedom::Everything | Freedom::Large(_))
     }
 }
 
-/// What has to hold, sorted by what can do without.
+/// The conditions of a query, grouped by which may be dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
-    /// What has to hold in any case, the flipped condition first.
+    /// Conditions that have to hold in any case, the flipped one first.
     pub conditions: Vec<Term>,
     pins: Vec<Term>,
-    /// That the path is in the same state as before.
+    /// Conditions that keep the path in the same state.
     chosen: Vec<Term>,
     /// Position, address, size.
     accesses: Vec<(usize, Term, u64)>,
-    /// Scalars and cells of the flipped condition.
+    /// Scalars and cells in the flipped condition.
     flipped: Vec<Term>,
-    /// Of these, the scalars that are not only part of addresses.
+    /// Scalars that occur outside addresses in the flipped condition.
     compared: BTreeSet<Term>,
-    /// All variables that are free.
+    /// All free variables.
     symbols: Vec<Term>,
     cells: Vec<(usize, Term)>,
-    /// The NDRange and the group have to stay.
+    /// The NDRange and the work-group have to be kept.
     fixed: bool,
 }
 
-/// What a question is asked about.
+/// The launch and the trace that a query is about.
 pub struct Asked<'a> {
     pub program: &'a Program,
     pub inputs: &'a Inputs,
     pub launch: &'a Launch,
     pub local: [u64; 3],
     pub trace: &'a Trace,
-    /// When no question is put together any more.
+    /// Time at which building a query is abandoned.
     pub end: Option<Instant>,
 }
 
@@ -118,8 +120,8 @@ impl Asked<'_> {
         turn.is_multiple_of(CLOCK) && self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// The steps of a work-item that lead to one, then those of others that it depends on; with each, whether it is another's
-    /// than the subject's.
+    /// Returns the steps of a work-item's path up to `entry`, and those of other work-items that they depend on; the
+    /// flag says whether a step belongs to another work-item than the subject.
     fn prefix(&self, (item, entry): (usize, usize)) -> Vec<(Entry, bool)> {
         let paths = &self.trace.paths;
         let subject = self.trace.subject;
@@ -142,8 +144,9 @@ impl Asked<'_> {
         steps.flat_map(|(item, steps)| steps.iter().map(move |step| (*step, item != subject))).collect()
     }
 
-    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position;
-    /// `chosen`: what should stay as it is. `None` once the time is up.
+    /// Collects the conditions for a step to take another edge, and everything that they depend on. `place`: the
+    /// work-item and the position of the step; `chosen`: conditions that keep the path in the same state. `None` once
+    /// the time is up.
     pub fn question(
         &self,
         terms: &mut Terms,
@@ -169,7 +172,7 @@ impl Asked<'_> {
         let mut seen: BTreeSet<(Term, Kind)> = BTreeSet::new();
         candidates.extend(chosen.iter().map(|c| (*c, Kind::Choice, false)));
         candidates.retain(|c| seen.insert((c.0, c.1)));
-        // Cells at known and at unknown places of one buffer depend on each other.
+        // Cells at constant and at symbolic offsets of one buffer depend on each other.
         let mut wholes = BTreeSet::new();
         for (turn, root) in candidates.iter().map(|c| c.0).chain([flipped]).enumerate() {
             if self.is_late(turn) {
@@ -189,7 +192,7 @@ impl Asked<'_> {
                 let is_near = of.iter().any(|v| reached.contains(v));
                 if is_near {
                     reached.extend(of);
-                    // Of others the ids are numbers: they are the same only in a launch of the same sizes.
+                    // The ids of other work-items are constants that are only valid in a launch of the same sizes.
                     question.fixed |= is_other;
                     match *kind {
                         Kind::Condition => question.conditions.push(*term),
@@ -216,8 +219,8 @@ impl Asked<'_> {
         Some(question)
     }
 
-    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives, or cannot
-    /// be.
+    /// Returns the conditions with this freedom; whatever is fixed is replaced by its value. `None` if that is no more
+    /// than less freedom gives, or if the conditions cannot hold.
     pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
         let mut all = question.conditions.clone();
         if !freedom.unpins() {
@@ -287,13 +290,14 @@ impl Asked<'_> {
         self.has(terms, question, &[inputs::GROUP_ID, inputs::LOCAL_ID])
     }
 
-    /// Whether one of these symbols of the NDRange is free.
+    /// Returns whether one of these symbols of the NDRange is free.
     fn has(&self, terms: &Terms, question: &Question, names: &[&str]) -> bool {
         let is_one = |n: &str| n.split_once('.').is_some_and(|(n, _)| names.contains(&n));
         question.symbols.iter().any(|s| name(terms, *s).is_some_and(is_one))
     }
 
-    /// Ids are below sizes, and sizes are what launches may have. Gives those that are fixed.
+    /// Adds the conditions that ids are less than sizes, and that a launch may have these sizes. Returns the values of
+    /// the symbols that are fixed.
     fn range(
         &self,
         terms: &mut Terms,
@@ -362,7 +366,7 @@ impl Asked<'_> {
                 known.insert(local_id, value);
             }
             if moves && self.inputs.asks_offset {
-                // Ids do not leave `size_t`.
+                // Ids stay within `size_t`.
                 let far = terms.constant(1 << 62, Sort::Bits(64));
                 all.push(terms.compare(Operation::Ult, offset, far));
             }
@@ -383,7 +387,7 @@ impl Asked<'_> {
         known
     }
 
-    /// What the user says of the numbers that may change.
+    /// Adds the user's bounds on the numbers that may change.
     fn bounds(&self, terms: &mut Terms, question: &Question, all: &mut Vec<Term>) {
         for symbol in &question.symbols {
             let Some((position, offset)) = name(terms, *symbol).and_then(inputs::scalar_of) else { continue };
@@ -402,13 +406,13 @@ impl Asked<'_> {
     }
 }
 
-/// That groups and launches are no larger than they may be; `sizes`: number and size of groups, by dimension.
+/// Limits the sizes of work-groups and launches; `sizes`: number and size of the groups, by dimension.
 fn limit(terms: &mut Terms, (items, group): (u64, u64), sizes: &[(Term, Term)], all: &mut Vec<Term>) {
     let of = Sort::Bits(64);
     let mut product = |terms: &mut Terms, so_far: Option<Term>, factor: Term, most: u64| {
         let factor = terms.apply(Operation::ZExt, vec![factor], of);
         let bound = terms.constant(most, of);
-        // Factors within the limit have a product within 64 bits.
+        // The product of factors within the limit fits into 64 bits.
         all.push(terms.compare(Operation::Ule, factor, bound));
         let Some(so_far) = so_far else { return factor };
         let product = terms.apply(Operation::Mul, vec![so_far, factor], of);
@@ -423,7 +427,7 @@ fn limit(terms: &mut Terms, (items, group): (u64, u64), sizes: &[(Term, Term)], 
     }
 }
 
-/// The term with other terms in the place of some; `known` also keeps what was found.
+/// Replaces terms in `root`; `known` maps terms to replacements and caches the results.
 fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -> Term {
     let mut todo = vec![root];
     while let Some(term) = todo.last().copied() {
@@ -504,7 +508,7 @@ fn bound(terms: &mut Terms, input: &Input, scalar: Scalar, bits: Term, all: &mut
 }
 
 impl Question {
-    /// Finds what is free in the question.
+    /// Finds the free variables of the query.
     fn free(&mut self, terms: &Terms, roots: &[Term], flipped: Term) {
         let mut within = vec![flipped];
         let mut known = BTreeSet::new();
@@ -519,7 +523,7 @@ impl Question {
         }
         let mut seen = BTreeSet::new();
         let mut todo: Vec<(Term, bool)> = roots.iter().map(|r| (*r, *r == flipped)).collect();
-        // What the flipped condition reaches is told first.
+        // Variables in the flipped condition are visited first.
         todo.sort_by_key(|(_, first)| *first);
         while let Some((term, first)) = todo.pop() {
             if !seen.insert(term) {
@@ -547,7 +551,7 @@ impl Question {
         }
     }
 
-    /// That what the flipped condition is about are small integers.
+    /// Returns the conditions that the integers in the flipped condition are small.
     fn small(&self, terms: &mut Terms, inputs: &Inputs) -> Vec<Term> {
         let mut all = Vec::new();
         for term in &self.flipped {

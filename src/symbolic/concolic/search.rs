@@ -1,4 +1,4 @@
-//! Which condition is flipped next, and what comes of it.
+//! Chooses the next condition to flip, and evaluates the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,32 +17,33 @@ use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::ArgValue;
 
-/// Tries with rising limits of the solver, each so many doublings above the one before.
+/// Highest effort of a candidate, and the doublings of the solver's limit from one effort to the next.
 const MOST_EFFORT: u32 = 2;
 const EFFORT: u32 = 2;
-/// What an effort more counts, in attempts.
+/// Rank penalty of each effort, in attempts.
 const HARD: u32 = 8;
-/// Classes of a launch that are traced at a time.
+/// Number of classes of a launch that are traced at a time.
 const CLASSES: usize = 4;
-/// A path is traced no more often than this where work-items see what others did.
+/// Largest number of traces of one path if work-items may see what others did.
 const TRACES: u32 = 3;
-/// Flips of one way out of a state, of a block, and of a block in one trace.
+/// Largest number of flips of one edge of the product graph, of one edge of the control-flow graph, and of the latter
+/// in one trace.
 const FLIPS: u32 = 200;
 const FLIPS_OF_BLOCK: u32 = 1000;
 const FLIPS_OF_TRACE: usize = 64;
-/// What a branch more on the way to a mark counts, in attempts.
+/// Rank penalty of each choice on the way to a mark, in attempts.
 const BRANCH: u32 = 4;
-/// What a way out that some launch took already counts.
+/// Rank penalty of an edge that some launch already took.
 const KNOWN: u32 = 3;
-/// Terms beyond which everything begins anew with what is not traced yet.
+/// Number of terms beyond which terms and candidates are discarded; the search goes on with launches not yet traced.
 const MOST_TERMS: usize = 2_000_000;
-/// Of all launches together.
+/// Largest number of candidates of all launches.
 const MOST_CANDIDATES: usize = 50_000;
 
-/// Where a candidate leads.
+/// The goal of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Target {
-    /// Out of a block, in this state of it, to a successor.
+    /// Leave a block, in this state of it, to a successor.
     Way {
         block: u32,
         state: u32,
@@ -51,15 +52,15 @@ enum Target {
     Mark(u32),
 }
 
-/// A step of a path to be solved for another way.
+/// A step of a path whose condition may be flipped.
 pub(super) struct Candidate {
     pub node: usize,
     trace: Rc<Trace>,
-    /// Whose path, and which step of it.
+    /// The work-item, and the step of its path.
     item: usize,
     entry: usize,
     target: Target,
-    /// Of the path and where it is to go; with the sizes of the launch.
+    /// Hash of the path and the target; `key_of_sizes` includes the sizes of the launch.
     key: u64,
     key_of_sizes: u64,
     /// How often the solver gave up.
@@ -67,7 +68,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// What tries are counted by.
+    /// Key by which attempts are counted.
     fn at(&self) -> (u32, u32) {
         match self.target {
             Target::Way { block, successor, .. } => (block, successor),
@@ -75,7 +76,7 @@ impl Candidate {
         }
     }
 
-    /// The same, of each state by itself.
+    /// Same as [`Candidate::at`], for each state separately.
     fn at_state(&self) -> (u32, u32) {
         match self.target {
             Target::Way { state, successor, .. } => (state, successor),
@@ -84,7 +85,7 @@ impl Candidate {
     }
 }
 
-/// Bytes of an argument.
+/// Bytes of a buffer; 0 for other arguments.
 fn length(arg: &ArgValue) -> usize {
     match arg {
         ArgValue::Buffer(bytes) => bytes.len(),
@@ -102,7 +103,7 @@ fn times(tried: &HashMap<(u32, u32), u32>, at: (u32, u32)) -> u32 {
     tried.get(&at).copied().unwrap_or(0)
 }
 
-/// Smaller is better.
+/// Priority; smaller is better.
 type Rank = (u32, u32, u32, usize, usize);
 
 enum Choice {
@@ -110,14 +111,15 @@ enum Choice {
     Try(usize),
 }
 
-/// What a model came to.
+/// Result of solving a candidate.
 enum Come {
-    /// To a wanted mark.
+    /// The launch covers a wanted mark.
     Found(Proposal),
-    /// Where it was solved for.
+    /// The launch takes the intended path.
     Reached,
-    /// There is no such way.
+    /// The path is infeasible.
     Nowhere,
+    /// The launch takes another path.
     Astray,
 }
 
@@ -149,17 +151,18 @@ impl Engine<'_> {
         self.aim.1.get(state as usize).copied().filter(|d| *d != UNREACHABLE)
     }
 
-    /// How far a wanted mark is from where this way leads, in choices.
+    /// Returns the least number of choices to a wanted mark after this edge.
     fn distance_after(&self, state: u32, successor: u32) -> Option<u32> {
         self.states.next(state, successor).iter().filter_map(|s| self.distance(*s)).min()
     }
 
-    /// The fewest choices from a state that a launch came to, to a wanted mark.
+    /// Returns the least number of choices to a wanted mark from any of these states.
     fn nearness(&self, states: &[u32]) -> Option<u32> {
         states.iter().filter_map(|s| self.distance(*s)).min()
     }
 
-    /// How far the nearest comparison of a launch is from going where no launch went: branches, and bits of the difference.
+    /// Returns how far a launch is from taking an edge that no launch took: choices from there to a wanted mark, and
+    /// bits of the difference of the compared integers.
     fn gap(&self, node: &Node) -> (u32, u32) {
         let of = |((state, successor), gap): (&(u32, u32), &u64)| {
             if self.ways.contains(&self.states.way(*state, *successor)) {
@@ -260,7 +263,8 @@ impl Engine<'_> {
         node.rounds += 1;
     }
 
-    /// Makes candidates of the steps of a trace: of the subject's path, and of those whose stores it read.
+    /// Makes candidates of the steps of a trace: those of the subject's path, and of the work-items whose stores
+    /// it read.
     fn offer(&mut self, node: usize, trace: &Rc<Trace>) {
         let mut found: BTreeMap<(u32, u32), Vec<Candidate>> = BTreeMap::new();
         let Some(path) = trace.paths.get(trace.subject) else { return };
@@ -278,7 +282,7 @@ impl Engine<'_> {
             }
         }
         for mut candidates in found.into_values() {
-            // Of long loops, the first turns and the last.
+            // For long loops, keep the first and the last iterations.
             if candidates.len() > FLIPS_OF_TRACE {
                 let last = candidates.split_off(candidates.len() - FLIPS_OF_TRACE / 4);
                 candidates.truncate(FLIPS_OF_TRACE - last.len());
@@ -322,7 +326,8 @@ impl Engine<'_> {
         self.done.contains(&candidate.key) || self.done.contains(&candidate.key_of_sizes)
     }
 
-    /// Solves for another way, and interprets what comes of it. What takes the solver long comes back later.
+    /// Solves a candidate for another path, and interprets the resulting launch. A candidate on which the solver gave
+    /// up is queued again with more effort.
     fn attempt(&mut self, mut candidate: Candidate, limits: &Limits) -> Option<Proposal> {
         if candidate.effort == 0 && self.is_done(&candidate) {
             return None;
@@ -332,7 +337,7 @@ impl Engine<'_> {
         self.statistics.attempts += 1;
         let before = self.statistics.undecided;
         let come = self.solve(&candidate, limits);
-        // What did not fit into short buffers may fit into longer ones.
+        // A condition that fails for short buffers may hold for longer ones.
         let is_settled = matches!(come, Some(Come::Found(_) | Come::Reached | Come::Nowhere));
         self.done.insert(if is_settled { candidate.key } else { candidate.key_of_sizes });
         match come {
@@ -348,7 +353,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Asks with more and more freedom until a launch goes where it is to go.
+    /// Solves with increasing freedom until a launch takes the intended path.
     fn solve(&mut self, candidate: &Candidate, limits: &Limits) -> Option<Come> {
         let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
         let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
@@ -368,7 +373,7 @@ impl Engine<'_> {
         let (easy, others) = Freedom::ALL.split_at(2);
         let others = others.iter().copied().map(Some);
         for freedom in easy.iter().copied().map(Some).chain([None]).chain(others) {
-            // What the largest launches do not allow is not asked of smaller ones.
+            // If even the largest launches do not allow it, do not ask about smaller ones.
             if freedom == Some(Freedom::Large(1)) && !is_hard {
                 let largest = self.conditions(candidate, &question, Freedom::Large(inputs::ALL));
                 if largest.is_none_or(|all| self.ask(&all, candidate.effort, limits) == Answer::Unsat) {
@@ -380,7 +385,7 @@ impl Engine<'_> {
                 Some(freedom) => self.conditions(candidate, &question, freedom),
             };
             let Some(conditions) = conditions else { continue };
-            // Floats are hard for the solver, and mostly not for a search: that comes first.
+            // Floats are hard for the solver, but usually not for local search, which is tried first.
             let climbs = candidate.effort == 0 && matches!(freedom, Some(Freedom::Values | Freedom::Sizes));
             let mut found = (climbs && is_hard).then(|| self.climb(candidate, &conditions)).flatten();
             if !is_hard {
@@ -401,12 +406,12 @@ impl Engine<'_> {
                 return None;
             }
         }
-        // It comes back to the solver, if that can be asked.
+        // Counts as undecided if a further attempt may ask the solver.
         self.statistics.undecided += u64::from(is_hard && effort <= local_search::SOLVABLE);
         None
     }
 
-    /// What has to hold with so much freedom.
+    /// Returns the conditions of a query with this freedom.
     fn conditions(&mut self, candidate: &Candidate, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
         let mut terms = std::mem::take(&mut self.terms);
         let conditions = self.asked(candidate).conditions(&mut terms, question, freedom);
@@ -414,7 +419,7 @@ impl Engine<'_> {
         conditions
     }
 
-    /// Searches from what the launch has.
+    /// Searches locally, starting from the values of the launch.
     fn climb(&mut self, candidate: &Candidate, conditions: &[Term]) -> Option<Values> {
         let node = &self.nodes[candidate.node];
         let trace = &candidate.trace;
@@ -445,7 +450,7 @@ impl Engine<'_> {
         let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
         let is_asked_again = effort == MOST_EFFORT && !query::is_too_large(&self.terms, conditions);
         if matches!(answer, Answer::Unknown(_)) && is_asked_again {
-            // Z3 has more means for a problem that it is given as a whole.
+            // Given the whole problem at once, Z3 can use more tactics.
             answer = query::solve(&self.terms, conditions, &within);
         }
         match answer {
@@ -456,7 +461,7 @@ impl Engine<'_> {
         answer
     }
 
-    /// Makes the launch that values say, and interprets it.
+    /// Builds the launch with these values, and interprets it.
     fn realise(&mut self, candidate: &Candidate, values: &Values, limits: &Limits) -> Come {
         let parent = &self.nodes[candidate.node];
         let Some(mut changes) = Changes::of(values, &self.inputs, &parent.launch, parent.local) else {
@@ -487,7 +492,7 @@ impl Engine<'_> {
         let mut run = self.interpret(&launch, expected, whose, limits.end);
         if run.faulty && !run.exhausted && known.is_none() && arrives(&run) {
             self.launches.insert(hash_of(&launch), false);
-            // What lies beyond is reached for the first time, by contents that nobody chose for it.
+            // Code beyond the branch runs for the first time, on contents that were not chosen for it.
             let parent = self.nodes[candidate.node].launch.clone();
             if let Some(repaired) = self.avoid_fault_on_path(&launch, limits)
                 && let Some(others) = Changes::between(&parent, &repaired, &self.inputs)

@@ -1,19 +1,21 @@
-//! Terms without floats: what is asked of floats is a bit, or a number, that may be any.
+//! Abstracts floating-point arithmetic from terms: every bit or integer computed from a float becomes an
+//! unconstrained symbol.
 
 use std::collections::HashMap;
 
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
-/// The terms that were made so. Unsatisfiable ones were so before.
+/// Terms abstracted so far. Abstraction only removes constraints: if an abstracted term is unsatisfiable, so is
+/// the original.
 #[derive(Default)]
 pub struct FloatAbstraction {
     done: HashMap<Term, Term>,
-    /// Terms below this rank have been looked at.
+    /// Terms with a lower rank have been examined already.
     seen: usize,
 }
 
 impl FloatAbstraction {
-    /// The term with a symbol for each thing that is asked of a float.
+    /// Replaces each bit or integer that `term` computes from a float by a fresh symbol.
     pub fn of(&mut self, terms: &mut Terms, term: Term) -> Term {
         let mut fresh: Vec<(Term, Sort)> = Vec::new();
         for part in terms.since(self.seen) {
@@ -33,7 +35,7 @@ impl FloatAbstraction {
         terms.replaced(term, &mut self.done)
     }
 
-    /// What was made of a term before; the term itself if nothing was.
+    /// Returns the abstraction computed earlier for `term`, or `term` itself if there is none.
     pub fn known(&self, term: Term) -> Term {
         self.done.get(&term).copied().unwrap_or(term)
     }

@@ -1,8 +1,10 @@
-//! What holds of a loop's variables in every iteration: guesses, of which those stay that no entry and no way back breaks.
+//! Finds loop invariants: generates candidates for the variables of each loop, and keeps those that no entry edge and
+//! no back edge can violate.
 //!
-//! A guess may be used in the check of another (Flanagan and Leino's Houdini): the first execution that broke any of those that
-//! stay would break it at an entry or a way back, where all others held of the loops it had come through; the check of that edge
-//! excludes it. For that, a check may assume guesses only of loops that lie before the edge, and only if the path goes through
+//! The check of one candidate may assume others (Flanagan and Leino's Houdini). Suppose that an execution violates some
+//! surviving candidate, and consider the first violation. It happens on an entry edge or a back edge, at which the
+//! surviving candidates of all loops passed so far held; the check of that edge excludes this. For the argument to
+//! hold, a check may assume candidates only of loops that lie before the edge, and only if the path passes through
 //! their headers.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,37 +16,37 @@ use super::float_abstraction::FloatAbstraction;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 
-/// A guess that stayed.
+/// A candidate that survived.
 pub struct Invariant {
-    /// Position of its loop.
+    /// Position of its loop in [`Encoded::loops`].
     pub number: usize,
-    /// That it holds if the loop is reached.
+    /// States that the candidate holds if the loop is reached.
     pub holds: Term,
-    /// The conditions under which it was checked.
+    /// Conditions of all edges into headers, under which candidates were checked.
     pub leans_on: Vec<Term>,
-    /// What the variables of the loops begin with: facts about these may be what the invariant follows from.
+    /// Values with which the variables of loops start: the invariant may follow from facts about these.
     pub starts: Vec<Term>,
 }
 
-/// Guesses for one variable.
+/// Largest number of candidates for one variable.
 const MOST: usize = 60;
-/// Z3's work on one check.
+/// Limit on Z3's work for one check, in `rlimit` units.
 const CHECK: u32 = 200_000;
-/// Of one guess alone.
+/// Same limit for the check of a single candidate.
 const ALONE: u32 = 50_000;
-/// Variables of a loop that are compared with each other.
+/// Largest number of variables of a loop that are compared with each other.
 const PAIRS: usize = 6;
 
 struct Guess {
     number: usize,
     /// In terms of the header's symbols.
     holds: Term,
-    /// The same at each entry, then at each way back, with the bit of the edge.
+    /// By entry edge, then by back edge: the edge's bit, and the candidate for the values that the edge brings.
     starts: Vec<(Term, Term)>,
     nexts: Vec<(Term, Term)>,
 }
 
-/// The invariants of all loops.
+/// Returns the invariants of all loops; none if the time runs out.
 pub fn find(
     encoded: &mut Encoded<'_>,
     background: &[Background],
@@ -61,7 +63,7 @@ pub fn find(
     let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
     while drop_broken(encoded, &mut guesses, &known, abstraction, &limits) {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
-            // What was not checked against all that stayed is not proved.
+            // A candidate that was not checked against the final set is not proved.
             return Vec::new();
         }
     }
@@ -82,13 +84,13 @@ pub fn find(
         .collect()
 }
 
-/// That the guess holds if its loop is reached.
+/// States that the candidate holds if its loop is reached.
 fn reached(encoded: &mut Encoded<'_>, guess: &Guess) -> Term {
     let not = encoded.terms.not(encoded.loops[guess.number].reach);
     encoded.terms.or(not, guess.holds)
 }
 
-/// Checks all guesses against those that are left; whether any was dropped.
+/// Checks every candidate under those that remain; returns whether any was dropped.
 fn drop_broken(
     encoded: &mut Encoded<'_>,
     guesses: &mut Vec<Guess>,
@@ -111,7 +113,7 @@ fn drop_broken(
     guesses.len() < before
 }
 
-/// Drops the guesses of a loop that an edge into its header may break.
+/// Drops the candidates of a loop that an edge into its header may violate.
 fn check(
     encoded: &mut Encoded<'_>,
     guesses: &mut Vec<Guess>,
@@ -131,7 +133,7 @@ fn check(
         for guess in guesses.iter().filter(|g| g.number < before) {
             conditions.push(reached(encoded, guess));
         }
-        // Which break: a bit for each.
+        // One bit for each candidate, to see in the model which are violated.
         let mut any = encoded.terms.truth(false);
         let mut names = Vec::new();
         for i in &mine {
@@ -144,7 +146,7 @@ fn check(
             names.push((*i, name, abstraction.of(&mut encoded.terms, broken)));
         }
         conditions.push(any);
-        // The guesses are about integers; what floats decide may go either way.
+        // Candidates are about integers; conditions on floats may hold or not.
         let conditions: Vec<Term> = conditions.into_iter().map(|c| abstraction.of(&mut encoded.terms, c)).collect();
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
@@ -156,7 +158,7 @@ fn check(
                 names.iter().filter_map(breaks).collect()
             }
             Answer::Unknown(_) => {
-                // One by one, those that are not proved go.
+                // Check the candidates one by one, and drop those that are not proved.
                 let rest = conditions.len() - names.len() - 1;
                 let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
                 let alone = |broken: Term| {
@@ -172,7 +174,7 @@ fn check(
                 failed
             }
         };
-        // A model without a broken guess would be the solver's mistake; nothing is proved then.
+        // A model that violates no candidate would be a mistake of the solver; then nothing is proved.
         let all = dropped.is_empty();
         let mut position = 0;
         guesses.retain(|g| {
@@ -189,7 +191,7 @@ struct Maker<'e, 'p> {
 }
 
 impl Maker<'_, '_> {
-    /// A guess with the header's symbols replaced by what each edge brings.
+    /// Makes a candidate: replaces the header's symbols by the values that each edge brings.
     fn placed(&mut self, holds: Term) -> Guess {
         let l = &self.encoded.loops[self.number];
         let edges = |pick: fn(&Phi) -> Vec<Way>| {
@@ -213,6 +215,7 @@ impl Maker<'_, '_> {
         Guess { number: self.number, holds, starts, nexts }
     }
 
+    /// Returns whether a term is composed only of values that exist before the loop.
     fn is_known_before(&self, term: Term) -> bool {
         let begin = self.encoded.loops[self.number].begin;
         let terms = &self.encoded.terms;
@@ -267,7 +270,7 @@ impl Maker<'_, '_> {
     fn of_one(&mut self, symbol: Term, starts: &[Term], nexts: &[Term], compared: &[(Term, Term)]) -> Vec<Term> {
         use Operation::{And, Eq, Sle, Slt, Sub, ToBits, URem, Ule};
         let mut found = Vec::new();
-        // One of few constants: a state.
+        // A state variable: it only takes one of a few constants.
         if let Some(leaves) = self.constants(symbol, starts, nexts) {
             let bits_of = |m: &mut Self, t: Term| match m.encoded.terms.sort(t) {
                 Sort::Float(width) => m.encoded.terms.apply(ToBits, vec![t], Sort::Bits(width)),
@@ -318,7 +321,7 @@ impl Maker<'_, '_> {
                 }
             }
         }
-        // Powers of two, as where a stride is halved or doubled.
+        // A power of two or 0, for strides that are halved or doubled.
         let (one, sort) = (self.number(1, symbol), Sort::Bits(width));
         if self.is_scaled(symbol, nexts) {
             let less = self.encoded.terms.apply(Sub, vec![symbol, one], sort);
@@ -334,7 +337,7 @@ impl Maker<'_, '_> {
                 for operation in [Sle, Ule] {
                     let within = self.compare(operation, l, r);
                     found.push(within);
-                    // A loop that is not entered leaves the variable where it began.
+                    // If the loop body is never executed, the variable keeps its initial value.
                     if let Some(start) = start {
                         let is_start = self.compare(Eq, symbol, start);
                         found.push(self.encoded.terms.or(within, is_start));
@@ -345,13 +348,13 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// A bound plus one, where it is a constant.
+    /// Returns the bound plus one if it is a constant.
     fn next_to(&mut self, bound: Term) -> Option<Term> {
         let bits = self.encoded.terms.as_constant(bound)?;
         Some(self.number(bits.wrapping_add(1), bound))
     }
 
-    /// The constants that a variable is set to, if it is set to nothing else.
+    /// Returns the constants that a variable is set to, if it is set to nothing else.
     fn constants(&self, symbol: Term, starts: &[Term], nexts: &[Term]) -> Option<BTreeSet<Term>> {
         let terms = &self.encoded.terms;
         let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
@@ -374,7 +377,7 @@ impl Maker<'_, '_> {
         Some(leaves)
     }
 
-    /// The leaves of what comes back, through choices.
+    /// Returns the values that selects on the back edges choose from.
     fn leaves(&self, nexts: &[Term]) -> Vec<Term> {
         let (mut leaves, mut todo) = (Vec::new(), nexts.to_vec());
         while let Some(term) = todo.pop() {
@@ -386,7 +389,7 @@ impl Maker<'_, '_> {
         leaves
     }
 
-    /// The greatest constant that all changes are multiples of.
+    /// Returns the greatest constant that divides every change of the variable.
     fn step(&self, symbol: Term, nexts: &[Term]) -> Option<u64> {
         let terms = &self.encoded.terms;
         let mut step = 0u64;
@@ -414,8 +417,8 @@ impl Maker<'_, '_> {
         })
     }
 
-    /// What a variable is compared with in the loop that was known before it: the form in which the variable stands there, and
-    /// the bound.
+    /// Finds bounds of a variable: terms that exist before the loop and that the loop compares the variable with.
+    /// Returns the variable in the form in which it is compared, and the bound.
     fn bounds(&mut self, symbol: Term, compared: &[(Term, Term)]) -> Vec<(Term, Term)> {
         let mut found = Vec::new();
         for (left, right) in compared {
@@ -431,7 +434,8 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// The variable as it stands in a term, extended or not, without what is added.
+    /// Returns the variable in the form in which it occurs in a term: with extensions, without constants that
+    /// are added.
     fn form(&mut self, symbol: Term, term: Term) -> Option<Term> {
         use Operation::{Add, SExt, ZExt};
         if term == symbol {

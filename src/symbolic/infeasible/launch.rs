@@ -1,27 +1,27 @@
-//! What every launch within OpenCL's limits keeps to (OpenCL 1.2, 3.2 and 5.8; OpenCL C 1.2, 6.12.1).
+//! States the facts that hold in every launch within OpenCL's limits (OpenCL 1.2, 3.2 and 5.8; OpenCL C 1.2, 6.12.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel::interface::Interface;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 
-/// Something that holds in every launch.
+/// A fact that holds in every launch.
 pub struct Fact {
     pub holds: Term,
     /// As a clause: `a local id is below its local size`.
     pub text: String,
-    /// OpenCL does not say so: it is a limit that devices have.
+    /// Not implied by OpenCL, but a limit that all devices have.
     pub is_assumed: bool,
-    /// Of no use unless all of these queries are made.
+    /// The fact is useless unless the kernel makes all of these queries.
     needs: Vec<String>,
 }
 
-/// Limits of launches that OpenCL leaves to devices and users.
+/// Limits on launches that OpenCL leaves to devices and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
-    /// Work-items of a launch.
+    /// Largest number of work-items in a launch.
     pub items: u64,
-    /// And of a group.
+    /// Largest number of work-items in a work-group.
     pub group: u64,
 }
 
@@ -34,18 +34,19 @@ impl Most {
         format!("a work-group has at most {} work-items", self.group)
     }
 
-    /// Whether a precondition is one of these limits.
+    /// Returns whether a precondition states one of these limits.
     pub fn is_said_by(self, text: &str) -> bool {
         text == self.of_items() || text == self.of_group()
     }
 }
 
-/// No device comes near: sizes and ids of groups then are `int`s of 0 and more, as kernels take them.
+/// No device comes near this limit. Below it, local sizes and local ids are non-negative `int`s, which is how kernels
+/// use them.
 const GROUP: &str = "a work-group has less than 2^31 work-items";
 
 const WIDE: Sort = Sort::Bits(64);
 
-/// The queries that a kernel makes, by the names of their symbols.
+/// The work-item queries that a kernel makes, by the names of their symbols.
 #[derive(Default)]
 pub struct Launch {
     asked: BTreeMap<String, Term>,
@@ -57,7 +58,7 @@ fn named(function: &str, dimension: usize) -> String {
 }
 
 impl Launch {
-    /// A query of one dimension (0 to 2).
+    /// Returns the symbol of a query for one dimension (0 to 2).
     pub fn query(&mut self, terms: &mut Terms, function: &str, dimension: usize) -> Term {
         let name = named(function, dimension);
         let term = terms.symbol(name.clone(), WIDE);
@@ -65,22 +66,22 @@ impl Launch {
         term
     }
 
-    /// `get_work_dim()`: 32 bits.
+    /// Returns the symbol of `get_work_dim()`, which has 32 bits.
     pub fn work_dim(&mut self, terms: &mut Terms) -> Term {
         let term = terms.symbol("get_work_dim", Sort::Bits(32));
         self.asked.insert("get_work_dim".to_owned(), term);
         term
     }
 
-    /// A side of an image argument.
+    /// Returns the symbol of one side of an image argument.
     pub fn image_side(&mut self, terms: &mut Terms, function: &str, argument: u32, lane: u32, sort: Sort) -> Term {
         let term = terms.symbol(format!("{function}(arg{argument}).{lane}"), sort);
         self.images.insert(term);
         term
     }
 
-    /// The facts that matter for what was asked. `uniform`: every work-group has the same size (before OpenCL 2.0). `most`: limits besides
-    /// OpenCL's own.
+    /// Returns the facts that are relevant to the queries made. `uniform`: all work-groups have the same size (as
+    /// before OpenCL 2.0). `most`: limits besides those of OpenCL.
     pub fn facts(&self, terms: &mut Terms, interface: &Interface, uniform: bool, most: Option<Most>) -> Vec<Fact> {
         let mut maker = Maker { terms, facts: Vec::new() };
         for d in 0..3 {
@@ -185,7 +186,7 @@ impl Maker<'_> {
         let holds = self.less(group, last);
         self.add(holds, "a group id is below the number of groups", vec![name("get_group_id")]);
 
-        // Offset plus size is within size_t, so differences do not wrap.
+        // Offset plus global size fits into `size_t`, so the differences do not wrap.
         let room = self.two(Operation::Sub, last, all);
         let fits = self.terms.compare(Operation::Ule, offset, room);
         let text = "offset and global size together fit `size_t`";
@@ -217,7 +218,7 @@ impl Maker<'_> {
         if uniform {
             let total = self.two(Operation::Mul, groups, size);
             let exact = self.terms.compare(Operation::Eq, total, all);
-            // The product does not wrap: neither factor exceeds it.
+            // The product does not wrap, because neither factor exceeds it.
             let fits = self.terms.compare(Operation::Ule, size, all);
             let quotient = self.two(Operation::UDiv, all, size);
             let same = self.terms.compare(Operation::Eq, quotient, groups);
@@ -233,7 +234,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The work-items of a group are so many in all, for each two dimensions.
+    /// Bounds the product of the local sizes for each pair of dimensions.
     fn products(&mut self, most: u64, less: Operation, text: &str) {
         let sizes: Vec<Term> = (0..3).map(|d| self.of("get_local_size", d)).collect();
         let many = self.number(most);
@@ -245,7 +246,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Limits that are not OpenCL's.
+    /// Adds limits that are not OpenCL's.
     fn most(&mut self, most: Most) {
         let (group, launch) = (most.of_group(), most.of_items());
         for d in 0..3 {
@@ -266,7 +267,7 @@ impl Maker<'_> {
         self.products(most.group, Operation::Ule, &group);
     }
 
-    /// Dimensions that a launch does not have have ids of 0 and sizes of 1.
+    /// In dimensions beyond `get_work_dim()`, ids are 0 and sizes are 1.
     fn work_dim(&mut self) {
         let sort = Sort::Bits(32);
         let dims = self.terms.symbol("get_work_dim", sort);

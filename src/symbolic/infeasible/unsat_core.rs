@@ -1,4 +1,4 @@
-//! Whether a mark's conditions contradict each other, which of them do, and how to say that.
+//! Decides whether a mark's conditions contradict each other, finds those that do, and explains the contradiction.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -15,30 +15,30 @@ use crate::solve::concrete::Trial;
 use crate::solve::expression::{Node, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
-/// What was found of a mark.
+/// Outcome of the proof for a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProofOutcome {
-    /// No execution reaches it, whatever the arguments, the buffers and other work-items bring.
+    /// No execution reaches it, whatever the arguments, the buffer contents and the other work-items.
     Infeasible {
-        /// What contradicts what: a sentence without its full stop.
+        /// Which conditions contradict each other: a sentence without its full stop.
         reason: String,
-        /// What the proof leans on besides OpenCL itself: sentences.
+        /// Facts besides OpenCL itself that the proof depends on: sentences.
         preconditions: Vec<String>,
     },
     Unknown {
         reason: String,
-        /// How far the search went, where that was what ended it.
+        /// The limit that ended the search, if one did.
         bound: Option<String>,
     },
 }
 
-/// Values that are tried before the solver is asked: the last that it found.
+/// Number of recent models that are tried before the solver is called.
 const TRIALS: usize = 32;
 
-/// Copies of a mark in copies of loops; where there are more, nothing is proved.
+/// Largest number of copies of a mark in unrolled loops for which a proof is attempted.
 const MANY: usize = 300;
 
-/// Makes terms without floats of all that marks depend on.
+/// Abstracts floats from all terms that marks depend on.
 pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
     let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
     let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
@@ -47,7 +47,7 @@ pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
     }
 }
 
-/// A condition on the way to a mark, and what it is.
+/// The origin of a condition for reaching a mark.
 enum Literal<'a> {
     Path,
     Invariant(&'a Invariant),
@@ -56,7 +56,8 @@ enum Literal<'a> {
     Holds,
 }
 
-/// Values that the solver found for marks: often they reach others, too, and the solver need not be asked.
+/// Solves the conditions of marks. Keeps the models that the solver found: often they also reach other marks, and the
+/// solver need not be called.
 pub struct Found<'t> {
     terms: &'t Terms,
     abstraction: &'t FloatAbstraction,
@@ -68,8 +69,8 @@ impl<'t> Found<'t> {
         Found { terms, abstraction, trials: Vec::new() }
     }
 
-    /// Whether the literals contradict each other: those without floats, else with the floats of the mark's own branches. Gives
-    /// the literals that do.
+    /// Returns the literals if they contradict each other: first without floats, then with the floats of the mark's own
+    /// branches. `Err` is the solver's other answer.
     fn contradicting<'a>(
         &mut self,
         literals: Vec<(Term, Literal<'a>)>,
@@ -118,7 +119,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// `Err`: what the solver said instead of a contradiction.
+/// Tries to prove that a mark is infeasible. `Err` is the solver's answer if it finds no contradiction.
 pub fn fate(
     encoded: &Encoded<'_>,
     mark: u32,
@@ -139,14 +140,14 @@ pub fn fate(
     let mut reason = String::new();
     for occurrence in occurrences {
         let literals = contradicting(encoded, occurrence, (background, invariants), found, limits)?;
-        // A copy of an iteration that there is not says nothing.
+        // A copy in an iteration that never happens explains nothing.
         if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
             continue;
         }
         let core = shortest(encoded, &literals, limits);
         leans_on(encoded, &core, background, &mut preconditions);
         let says = sentence(encoded, occurrence, &core, sources);
-        // Of several copies, the first whose conditions say more than that its iteration is not there.
+        // Prefer the first copy whose conditions say more than that its iteration does not exist.
         if reason.is_empty() || core.len() > 1 && !says.contains("no path") && reason.contains("no path") {
             reason = says;
         }
@@ -159,8 +160,8 @@ pub fn fate(
     Ok(ProofOutcome::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
 }
 
-/// Literals that contradict each other: with facts of the launch that a solver has no trouble with if they do, then with one more
-/// at a time, then with all.
+/// Returns literals that contradict each other. Tries the facts of the launch that are easy for a solver first, then
+/// adds one hard fact at a time, then all.
 fn contradicting<'a>(
     encoded: &Encoded<'_>,
     occurrence: &'a Occurrence,
@@ -170,7 +171,7 @@ fn contradicting<'a>(
 ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
     let literals = |is_wanted: &dyn Fn(&Background) -> bool| {
         let mut literals: Vec<(Term, Literal<'a>)> = vec![(occurrence.reach, Literal::Path)];
-        // What can be left out is left out first.
+        // Literals that are to be dropped from the core if possible come first.
         let before = invariants.iter().filter(|i| i.number < occurrence.loops);
         literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
         let facts = background.iter().filter(|b| is_wanted(b));
@@ -182,7 +183,7 @@ fn contradicting<'a>(
     let own: Vec<Term> =
         occurrence.guards.iter().map(|g| g.holds).chain([occurrence.reach, occurrence.holds]).collect();
     let own = encoded.terms.parts(&own);
-    // Products that the conditions are about themselves are no trouble.
+    // Products that the conditions contain anyway add no difficulty.
     let is_light = |b: &Background| b.products.iter().all(|t| own.contains(t));
     let heavy: Vec<Term> = background.iter().filter(|b| !is_light(b)).map(|b| b.holds).collect();
     if !heavy.is_empty() {
@@ -197,7 +198,8 @@ fn contradicting<'a>(
     found.contradicting(literals(&|_| true), limits)
 }
 
-/// A reason that names no line, where conditions are decided by constants alone: the condition that is, or else the nearest line.
+/// Gives a line to a reason that names none because constants decide the conditions: returns the condition that is
+/// constant, or the reason with the nearest line.
 fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sources: &Sources) -> String {
     let program = encoded.program;
     let decided = occurrence.guards.iter().rev().find(|g| encoded.terms.as_constant(g.holds) == Some(0));
@@ -213,8 +215,8 @@ fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sourc
     }
 }
 
-/// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches
-/// and loops, and with all paths only at last.
+/// Returns literals that suffice for the contradiction: only the branches common to all paths if these suffice, then
+/// also facts of the launch, then loop invariants, and the condition of all paths only as a last resort.
 fn shortest<'l, 'a>(
     encoded: &Encoded<'_>,
     literals: &'l [(Term, Literal<'a>)],
@@ -250,7 +252,7 @@ fn absent(program: &Program, mark: u32) -> ProofOutcome {
     ProofOutcome::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
 }
 
-/// What a contradiction takes for granted.
+/// Collects the preconditions of a contradiction.
 fn leans_on(
     encoded: &Encoded<'_>,
     core: &[&(Term, Literal<'_>)],
@@ -263,7 +265,8 @@ fn leans_on(
             Literal::Background(b) if b.is_assumed => {
                 preconditions.insert(b.text.clone());
             }
-            // Invariants were found with all that is assumed; limits of launches matter where their ids and sizes do.
+            // Invariants were checked under all assumptions. A limit on launches only matters if the invariant is
+            // related to the ids and sizes that it bounds.
             Literal::Invariant(invariant) => {
                 let about = related(encoded, invariant, background);
                 let matters = |b: &&Background| {
@@ -292,7 +295,7 @@ fn leans_on(
     }
 }
 
-/// The symbols that an invariant is about, with those that facts of the launch relate to them.
+/// Returns the symbols in an invariant, and those that facts of the launch relate to them.
 fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
     let mut about = symbols(encoded, invariant.leans_on.iter().chain(&invariant.starts).chain([&invariant.holds]));
     let mut facts: Vec<BTreeSet<Term>> =
@@ -318,7 +321,7 @@ fn symbols<'t>(encoded: &Encoded<'_>, of: impl IntoIterator<Item = &'t Term>) ->
     encoded.terms.parts(&of).into_iter().filter(is_symbol).collect()
 }
 
-/// Where the marked place is: the first line that is known around it.
+/// Returns the first known source line of a block.
 fn line_of(program: &Program, block: usize) -> Option<u32> {
     let code = &program.blocks[block];
     let own = code.instructions.iter().filter_map(|i| i.location.as_ref()).find(|l| l.line > 0);
@@ -333,7 +336,7 @@ fn sentence(
 ) -> String {
     let program = encoded.program;
     let mut texts: Vec<String> = Vec::new();
-    // The innermost condition is the first that a reader looks at.
+    // The innermost condition comes first, as it is the first that a reader looks at.
     for (_, literal) in core.iter().rev() {
         let text = match literal {
             Literal::Holds => holding(program, occurrence, sources),
@@ -380,7 +383,7 @@ fn lined(text: &str, location: Option<&DebugLocation>) -> String {
     }
 }
 
-/// Where a branch's condition stands: at its operator.
+/// Returns the location of a branch's condition, which is that of its operator.
 fn decided_at(program: &Program, block: usize) -> Option<&DebugLocation> {
     let value = match &program.blocks[block].end {
         End::Branch { condition, .. } => Some(*condition),
@@ -418,11 +421,11 @@ fn switch_width(program: &Program, block: usize) -> u32 {
     }
 }
 
-/// The value that the mark shows.
+/// Describes the marked value.
 fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
     let mut value = occurrence.value;
     let mut is_negated = false;
-    // `x ^ true` is how a condition is negated.
+    // `x ^ true` negates a condition.
     while let Some(instruction) = program.instruction(value) {
         match (&instruction.op, &instruction.operands[..]) {
             (Op::Binary(llvm_sys::LLVMOpcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
@@ -446,7 +449,7 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
     }
 }
 
-/// The expression around a place in the source: debug information points to its operator.
+/// Returns the expression around a source location; debug information points to its operator.
 fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
     let lines = sources.lines(&at.file)?;
     let line = lines.get((at.line as usize).checked_sub(1)?)?;
@@ -454,7 +457,7 @@ fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
     clause(line.get(begin(line.get(..place)?)..)?)
 }
 
-/// Where the expression begins that text ends in.
+/// Returns where the expression begins that `text` ends in the middle of.
 fn begin(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
@@ -467,7 +470,7 @@ fn begin(text: &str) -> usize {
             b'(' | b'[' => depth -= 1,
             b';' | b'{' | b'}' | b',' | b'?' | b':' if depth == 0 => break,
             b'&' | b'|' if depth == 0 && at > 1 && bytes[at - 2] == before => break,
-            // Assignments, but no comparisons.
+            // Stop at an assignment, but not at a comparison.
             b'=' if depth == 0 && at > 1 && !b"=!<>".contains(&bytes[at - 2]) && bytes.get(at) != Some(&b'=') => break,
             _ => {}
         }
@@ -478,7 +481,7 @@ fn begin(text: &str) -> usize {
     text.len() - rest.len()
 }
 
-/// The expression that a piece of source begins with.
+/// Returns the expression that `text` begins with.
 fn clause(text: &str) -> Option<String> {
     let mut depth = 0usize;
     let mut end = text.len();

@@ -1,4 +1,5 @@
-//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open (`symbolic::implementation_defined`), it is anything.
+//! Encodes instructions as far as every device agrees on them: a result that OpenCL leaves open
+//! (`symbolic::implementation_defined`) is a fresh symbol.
 
 use super::encode::Encoder;
 use super::memory::{self, Cell};
@@ -6,16 +7,17 @@ use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId, masked}
 use crate::solve::expression::{Operation, Sort, Term};
 use crate::symbolic::{implementation_defined, transfer};
 
-/// Tables with more elements are not looked up.
+/// Largest number of elements for which a lookup at a symbolic index is encoded.
 const TABLE: u64 = 64;
 
 impl Encoder<'_> {
-    /// A value of no known content.
+    /// Returns fresh symbols for the lanes of `value`.
     pub(super) fn fresh(&mut self, value: ValueId, what: &str) -> Vec<Term> {
         let shape = self.program.shape(value);
         let sort = transfer::sort(shape.kind);
         let count = self.choices.fresh_number();
         let terms = &mut self.terms;
+        /// Returns the lanes of a value at the encoder's current position.
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(format!("{what} {count}.{lane}"), sort)).collect()
     }
 
@@ -36,7 +38,7 @@ impl Encoder<'_> {
                     None => self.fresh(value, "constant"),
                 }
             }
-            // Each use of what has no value may see another one.
+            // Each use of an undefined value may observe a different one.
             Definition::Constant(_) => return self.fresh(value, "undefined"),
             Definition::Inst { .. } => return self.fresh(value, "skipped"),
         };
@@ -55,7 +57,7 @@ impl Encoder<'_> {
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(argument(position, place(lane)), sort)).collect()
     }
 
-    /// Works out an instruction that is no `phi`.
+    /// Encodes an instruction other than a `phi`.
     pub(super) fn instruction(&mut self, instruction: &Instruction) -> Vec<Term> {
         let found = match &instruction.op {
             Op::Load => self.load(instruction),
@@ -79,7 +81,7 @@ impl Encoder<'_> {
         instruction.operands.iter().map(|o| self.value(*o)).collect()
     }
 
-    /// What follows from operands alone, with what the device chooses of it.
+    /// Encodes a result that depends on the operands alone, including the device's choices.
     fn transferred(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
         let operands = self.operands(instruction);
         implementation_defined::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
@@ -124,7 +126,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// The content of a `__constant` variable: by its place, where that is within the variable.
+    /// Returns the content of a `__constant` variable at `offset`. At a symbolic offset, the result is a chain of
+    /// selects over the elements, and a fresh symbol outside the variable.
     fn looked_up(&mut self, index: usize, offset: Term, instruction: &Instruction) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let (sort, size, lane) = (transfer::sort(shape.kind), shape.bytes(), shape.lane_bytes());
@@ -140,7 +143,7 @@ impl Encoder<'_> {
             Sort::Bits(width) | Sort::Float(width) => width,
             Sort::Other => return None,
         };
-        // Pointers and booleans in memory are not what their bytes are here.
+        // Pointers and booleans are represented differently in memory and in terms.
         if !matches!(shape.kind, Kind::Int(8 | 16 | 32 | 64) | Kind::Float(_)) || size == 0 {
             return None;
         }
@@ -163,8 +166,9 @@ impl Encoder<'_> {
         Some(vec![found])
     }
 
-    /// Structs by value nobody but the work-item has; buffers that the kernel does not write keep what they hold, if none that it
-    /// writes overlaps them (a proof that needs this says so).
+    /// A struct passed by value is private to the work-item. A buffer that the kernel does not write keeps its
+    /// contents unless it overlaps a buffer that the kernel does write; a proof that relies on this says so in
+    /// its preconditions.
     fn load_of_argument(&mut self, position: u32, address: Term, instruction: &Instruction) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let sort = transfer::sort(shape.kind);
@@ -244,7 +248,7 @@ impl Encoder<'_> {
                 let Definition::Param(position) = self.program.values[*instruction.operands.first()? as usize] else {
                     return None;
                 };
-                // The fourth lane of a volume's sides is 0.
+                // The fourth lane of `get_image_dim` for a 3D image is 0.
                 let lanes = shape.lanes.max(1);
                 let sides = if lanes == 4 { 3 } else { lanes };
                 let sort = transfer::sort(shape.kind);
@@ -289,12 +293,12 @@ impl Encoder<'_> {
     }
 }
 
-/// The symbol of a scalar of an argument, by its offset in bytes.
+/// Returns the symbol of one scalar of an argument passed by value; `offset` is in bytes.
 pub fn argument(position: u32, offset: u64) -> String {
     format!("arg{position}+{offset}")
 }
 
-/// The symbol of an argument that is an address.
+/// Returns the symbol of the address that an argument holds.
 pub fn pointer_to(position: u32) -> String {
     format!("&arg{position}")
 }

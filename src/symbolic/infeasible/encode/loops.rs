@@ -1,8 +1,9 @@
-//! Loops: encoded iteration by iteration, or cut at their headers.
+//! Encodes loops: iteration by iteration, or cut at the header.
 
 use super::*;
 
 impl Encoder<'_> {
+    /// Encodes the loop at this position of the nest. `None` if the formula becomes too large.
     pub(super) fn node(&mut self, index: usize) -> Option<()> {
         let header = self.loop_nest.nodes[index].header;
         let ways = self.ways_in(header);
@@ -35,7 +36,8 @@ impl Encoder<'_> {
         node.blocks.iter().flat_map(out).filter(|(_, to)| !node.blocks.contains(to)).collect()
     }
 
-    /// Encodes iteration by iteration, as long as one way out at least is known to be taken or not; whether it came to an end.
+    /// Unrolls the loop as long as at least one exit condition is constant. Returns whether this reached the
+    /// loop's end.
     fn unroll(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<bool> {
         let loop_nest = self.loop_nest;
         let node = &loop_nest.nodes[index];
@@ -116,7 +118,8 @@ impl Encoder<'_> {
         Some(false)
     }
 
-    /// Encodes one iteration that may be any.
+    /// Encodes a single iteration that stands for any: the header's `phi`s are fresh symbols, and cells that the loop
+    /// may write are dropped.
     fn havoc(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<()> {
         let program = self.program;
         let loop_nest = self.loop_nest;

@@ -1,4 +1,5 @@
-//! The kernel as a formula: its acyclic graph gone through in order, loops in place of their headers.
+//! Encodes a kernel as a formula: visits its acyclic graph in topological order, with loops in the place of
+//! their headers.
 
 mod loops;
 
@@ -15,16 +16,16 @@ use crate::solve::expression::{Operation, Term, Terms};
 use crate::solve::query::Limits;
 use crate::symbolic::implementation_defined::Choices;
 
-/// Instructions that the formula has, copies of loop bodies included.
+/// Largest number of instructions in the formula, copies of loop bodies included.
 const MOST: usize = 60_000;
-/// The same with copies that were given up.
+/// Same limit, with the copies of abandoned unrollings included.
 const WORK: usize = 300_000;
-/// Iterations that are encoded one by one.
+/// Largest number of iterations that are unrolled.
 const ITERATIONS: usize = 72;
-/// A loop is not encoded so if its copies take more instructions than this.
+/// Largest number of instructions in all copies of one unrolled loop.
 const COPIES: usize = 6_000;
 
-/// A condition that holds wherever a block is reached: the branch that it belongs to, and what it says there.
+/// A branch condition that holds whenever a block is reached, with its branch and the edge taken.
 #[derive(Debug, Clone)]
 pub struct Guard {
     pub holds: Term,
@@ -39,41 +40,41 @@ pub enum Says {
     NoCase,
 }
 
-/// A mark where it stands, in some copy.
+/// An occurrence of a mark, in one copy of the code.
 pub struct Occurrence {
     pub reach: Term,
     pub holds: Term,
     pub block: usize,
     pub guards: Rc<Vec<Guard>>,
-    /// The value that is marked, if it is no constant.
+    /// The marked value.
     pub value: ValueId,
-    /// Loops that came before, of [`Encoded::loops`].
+    /// Number of loops in [`Encoded::loops`] that were encoded before it.
     pub loops: usize,
 }
 
-/// A way into a header: whether it is taken, and what a `phi` there gets by it.
+/// An edge into a header: the bit that says whether it is taken, and the lanes that a `phi` there receives.
 pub type Way = (Term, Vec<Term>);
 
-/// What a header's `phi` takes.
+/// A `phi` of a header.
 pub struct Phi {
     pub value: ValueId,
     pub symbols: Vec<Term>,
-    /// By way into the header from outside: whether it is taken, and the lanes.
+    /// By entry edge.
     pub starts: Vec<Way>,
-    /// By way back.
+    /// By back edge.
     pub nexts: Vec<Way>,
 }
 
-/// A loop whose iterations are any.
+/// A loop that is cut at its header: its symbols stand for an arbitrary iteration.
 pub struct Havocked {
     pub header: usize,
     pub reach: Term,
     pub phis: Vec<Phi>,
-    /// Terms of lower rank are made of what was known before the loop.
+    /// Terms of lower rank are composed of values that exist before the loop.
     pub begin: usize,
-    /// Comparisons of integers in its body.
+    /// Operands of integer comparisons in its body.
     pub compared: Vec<(Term, Term)>,
-    /// One past the last loop that lies in it.
+    /// One past the last of its inner loops in [`Encoded::loops`].
     pub inner_end: usize,
 }
 
@@ -83,7 +84,7 @@ pub struct Encoded<'p> {
     pub launch: Launch,
     pub loops: Vec<Havocked>,
     pub marks: BTreeMap<u32, Vec<Occurrence>>,
-    /// How often what the kernel does not write was loaded.
+    /// Number of loads of each value of a buffer that the kernel does not write.
     pub loads: HashMap<Term, usize>,
 }
 
@@ -93,7 +94,7 @@ pub struct Encoder<'p> {
     pub(super) terms: Terms,
     pub(super) launch: Launch,
     pub(super) memory: Memory,
-    /// By value: the lanes that it has where the encoder stands.
+    /// By value: its lanes at the encoder's current position.
     pub(super) values: Vec<Option<Vec<Term>>>,
     pub(super) cells: Cells,
     pub(super) choices: Choices,
@@ -101,7 +102,7 @@ pub struct Encoder<'p> {
     reach: Vec<Option<Term>>,
     guards: Vec<Rc<Vec<Guard>>>,
     edges: HashMap<(usize, usize), Term>,
-    /// Memory at the end of a block, on the way to another.
+    /// By edge: private memory at the end of its source block.
     states: HashMap<(usize, usize), Cells>,
     /// Headers of loops that are left after a known number of iterations.
     unrolled: BTreeSet<usize>,
@@ -114,7 +115,7 @@ pub struct Encoder<'p> {
     end: Option<Instant>,
 }
 
-/// `None` if the formula becomes too large.
+/// Encodes the kernel. `None` if the formula becomes too large or the time runs out.
 pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits) -> Option<Encoded<'p>> {
     let blocks = program.blocks.len();
     let mut encoder = Encoder {
@@ -153,7 +154,7 @@ pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits
     })
 }
 
-/// By loop: the values that are defined in it and used behind it.
+/// By loop: the values that are defined in it and used outside of it.
 fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<ValueId>> {
     let mut found: HashMap<usize, BTreeSet<ValueId>> = HashMap::new();
     let mut uses: Vec<(usize, ValueId)> = Vec::new();
@@ -177,7 +178,7 @@ fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<V
             found.entry(i).or_default().insert(value);
         }
     }
-    // What a `phi` behind the loop takes is used at the end of a block in the loop.
+    // If the `phi` is outside the loop, its operand is used at the end of a block inside.
     for (block, phi) in program.instructions().filter(|(_, x)| matches!(x.op, Op::Phi(_))) {
         for operand in &phi.operands {
             let Some(home) = program.block_of(*operand) else { continue };
@@ -190,7 +191,7 @@ fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<V
 }
 
 impl<'p> Encoder<'p> {
-    /// Goes through blocks in order. The reach of the first must be known if it is a loop's header.
+    /// Encodes blocks in this order. If the first one is the loop's own header, its reach must be set already.
     fn region(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
         for block in order {
             if let Some(node) = self.loop_nest.by_header.get(block).copied()
@@ -215,7 +216,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Ways into a block from outside of the loop that it may head, that can be taken.
+    /// Returns the edges into a block that may be taken, without the back edges if the block is a header.
     fn ways_in(&mut self, block: usize) -> Vec<(usize, Term)> {
         let node = self.loop_nest.by_header.get(&block).map(|i| &self.loop_nest.nodes[*i]);
         let inside = |p: &usize| node.is_some_and(|c| c.blocks.contains(p));
@@ -238,7 +239,7 @@ impl<'p> Encoder<'p> {
         any
     }
 
-    /// Sets reach, guards and memory of a block by the ways into it.
+    /// Sets the reach, the guards and the memory of a block from its incoming edges.
     fn enter(&mut self, block: usize, ways: &[(usize, Term)]) {
         let dominator = if block == 0 { None } else { self.program.dominance.immediate_dominator(block) };
         let mut reach = if block == 0 { self.terms.truth(true) } else { self.any(ways) };
@@ -260,10 +261,10 @@ impl<'p> Encoder<'p> {
         self.cells = cells.unwrap_or_default();
     }
 
-    /// The reach of a block that every way from its dominator leads to.
+    /// Returns the reach of `dominator` if every path from there leads to `block`.
     fn rejoined(&mut self, dominator: usize, block: usize) -> Option<Term> {
         let mut from = dominator;
-        // A dominator in a loop that the block is not in stands for that loop.
+        // A dominator inside a loop that does not contain the block is replaced by that loop's header.
         while let Some(node) = self
             .loop_nest
             .nodes
@@ -292,7 +293,7 @@ impl<'p> Encoder<'p> {
                 }
                 _ => successors(&self.program.blocks[at].end),
             };
-            // Ends, and ways back to a header around both.
+            // Give up at a return, and at a back edge to a loop around both blocks.
             let back = |b: &usize| *b != block && self.program.dominance.dominates(*b, at);
             if next.is_empty() || next.iter().any(back) {
                 return None;
@@ -307,7 +308,8 @@ impl<'p> Encoder<'p> {
 
     fn guards_at(&mut self, block: usize, dominator: Option<usize>) -> Rc<Vec<Guard>> {
         let Some(d) = dominator else { return Rc::default() };
-        // Of a loop that was encoded in copies, the last copy's conditions are not those of each exit.
+        // For an unrolled loop, the recorded conditions are those of the last copy, which need not be those of
+        // every exit.
         let copies = |b: usize| {
             self.loop_nest
                 .nodes
@@ -340,7 +342,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Under which condition a block goes to another.
+    /// Returns the condition under which a block branches to `to`.
     fn condition_of(&mut self, block: usize, to: usize) -> Option<(Term, Says)> {
         match &self.program.blocks[block].end {
             End::Branch { condition, then, other } if then != other => {
@@ -355,7 +357,7 @@ impl<'p> Encoder<'p> {
                 let mut any = self.no();
                 let mut named = Vec::new();
                 let is_default = *default == to;
-                // Of the default, all cases that go elsewhere are excluded.
+                // For the default, exclude all cases that branch elsewhere.
                 for (case, _) in cases.iter().filter(|(_, target)| (*target == to) != is_default) {
                     let number = self.terms.constant(*case, sort);
                     let is = self.terms.compare(Operation::Eq, of, number);
@@ -437,7 +439,7 @@ impl<'p> Encoder<'p> {
         self.marks.entry(goal).or_default().push(occurrence);
     }
 
-    /// What comes in by those ways, lane by lane.
+    /// Merges the operands of a `phi` over the given edges, lane by lane.
     fn incoming(&mut self, from: &[usize], operands: &[ValueId], ways: &[(usize, Term)]) -> Option<Vec<Term>> {
         let mut chosen: Option<Vec<Term>> = None;
         for (p, active) in ways {

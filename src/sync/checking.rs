@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::budget::Budget;
-use super::findings::{self, Findings, Found, Key, Reader, Seen};
+use super::findings::{self, Findings, Found, Key, ObservedLaunch, Reader};
 use super::{messages, outcomes, pool, redundancy, schedule_families};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
@@ -69,7 +69,7 @@ pub struct Checked {
     pub inputs: Vec<Input>,
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are ordered only by values that atomics happened to read.
-    pub leaning: Vec<String>,
+    pub ordered_by_atomics: Vec<String>,
     /// Inputs that were not run, or not to completion, a sentence each.
     pub left_out: Vec<String>,
     /// Reasons why the verdict does not hold for all of some inputs, a sentence each.
@@ -103,18 +103,18 @@ pub fn explore<S: Simulate>(
     Ok(simulation)
 }
 
-/// Checks all cases. `lanes` are the simulators that run launches concurrently; findings do not depend on their number.
+/// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on their number.
 ///
 /// # Errors As of [`Simulate::simulate`].
 pub fn check<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     reader: &Reader<'_>,
     cases: &mut [Case],
     options: CheckOptions,
 ) -> Result<Checked> {
-    let (table, count) = (reader.table, lanes.len().max(1));
+    let (table, count) = (reader.table, simulators.len().max(1));
     let time = options.budget.up_to(EXPLORING);
-    let simulations = pool::each(lanes, cases.iter_mut(), |sim, case, left| {
+    let simulations = pool::each(simulators, cases.iter_mut(), |sim, case, left| {
         // The first input is run even if no time is left, for a moment.
         explore(sim, table, case, time.part(left.div_ceil(count)))
             .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))
@@ -123,27 +123,27 @@ pub fn check<S: Simulate + Send>(
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {
-        let seen = seen(input, case, &simulation);
-        findings.add(reader, seen);
-        let keys = reader.keys(seen);
+        let observed = observed(input, case, &simulation);
+        findings.add(reader, observed);
+        let keys = reader.keys(observed);
         explored.push(Explored { keys, simulation });
     }
     let mut found = findings.finish();
     let inputs: Vec<Input> = cases.iter().zip(&explored).map(|(case, e)| describe(case, e)).collect();
     let verdict = findings::verdict(found.iter().map(|f| &f.finding), inputs.iter().any(|i| i.completed));
     let racy = found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses);
-    pool::each(lanes, racy, |sim, found, _| {
+    pool::each(simulators, racy, |sim, found, _| {
         let (case, explored) = (&cases[found.input], &explored[found.input]);
         witness(sim, found, case, explored, options.budget)
     })?;
-    let barriers = redundancy::barriers(lanes, reader, cases, &explored, verdict, &options)?;
-    let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
-    let leaning = leans.map(|(case, _)| case.name.clone()).collect();
+    let barriers = redundancy::barriers(simulators, reader, cases, &explored, verdict, &options)?;
+    let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
+    let ordered_by_atomics = by_atomics.map(|(case, _)| case.name.clone()).collect();
     let left_out = left_out(reader, cases, &explored, options.budget);
     let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, leaning, left_out, sampled })
+    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, left_out, sampled })
 }
 
 /// Describes the inputs that were not run, or not to completion.
@@ -184,8 +184,8 @@ fn sampled(case: &Case, simulation: &Simulation) -> Option<String> {
     Some(format!("of the {all} work-groups of the input \"{}\" a sample of {run} was run", case.name))
 }
 
-fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
-    Seen { input, name: &case.name, launch: &case.launch, simulation }
+fn observed<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> ObservedLaunch<'a> {
+    ObservedLaunch { input, name: &case.name, launch: &case.launch, simulation }
 }
 
 /// An input that was run.
@@ -309,14 +309,14 @@ pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], lau
 }
 
 /// Decides the scope of a verdict: all interleavings of the inputs only if no value that depends on the interleaving
-/// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `leaning`: as in
+/// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `ordered_by_atomics`: as in
 /// [`Checked`]. Also returns the reasons against all interleavings.
-pub fn holds_for(flows: &[String], leaning: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
+pub fn holds_for(flows: &[String], ordered_by_atomics: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
     let mut because = flows.to_vec();
-    if let Some(name) = leaning.first() {
+    if let Some(name) = ordered_by_atomics.first() {
         because.push(format!(
             "in {} of {} inputs (such as \"{name}\") accesses are in order only because of what atomics happened to read",
-            leaning.len(),
+            ordered_by_atomics.len(),
             inputs.len()
         ));
     }

@@ -23,36 +23,36 @@ use crate::result::Location;
 use crate::result::check::Branch;
 
 /// The branches of a kernel at which work-items may diverge.
-pub struct Splits<'a> {
+pub struct DivergenceAnalysis<'a> {
     sites: &'a Sites,
     varying: Uniformity,
     /// Path of the kernel's file as given.
     source: &'a str,
     /// Groups usually diverge alike.
-    known: RefCell<HashMap<Parted, Option<Branch>>>,
+    known: RefCell<HashMap<DivergenceKey, Option<Branch>>>,
 }
 
 /// Key of a divergence: the barriers waited at, and whether some work-items have ended.
-type Parted = (Vec<u32>, bool);
+type DivergenceKey = (Vec<u32>, bool);
 
 /// A position in the call stack: function and block, from the kernel to the barrier; empty for the kernel's end.
-type Way = Vec<(usize, BlockIndex)>;
+type CallPosition = Vec<(usize, BlockIndex)>;
 
 /// A candidate; the least is the best.
 type Candidate = (bool, usize, usize, BlockIndex);
 
-impl<'a> Splits<'a> {
+impl<'a> DivergenceAnalysis<'a> {
     /// Analyses a kernel's canonical form.
     ///
     /// # Errors `Internal` if private variables cannot be promoted.
-    pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<Splits<'a>> {
+    pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<DivergenceAnalysis<'a>> {
         let promoted = under_test.module.clone();
         // The blocks have to remain those of the sites.
         promoted
             .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
             .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
         let varying = Uniformity::of(&promoted, &under_test.sites);
-        Ok(Splits { sites: &under_test.sites, varying, source, known: RefCell::default() })
+        Ok(DivergenceAnalysis { sites: &under_test.sites, varying, source, known: RefCell::default() })
     }
 
     /// Returns the branch or loop at which the group diverged; `None` if the code does not determine it (no
@@ -68,29 +68,29 @@ impl<'a> Splits<'a> {
     }
 
     fn find(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
-        let way = |barrier: u32| {
+        let position = |barrier: u32| {
             let path = table.barriers.get(barrier as usize)?.path;
-            self.way(&table.paths.get(path as usize)?.frames)
+            self.position(&table.paths.get(path as usize)?.frames)
         };
-        let here = way(divergence.waiting.first()?.barrier)?;
+        let here = position(divergence.waiting.first()?.barrier)?;
         let there = match divergence.waiting.get(1) {
-            Some(other) => way(other.barrier)?,
-            None => Way::new(),
+            Some(other) => position(other.barrier)?,
+            None => CallPosition::new(),
         };
         let (_, _, function, block) = self.candidates(&here, &there).into_iter().min()?;
         self.describe(function, block)
     }
 
-    fn way(&self, frames: &[SourcePlace]) -> Option<Way> {
-        let mut way = Way::new();
+    fn position(&self, frames: &[SourcePlace]) -> Option<CallPosition> {
+        let mut position = CallPosition::new();
         for (depth, frame) in frames.iter().enumerate().rev() {
             let named = |f: &FunctionSites| f.cfg.function == frame.function;
             // The outermost frame is the kernel, whatever its name in the debug information.
-            let outermost = (way.is_empty()).then_some(0);
+            let outermost = (position.is_empty()).then_some(0);
             let function = outermost.or_else(|| self.sites.functions.iter().position(named))?;
-            way.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
+            position.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
         }
-        Some(way)
+        Some(position)
     }
 
     /// Returns the block with the call at that place (`is_barrier`: with the barrier).
@@ -116,7 +116,7 @@ impl<'a> Splits<'a> {
         (0..function.cfg.len()).find(calls)
     }
 
-    fn candidates(&self, here: &Way, there: &Way) -> Vec<Candidate> {
+    fn candidates(&self, here: &CallPosition, there: &CallPosition) -> Vec<Candidate> {
         let shared = here.iter().zip(there).take_while(|(a, b)| a == b).count();
         let mut all = Vec::new();
         // If both are at the same place, any function on the call path may have made them diverge.
@@ -148,16 +148,16 @@ impl<'a> Splits<'a> {
     /// through another, each with its distance.
     fn in_function(&self, function: usize, here: BlockIndex, there: Option<BlockIndex>) -> Vec<(usize, BlockIndex)> {
         let f = &self.sites.functions[function];
-        let mut all = deciders(f, here);
+        let mut all = controlling_branches(f, here);
         if let Some(there) = there {
-            for (distance, block) in deciders(f, there) {
+            for (distance, block) in controlling_branches(f, there) {
                 match all.iter_mut().find(|(_, b)| *b == block) {
                     Some(known) => known.0 = known.0.min(distance),
                     None => all.push((distance, block)),
                 }
             }
         }
-        all.retain(|(_, block)| splits(&f.cfg, *block, here, there));
+        all.retain(|(_, block)| separates(&f.cfg, *block, here, there));
         all
     }
 
@@ -194,15 +194,15 @@ fn leaves(cfg: &Cfg, l: &crate::cfg::loops::Loop, block: BlockIndex) -> bool {
 }
 
 /// Returns the branches that a block is control dependent on, with their distance: directly (1) or transitively.
-fn deciders(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
+fn controlling_branches(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
     let mut seen = BTreeSet::new();
     let mut work = VecDeque::from([(0, block)]);
     let mut all = Vec::new();
     while let Some((distance, block)) = work.pop_front() {
-        for Edge { block: decider, .. } in f.dominance.control_dependence(&f.cfg, block) {
-            if seen.insert(decider) {
-                all.push((distance + 1, decider));
-                work.push_back((distance + 1, decider));
+        for Edge { block: controlling, .. } in f.dominance.control_dependence(&f.cfg, block) {
+            if seen.insert(controlling) {
+                all.push((distance + 1, controlling));
+                work.push_back((distance + 1, controlling));
             }
         }
     }
@@ -211,7 +211,7 @@ fn deciders(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
 
 /// Returns whether one successor of the branch leads to `here` and another one to `there` without passing `here`. A
 /// path ends where it reaches the branch again.
-fn splits(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIndex>) -> bool {
+fn separates(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIndex>) -> bool {
     let ends = |b: BlockIndex| matches!(cfg.blocks[b].terminator, Terminator::Return | Terminator::Unreachable);
     let targets: BTreeSet<BlockIndex> = cfg.successors(branch).into_iter().collect();
     if targets.len() < 2 {

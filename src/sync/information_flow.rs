@@ -38,16 +38,16 @@ pub enum Sink {
 pub struct Flow<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
-    deciders: Vec<Vec<usize>>,
+    controlling_branches: Vec<Vec<usize>>,
     /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
     /// Loops: their blocks, and those of them that have an edge out of the loop.
     loops: Vec<(HashSet<usize>, Vec<usize>)>,
     /// By block: the loops that contain it.
-    around: Vec<Vec<usize>>,
+    enclosing: Vec<Vec<usize>>,
     values: HashSet<ValueId>,
     contents: HashSet<Region>,
-    executed: Vec<bool>,
+    control_tainted: Vec<bool>,
 }
 
 /// A memory access of a builtin or instruction.
@@ -58,7 +58,7 @@ struct Access {
 }
 
 /// Returns whether a builtin synchronises work-items.
-fn waits(base: &str) -> bool {
+fn synchronises(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "sub_group_barrier" | "wait_group_events")
         || base.starts_with("work_group_")
         || base.starts_with("sub_group_")
@@ -123,21 +123,22 @@ impl<'p> Flow<'p> {
     /// Computes the fixpoint of the taint of one input.
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
         let dependences = program.dominance.control_dependences(&program.cfg);
-        let deciders = dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
+        let controlling_branches =
+            dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
         let loops = loops(program);
-        let mut around = vec![Vec::new(); program.blocks.len()];
+        let mut enclosing = vec![Vec::new(); program.blocks.len()];
         for (number, (blocks, _)) in loops.iter().enumerate() {
-            blocks.iter().for_each(|block| around[*block].push(number));
+            blocks.iter().for_each(|block| enclosing[*block].push(number));
         }
         let mut flow = Flow {
             program,
-            deciders,
+            controlling_branches,
             choices: choices(program),
             loops,
-            around,
+            enclosing,
             values: HashSet::new(),
             contents: HashSet::new(),
-            executed: vec![false; program.blocks.len()],
+            control_tainted: vec![false; program.blocks.len()],
         };
         match input {
             Input::Contents(position) => {
@@ -152,20 +153,21 @@ impl<'p> Flow<'p> {
                 }
             }
         }
-        while flow.round() {}
+        while flow.propagate() {}
         flow
     }
 
     fn size(&self) -> usize {
-        self.values.len() + self.contents.len() + self.executed.iter().filter(|e| **e).count()
+        self.values.len() + self.contents.len() + self.control_tainted.iter().filter(|e| **e).count()
     }
 
     /// Visits all instructions once; returns whether anything new was tainted.
-    fn round(&mut self) -> bool {
+    fn propagate(&mut self) -> bool {
         let before = self.size();
         for b in 0..self.program.blocks.len() {
-            let decided = self.deciders[b].iter().any(|d| self.executed[*d] || self.ends_tainted(*d));
-            self.executed[b] |= decided;
+            let decided =
+                self.controlling_branches[b].iter().any(|d| self.control_tainted[*d] || self.ends_tainted(*d));
+            self.control_tainted[b] |= decided;
             for instruction in &self.program.blocks[b].instructions {
                 if self.visit(b, instruction) {
                     self.values.insert(instruction.result);
@@ -187,7 +189,8 @@ impl<'p> Flow<'p> {
     /// when a loop is left.
     fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
         let left_by_taint = |b: &usize| {
-            let left = self.around[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
+            let left =
+                self.enclosing[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
             left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
         };
         self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)
@@ -201,7 +204,7 @@ impl<'p> Flow<'p> {
     }
 
     /// Returns whether the region may be memory of any buffer.
-    fn is_any(&self, region: &Region) -> bool {
+    fn may_be_any_buffer(&self, region: &Region) -> bool {
         match region {
             Region::Unknown => true,
             Region::Argument(position) => self.program.may_share.get(*position as usize).copied().unwrap_or(false),
@@ -220,8 +223,8 @@ impl<'p> Flow<'p> {
         if !roots.is_empty() && roots.iter().all(own) {
             return roots.iter().any(|r| self.contents.contains(r));
         }
-        let anything = roots.is_empty() || roots.iter().any(|r| self.is_any(r));
-        let unknown = self.contents.iter().any(|r| self.is_any(r));
+        let anything = roots.is_empty() || roots.iter().any(|r| self.may_be_any_buffer(r));
+        let unknown = self.contents.iter().any(|r| self.may_be_any_buffer(r));
         unknown || (anything && !self.contents.is_empty()) || roots.iter().any(|r| self.contents.contains(r))
     }
 
@@ -243,13 +246,13 @@ impl<'p> Flow<'p> {
         match &instruction.op {
             Op::Load => taken || self.holds_taint(instruction.operands[0]),
             Op::Store => {
-                if taken || self.executed[block] {
+                if taken || self.control_tainted[block] {
                     self.taint_contents(instruction.operands[1]);
                 }
                 false
             }
             Op::AtomicRmw(_) | Op::CompareExchange => {
-                let tainted = taken || self.executed[block] || self.holds_taint(instruction.operands[0]);
+                let tainted = taken || self.control_tainted[block] || self.holds_taint(instruction.operands[0]);
                 if tainted {
                     self.taint_contents(instruction.operands[0]);
                 }
@@ -272,19 +275,19 @@ impl<'p> Flow<'p> {
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
         if base.starts_with("write_image")
-            && (taken || self.executed[block])
+            && (taken || self.control_tainted[block])
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
             self.contents.insert(Region::Argument(position));
         }
         let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
-        if (tainted || self.executed[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
+        if (tainted || self.control_tainted[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
             for pointer in pointers {
                 self.taint_contents(pointer);
             }
         }
-        tainted || (waits(base) && self.executed[block])
+        tainted || (synchronises(base) && self.control_tainted[block])
     }
 
     /// Returns an instruction's accesses to memory that work-items share, or to private arrays at a variable index.
@@ -348,16 +351,16 @@ impl<'p> Flow<'p> {
     }
 
     /// Returns the tainted branch that the execution of `block` depends on.
-    fn guilty(&self, block: usize) -> Option<usize> {
+    fn tainting_branch(&self, block: usize) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut todo = vec![block];
         while let Some(b) = todo.pop() {
-            for decider in &self.deciders[b] {
-                if self.ends_tainted(*decider) {
-                    return Some(*decider);
+            for controlling in &self.controlling_branches[b] {
+                if self.ends_tainted(*controlling) {
+                    return Some(*controlling);
                 }
-                if seen.insert(*decider) {
-                    todo.push(*decider);
+                if seen.insert(*controlling) {
+                    todo.push(*controlling);
                 }
             }
         }
@@ -383,15 +386,15 @@ impl<'p> Flow<'p> {
                     sinks.push(Sink::Address { of: self.region_of(access), location: instruction.location.clone() });
                 }
             }
-            if !self.executed[b] {
+            if !self.control_tainted[b] {
                 continue;
             }
-            let location = self.guilty(b).and_then(|g| self.branch_location(g));
+            let location = self.tainting_branch(b).and_then(|g| self.branch_location(g));
             if let Some(access) = accesses.first() {
                 let guards = Some((self.region_of(access), instruction.location.clone()));
                 sinks.push(Sink::Branch { location: location.clone(), guards });
             }
-            if matches!(&instruction.op, Op::Call(_, base) if waits(base)) {
+            if matches!(&instruction.op, Op::Call(_, base) if synchronises(base)) {
                 sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
             }
         }

@@ -24,7 +24,7 @@ pub enum Ended {
 
 /// A difference between two outcomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differs {
+pub struct OutputDifference {
     /// Name of the argument, or its position.
     pub argument: String,
     /// The first mismatch.
@@ -34,7 +34,7 @@ pub struct Differs {
 }
 
 /// Returns the outputs that differ by more than their tolerance, one entry for each.
-pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<Differs> {
+pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<OutputDifference> {
     let of = |all: &Outputs, position: u32| all.iter().find(|(p, _)| *p == position).map(|(_, bytes)| bytes.clone());
     let mut positions: Vec<u32> = a.iter().chain(b).map(|(p, _)| *p).collect();
     positions.sort_unstable();
@@ -43,7 +43,7 @@ pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<Differs>
         let known = outputs.iter().find(|o| o.position == position);
         let (x, y) = (of(a, position).unwrap_or_default(), of(b, position).unwrap_or_default());
         let found = compare::compare(&x, &y, known.map(|o| &o.ty), known.map(|o| o.tolerance).unwrap_or_default());
-        Some(Differs {
+        Some(OutputDifference {
             argument: known.map_or_else(|| position.to_string(), |o| o.label.clone()),
             mismatch: found.first?,
             mismatches: found.mismatches,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_say_between_what_outputs_differ() {
+    fn verdicts_depend_on_which_runs_differ() {
         let (a, b) = (|| run([1.0, 2.0]), || run([1.0, 3.0]));
         assert_eq!(verdict(vec![vec![a(), a()], vec![a(), run([1.25, 2.0])]]), Verdict::Stable);
         assert_eq!(verdict(vec![vec![a(), a()], vec![b(), b()]]), Verdict::OrderDependent);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_with_its_schedules() {
+    fn differences_are_reported_with_their_schedules() {
         let outputs = [output()];
         let mut all = Outcomes::new(&outputs);
         for values in [[1.0, 2.0], [1.0, 2.0], [1.0, 4.5]] {

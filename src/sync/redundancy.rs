@@ -15,7 +15,7 @@ use crate::result::check::{Barrier, Verdict};
 
 /// Results by source number of the barrier.
 #[derive(Debug, Default)]
-struct Tried {
+struct Trials {
     needed: BTreeSet<u32>,
     /// The budget ended before they were tried in every input.
     open: BTreeSet<u32>,
@@ -26,7 +26,7 @@ struct Tried {
 ///
 /// # Errors As of [`Simulate::simulate`].
 pub(super) fn barriers<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     reader: &Reader<'_>,
     cases: &[Case],
     explored: &[Explored],
@@ -56,13 +56,13 @@ pub(super) fn barriers<S: Simulate + Send>(
     };
     let candidates: BTreeSet<u32> =
         sources.iter().filter(|(source, site)| excluded(**source, **site).is_none()).map(|(s, _)| *s).collect();
-    let tried = try_all(lanes, cases, explored, &candidates, options)?;
+    let trials = try_all(simulators, cases, explored, &candidates, options)?;
     let all = sources.iter().map(|(source, site)| {
         let known = &reader.table.barriers[*site as usize];
         let (redundant, reason) = match excluded(*source, *site) {
             Some(why) => (None, why),
-            None if tried.needed.contains(source) => (Some(false), "without it accesses race"),
-            None if tried.open.contains(source) => (None, "the budget ended before it was tried"),
+            None if trials.needed.contains(source) => (Some(false), "without it accesses race"),
+            None if trials.open.contains(source) => (None, "the budget ended before it was tried"),
             None if options.atomics_read => (None, "what atomics read may depend on it"),
             None => (Some(true), "nothing new is found without it"),
         };
@@ -83,46 +83,46 @@ pub(super) fn barriers<S: Simulate + Send>(
 }
 
 /// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so
-/// that the launches made do not depend on the number of `lanes`.
+/// that the launches made do not depend on the number of `simulators`.
 fn try_all<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     cases: &[Case],
     explored: &[Explored],
     candidates: &BTreeSet<u32>,
     options: &CheckOptions,
-) -> Result<Tried> {
+) -> Result<Trials> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|i| cases[*i].launch.range.global.iter().fold(1_u64, |n, size| n.saturating_mul(*size)));
-    let mut tried = Tried::default();
+    let mut trials = Trials::default();
     let first = order.iter().position(|i| candidates.iter().any(|c| explored[*i].simulation.reached.contains(c)));
-    let Some(first) = first else { return Ok(tried) };
+    let Some(first) = first else { return Ok(trials) };
     let (first, others) = order[first..].split_at(1);
     for inputs in [first, others] {
-        let needed = tried.needed.clone();
-        let results = pool::each(lanes, inputs, |sim, input, _| {
+        let needed = trials.needed.clone();
+        let results = pool::each(simulators, inputs, |sim, input, _| {
             let reached = &explored[*input].simulation.reached;
             let left = reached.iter().filter(|source| candidates.contains(source) && !needed.contains(source));
             without(sim, &cases[*input], left.copied().collect(), options)
         })?;
         for one in results {
-            tried.needed.extend(one.needed);
-            tried.open.extend(one.open);
+            trials.needed.extend(one.needed);
+            trials.open.extend(one.open);
         }
     }
-    tried.open.retain(|source| !tried.needed.contains(source));
-    Ok(tried)
+    trials.open.retain(|source| !trials.needed.contains(source));
+    Ok(trials)
 }
 
 /// Finds out which of these barriers an input needs.
-fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Tried> {
-    let mut tried = Tried::default();
+fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Trials> {
+    let mut trials = Trials::default();
     let mut parts = vec![barriers];
     while let Some(part) = parts.pop() {
         if part.is_empty() {
             continue;
         }
         if options.budget.is_over() {
-            tried.open.extend(part);
+            trials.open.extend(part);
             continue;
         }
         let simulation = sim.simulate(
@@ -137,9 +137,9 @@ fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &
             },
         )?;
         match (simulation.conflicted, part.len()) {
-            (false, _) if simulation.cut_short || !simulation.completed => tried.open.extend(part),
+            (false, _) if simulation.cut_short || !simulation.completed => trials.open.extend(part),
             (false, _) => {}
-            (true, 1) => tried.needed.extend(part),
+            (true, 1) => trials.needed.extend(part),
             (true, n) => {
                 let (a, b) = part.split_at(n / 2);
                 parts.push(b.to_vec());
@@ -147,5 +147,5 @@ fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &
             }
         }
     }
-    Ok(tried)
+    Ok(trials)
 }

@@ -31,13 +31,13 @@ pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<V
         .collect();
     let places: Vec<DebugLocation> = places.into_iter().collect();
     let flows = schedule_dependence::flows(&module, &under_test.entry, &places);
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for flow in flows.iter().map(ToString::to_string) {
-        if !told.contains(&flow) {
-            told.push(flow);
+        if !sentences.contains(&flow) {
+            sentences.push(flow);
         }
     }
-    Ok(told)
+    Ok(sentences)
 }
 
 /// Returns whether atomics pass values on: several atomics access some variable, and the value that one of them reads
@@ -45,7 +45,7 @@ pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<V
 pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool {
     let all = ir::functions(&under_test.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
     let used: BTreeSet<(u32, u32)> =
-        all.filter(|i| gives(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
+        all.filter(|i| is_used_atomic(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
     // The two sites of a compare-exchange have the same path.
     let mut by_object: BTreeMap<Option<u32>, (BTreeSet<u32>, bool)> = BTreeMap::new();
     for site in table.accesses.iter().filter(|s| matches!(s.mode, Mode::Atomic | Mode::AtomicRead)) {
@@ -60,7 +60,7 @@ pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool
 }
 
 /// Returns whether an instruction is an atomic whose value is used.
-fn gives(inst: Inst) -> bool {
+fn is_used_atomic(inst: Inst) -> bool {
     let used = |value: LLVMValueRef| {
         // SAFETY: `value` is an instruction of the module that the caller borrows, and the call only reads its list
         // of uses.

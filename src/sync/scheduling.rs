@@ -72,7 +72,7 @@ impl ScheduleRunner {
 
 /// Classifies how a launch ended on the simulator. `allows_faults`: accesses that were skipped do not matter.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
-    let telling = |kind: FaultKind| match kind {
+    let fault_text = |kind: FaultKind| match kind {
         FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
         FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree"),
         FaultKind::EventLists => Some("a wait for events on which the work-items do not agree"),
@@ -87,8 +87,8 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     if let Some(why) = seen.rejected {
         return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
     }
-    let told = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
-    match told.into_iter().find_map(|f| telling(f.kind)) {
+    let reported = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
+    match reported.into_iter().find_map(|f| fault_text(f.kind)) {
         _ if !seen.divergences.is_empty() => {
             ended("divergence", "work-items wait at a barrier that others never reach")
         }
@@ -117,7 +117,7 @@ fn failed(fault: Fault) -> Ended {
 ///
 /// # Errors Those of the environment; `Caller` if the launch's groups cannot be put in order.
 pub fn run(
-    lane: &mut ScheduleRunner,
+    runner: &mut ScheduleRunner,
     name: &str,
     launch: &Launch,
     outputs: &[Output],
@@ -131,7 +131,7 @@ pub fn run(
         let launch = Launch { schedule: planned.schedule.clone(), ..launch.clone() };
         let mut taken = Vec::new();
         for _ in 0..options.repeats.max(1) {
-            let (ended, time) = lane.run(&launch, options.timeout)?;
+            let (ended, time) = runner.run(&launch, options.timeout)?;
             taken.extend(time);
             // A schedule that hangs once is not repeated.
             let is_over = matches!(ended, Ended::Failed { .. });

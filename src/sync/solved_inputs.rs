@@ -8,7 +8,7 @@ use crate::lower::host::table::{HostTable, Storage};
 
 /// A launch in which work-items may conflict.
 #[derive(Debug, Clone)]
-pub struct Suspicion {
+pub struct SuspectedConflict {
     pub case: Case,
     /// The argument in whose memory they may conflict; `None`: a local variable.
     pub argument: Option<u32>,
@@ -29,19 +29,19 @@ pub struct Confirmed {
 pub fn confirmed<S: Simulate>(
     sim: &mut S,
     table: &HostTable,
-    suspicions: Vec<Suspicion>,
+    suspected: Vec<SuspectedConflict>,
     budget: Budget,
 ) -> Result<Confirmed> {
     let mut confirmed = Confirmed::default();
-    let count = suspicions.len();
-    for (n, Suspicion { mut case, argument }) in suspicions.into_iter().enumerate() {
+    let count = suspected.len();
+    for (n, SuspectedConflict { mut case, argument }) in suspected.into_iter().enumerate() {
         if budget.is_over() {
             confirmed.left += count - n;
             break;
         }
         let simulation = checking::explore(sim, table, &mut case, budget.part(count - n))?;
         confirmed.left += usize::from(simulation.cut_short);
-        if meets(table, &simulation, argument) {
+        if conflicts_there(table, &simulation, argument) {
             confirmed.cases.push(case);
         }
     }
@@ -50,7 +50,7 @@ pub fn confirmed<S: Simulate>(
 
 /// Returns whether accesses to that memory conflict in an otherwise correct launch: if the kernel accesses memory out
 /// of bounds elsewhere, it is not made for these values.
-fn meets(table: &HostTable, simulation: &Simulation, argument: Option<u32>) -> bool {
+fn conflicts_there(table: &HostTable, simulation: &Simulation, argument: Option<u32>) -> bool {
     let is_there = |object: u32| match (argument, table.objects.get(object as usize).map(|o| o.storage)) {
         (Some(position), Some(Storage::Argument(at))) => at == position,
         (None, Some(Storage::Local { .. })) => true,

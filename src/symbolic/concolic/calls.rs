@@ -3,7 +3,7 @@
 use super::inputs;
 use super::item::{Item, Mode, State};
 use super::machine::Machine;
-use super::trace::Entry;
+use super::trace::PathStep;
 use super::value::{self, Lane, Value};
 use crate::instrument::marks::MARK;
 use crate::kernel::builtins::{self, Operation as Atomic};
@@ -78,7 +78,7 @@ impl Machine<'_> {
         if holds.bits & 1 != 0 {
             self.run.marks.insert(goal);
         } else if let Some(holds) = holds.term {
-            item.step(Entry::Mark { goal, holds });
+            item.step(PathStep::Mark { goal, holds });
         }
     }
 
@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mangled_parameters_tell_what_is_accessed() {
+    fn mangled_parameters_give_the_size_of_scalars() {
         assert_eq!(scalar_bytes("_Z6vload4jPU3AS1Kf"), Some(4));
         assert_eq!(scalar_bytes("_Z3minii"), None);
     }

@@ -90,7 +90,7 @@ pub struct Inputs {
     pub args: Vec<Input>,
     pub ranges: Ranges,
     /// Work-items synchronise at barriers, and so may see what others did.
-    pub meets: bool,
+    pub synchronises: bool,
     /// The kernel queries something that depends on the NDRange's offset.
     pub asks_offset: bool,
     /// The kernel queries the number of dimensions.
@@ -216,7 +216,7 @@ impl Inputs {
         Inputs {
             args: interface.args.iter().enumerate().map(input).collect(),
             ranges,
-            meets: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
+            synchronises: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
             asks_offset: calls(&["get_global_offset", "get_global_id"]),
             asks_dims: calls(&["get_work_dim"]),
             allows_faults: false,
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_they_stand_for() {
+    fn symbol_names_parse_back() {
         assert_eq!(scalar_of(&scalar_symbol(3, 12)), Some((3, 12)));
         assert_eq!(buffer_of(&buffer_function(0, 4)), Some((0, 4)));
         assert_eq!(scalar_of(&buffer_function(0, 4)), None);

@@ -31,7 +31,7 @@ impl Machine<'_> {
             Op::Call(name, base) => self.call(item, instruction, name, base, shape),
             Op::Alloca(bytes) => {
                 let region = memory::PRIVATE + u64::from(instruction.result);
-                let fresh = || Block::fixed(vec![0; (*bytes).min(memory::LARGEST) as usize]);
+                let fresh = || Block::fixed(vec![0; (*bytes).min(memory::MAX_BUFFER_BYTES) as usize]);
                 item.privates.entry(region).or_insert_with(fresh);
                 Value::known(memory::pointer(region, 0))
             }
@@ -137,7 +137,7 @@ impl Machine<'_> {
             let same = self.terms.compare(Operation::Eq, divisor, zero);
             let other = self.terms.not(same);
             if !self.setup.inputs.allows_faults {
-                self.sound(item, other, lane.bits != 0);
+                self.require_no_fault(item, other, lane.bits != 0);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::memory::{Block, Writer};
-use super::trace::Entry;
+use super::trace::PathStep;
 use super::value::Value;
 use crate::solve::expression::Term;
 
@@ -36,8 +36,8 @@ pub struct Item {
     pub block: usize,
     pub previous: usize,
     /// State in the product graph at the end of the previous block, and the successor taken from there.
-    pub state_of: u32,
-    pub way_out: u32,
+    pub graph_state: u32,
+    pub successor_taken: u32,
     pub index: usize,
     /// By region.
     pub privates: HashMap<u64, Block>,
@@ -52,14 +52,14 @@ pub struct Item {
     pub steps: u64,
     pub hash: u64,
     pub visited: Vec<u32>,
-    pub path: Vec<Entry>,
+    pub path: Vec<PathStep>,
     /// By step: the hash of the path that led to it.
-    pub ways: Vec<u64>,
+    pub prefix_hashes: Vec<u64>,
     /// By step: the state in which it was taken.
     pub states: Vec<u32>,
     pub chosen: BTreeMap<usize, Vec<Term>>,
     /// Conditions that the path contains already.
-    pub said: HashSet<Term>,
+    pub pinned: HashSet<Term>,
     pub depends: BTreeMap<u32, u32>,
     /// First step of the path that requires the absence of a fault and does not hold.
     pub fault: Option<usize>,
@@ -72,18 +72,18 @@ impl Item {
     }
 
     /// Appends a step to the path.
-    pub fn step(&mut self, step: Entry) {
+    pub fn step(&mut self, step: PathStep) {
         self.path.push(step);
-        self.ways.push(self.hash);
-        self.states.push(self.state_of);
+        self.prefix_hashes.push(self.hash);
+        self.states.push(self.graph_state);
     }
 
     /// Appends a condition that an access relies on, unless the path contains it already.
-    pub fn require(&mut self, condition: Option<Term>) {
+    pub fn pin(&mut self, condition: Option<Term>) {
         if let Some(condition) = condition
-            && self.said.insert(condition)
+            && self.pinned.insert(condition)
         {
-            self.step(Entry::Require(condition));
+            self.step(PathStep::Pin(condition));
         }
     }
 
@@ -93,7 +93,7 @@ impl Item {
         let known = self.depends.entry(writer.item).or_insert(0);
         if *known <= writer.length {
             *known = writer.length + 1;
-            self.step(Entry::Depends { item: writer.item, length: writer.length });
+            self.step(PathStep::Depends { item: writer.item, length: writer.length });
         }
     }
 }

@@ -11,15 +11,15 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 
 /// Limit on the operations computed in one search.
-const WORK: u64 = 4_000_000;
+const MAX_OPERATIONS: u64 = 4_000_000;
 /// Limit on the evaluations of one search.
-const EVALUATIONS: u64 = 6_000;
+const MAX_EVALUATIONS: u64 = 6_000;
 /// Floats to restart from.
-const PLAIN: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
+const RESTARTS: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
 /// Largest amount of float arithmetic that the solver is asked about; see [`effort`].
 pub const SOLVABLE: u32 = 60;
 /// Depth to which conditions are decomposed.
-const DEEPEST: u32 = 48;
+const MAX_DEPTH: u32 = 48;
 
 /// Values of symbols, and of functions at offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum Step {
     Apply(Operation, Vec<usize>, Vec<Sort>),
 }
 
-struct Climb<'t> {
+struct HillClimb<'t> {
     steps: Vec<Step>,
     sorts: Vec<Sort>,
     goals: Vec<usize>,
@@ -112,7 +112,7 @@ pub fn climb(
     start: &dyn Fn(&str, Option<u64>) -> u64,
     end: Option<Instant>,
 ) -> Option<Values> {
-    let mut climb = Climb {
+    let mut climb = HillClimb {
         steps: Vec::new(),
         sorts: Vec::new(),
         goals: Vec::new(),
@@ -165,7 +165,7 @@ pub fn climb(
     }
     climb.goals = conditions.iter().map(|c| places[c]).collect();
     climb.values = vec![0; climb.steps.len()];
-    climb.left = (WORK / climb.steps.len().max(1) as u64).min(EVALUATIONS);
+    climb.left = (MAX_OPERATIONS / climb.steps.len().max(1) as u64).min(MAX_EVALUATIONS);
     climb.run(&dictionary)
 }
 
@@ -196,33 +196,33 @@ fn moved(bits: u64, width: u32, is_float: bool, by: i64) -> u64 {
     }
 }
 
-impl Climb<'_> {
+impl HillClimb<'_> {
     fn run(&mut self, dictionary: &BTreeSet<(u32, u64)>) -> Option<Values> {
         let mut best = self.cost();
         let mut shift = 0;
         while best > 0.0 && self.left > 0 {
             let before = best;
             for (variable, (width, is_float)) in self.read.clone() {
-                best = self.improved(variable, width, is_float, best, dictionary);
+                best = self.improve(variable, width, is_float, best, dictionary);
                 if best == 0.0 || self.left == 0 {
                     break;
                 }
             }
             if best >= before {
-                self.leap(shift)?;
+                self.escape(shift)?;
                 best = self.cost();
                 shift += 1;
             }
         }
-        (best == 0.0).then(|| self.found())
+        (best == 0.0).then(|| self.solution())
     }
 
     /// Leaves a local optimum, differently on each turn: first sets all floats to a plain value, then changes
     /// one variable.
-    fn leap(&mut self, turn: usize) -> Option<()> {
+    fn escape(&mut self, turn: usize) -> Option<()> {
         let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
         let floats = all.iter().filter(|(_, (_, is_float))| *is_float);
-        if let Some(plain) = PLAIN.get(turn).filter(|_| floats.clone().count() > 0) {
+        if let Some(plain) = RESTARTS.get(turn).filter(|_| floats.clone().count() > 0) {
             for (variable, (width, _)) in floats {
                 self.set(*variable, floats::bits(*plain, *width));
             }
@@ -249,7 +249,7 @@ impl Climb<'_> {
     }
 
     /// Tries other values of a variable and keeps the best; returns its cost.
-    fn improved(
+    fn improve(
         &mut self,
         variable: Variable,
         width: u32,
@@ -334,11 +334,11 @@ impl Climb<'_> {
             self.left = 0;
         }
         self.evaluate();
-        self.goals.iter().map(|goal| self.apart(*goal, true, DEEPEST)).sum()
+        self.goals.iter().map(|goal| self.branch_distance(*goal, true, MAX_DEPTH)).sum()
     }
 
     /// Branch distance of a bit from a truth value, from 0 to 1.
-    fn apart(&self, step: usize, wanted: bool, depth: u32) -> f64 {
+    fn branch_distance(&self, step: usize, wanted: bool, depth: u32) -> f64 {
         use Operation::*;
         if (self.values[step] & 1 == 1) == wanted {
             return 0.0;
@@ -349,7 +349,7 @@ impl Climb<'_> {
             return 1.0;
         }
         let is_bit = |i: usize| from.get(i) == Some(&Sort::Bits(1));
-        let of = |i: usize, wanted| self.apart(args[i], wanted, depth - 1);
+        let of = |i: usize, wanted| self.branch_distance(args[i], wanted, depth - 1);
         match (operation, from[0]) {
             (And | Or, Sort::Bits(1)) if (*operation == And) == wanted => (of(0, wanted) + of(1, wanted)) / 2.0,
             (And | Or, Sort::Bits(1)) => of(0, wanted).min(of(1, wanted)),
@@ -361,7 +361,7 @@ impl Climb<'_> {
                     Slt | Sle => i128::from((value(i) << (64 - width)).cast_signed() >> (64 - width)),
                     _ => i128::from(value(i)),
                 };
-                near((number(0) - number(1)).unsigned_abs() as f64)
+                normalised((number(0) - number(1)).unsigned_abs() as f64)
             }
             (FEq | FLt | FLe, Sort::Float(width)) => {
                 if (0..2).any(|i| floats::number(value(i), width).is_nan()) {
@@ -369,13 +369,13 @@ impl Climb<'_> {
                 }
                 let between = (floats::number(value(0), width) - floats::number(value(1), width)).abs();
                 let places = i128::from(ordered(value(0), width)) - i128::from(ordered(value(1), width));
-                float_near(between, places.unsigned_abs() as f64)
+                normalised_float(between, places.unsigned_abs() as f64)
             }
             _ => 1.0,
         }
     }
 
-    fn found(&self) -> Values {
+    fn solution(&self) -> Values {
         let mut values = Values::default();
         for variable in self.read.keys() {
             let bits = self.get(*variable);
@@ -394,18 +394,18 @@ impl Climb<'_> {
 
 /// Normalises a difference to less than 1. It is positive even for equal operands, for conditions that require them
 /// to differ.
-fn near(difference: f64) -> f64 {
+fn normalised(difference: f64) -> f64 {
     (2.0 + difference).log2() / 66.0
 }
 
 /// Same for floats: by the difference, which resolves the smallest steps, or by the number of floats between them where
 /// the difference is large.
-fn float_near(difference: f64, places: f64) -> f64 {
+fn normalised_float(difference: f64, places: f64) -> f64 {
     const LARGE: f64 = 1e6;
     if difference < LARGE {
         (difference / (1.0 + difference)).max(f64::MIN_POSITIVE) / 2.0
     } else {
-        0.5 + near(places) / 2.0
+        0.5 + normalised(places) / 2.0
     }
 }
 
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_told_by_their_places() {
+    fn cells_are_distinguished_by_offset() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(64);
         let i = terms.symbol("i", wide);

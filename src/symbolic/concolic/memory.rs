@@ -7,13 +7,13 @@ use super::value;
 use crate::solve::expression::{Term, Terms};
 
 /// Largest size in bytes that a buffer may grow to, unless it is larger from the start.
-pub const LARGEST: u64 = 1 << 22;
+pub const MAX_BUFFER_BYTES: u64 = 1 << 22;
 
 /// Local memory that every device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LEAST_LOCAL: u64 = 1 << 15;
 
 /// Largest size of a cell, in bytes.
-const LONGEST: u64 = 8;
+const MAX_CELL_BYTES: u64 = 8;
 
 /// Regions from this number on are private.
 pub const PRIVATE: u64 = 1 << 12;
@@ -26,7 +26,7 @@ pub fn pointer(region: u64, offset: i64) -> u64 {
 }
 
 /// Decodes a pointer to region and offset; `None` if the bits are not a pointer.
-pub fn place(bits: u64) -> Option<(u64, i64)> {
+pub fn decode_pointer(bits: u64) -> Option<(u64, i64)> {
     let region = (bits >> OFFSET_BITS).checked_sub(1)?;
     Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
 }
@@ -66,31 +66,31 @@ pub struct Block {
     pub initial: Initial,
     pub cells: BTreeMap<u64, Cell>,
     /// One past the last byte that was accessed.
-    pub high: u64,
+    pub access_end: u64,
 }
 
 impl Block {
     /// Creates a block of constant size.
     pub fn fixed(bytes: Vec<u8>) -> Block {
         let limit = bytes.len() as u64;
-        Block { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
+        Block { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Creates a buffer, which grows as far as it is accessed.
     pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> Block {
-        let limit = LARGEST.max(bytes.len() as u64);
-        Block { bytes, limit, initial, cells: BTreeMap::new(), high: 0 }
+        let limit = MAX_BUFFER_BYTES.max(bytes.len() as u64);
+        Block { bytes, limit, initial, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Creates local memory of an argument. It grows like a buffer, up to the size that every device has.
     pub fn local(bytes: u64) -> Block {
         let limit = LEAST_LOCAL.max(bytes);
         let bytes = Arc::new(vec![0; bytes as usize]);
-        Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
+        Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Resets local memory for another work-group.
-    pub fn renew(&mut self) {
+    pub fn reset(&mut self) {
         Arc::make_mut(&mut self.bytes).fill(0);
         self.cells.clear();
     }
@@ -99,7 +99,7 @@ impl Block {
     pub fn access(&mut self, offset: i64, size: u64) -> Option<u64> {
         let start = u64::try_from(offset).ok()?;
         let end = start.checked_add(size).filter(|end| *end <= self.limit)?;
-        self.high = self.high.max(end);
+        self.access_end = self.access_end.max(end);
         if (self.bytes.len() as u64) < end {
             Arc::make_mut(&mut self.bytes).resize(end as usize, 0);
         }
@@ -122,7 +122,7 @@ impl Block {
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let from = at.saturating_sub(LONGEST - 1);
+        let from = at.saturating_sub(MAX_CELL_BYTES - 1);
         let near = self.cells.range(from..at + size);
         near.filter(|(begin, cell)| *begin + cell.size > at).map(|(begin, cell)| (*begin, *cell)).collect()
     }
@@ -146,15 +146,15 @@ mod tests {
     use crate::solve::expression::{Node, Sort};
 
     #[test]
-    fn pointers_say_where_they_point() {
+    fn pointers_decode_to_region_and_offset() {
         for (region, offset) in [(0, 0), (7, -12), (PRIVATE + 9, 1 << 30)] {
-            assert_eq!(place(pointer(region, offset)), Some((region, offset)));
+            assert_eq!(decode_pointer(pointer(region, offset)), Some((region, offset)));
         }
-        assert_eq!(place(12), None);
+        assert_eq!(decode_pointer(12), None);
     }
 
     #[test]
-    fn blocks_grow_or_do_not() {
+    fn buffers_grow_and_fixed_blocks_do_not() {
         let mut fixed = Block::fixed(vec![1; 8]);
         assert_eq!(fixed.access(4, 4), Some(4));
         assert_eq!(fixed.access(5, 4), None);
@@ -163,11 +163,11 @@ mod tests {
         assert_eq!(buffer.access(100, 4), Some(100));
         assert_eq!(buffer.read(100, 4), [0; 4]);
         assert_eq!(buffer.access(i64::MAX, 4), None);
-        assert_eq!(buffer.high, 104);
+        assert_eq!(buffer.access_end, 104);
     }
 
     #[test]
-    fn what_is_stored_over_a_part_leaves_the_rest() {
+    fn a_partial_overwrite_keeps_the_other_bytes() {
         let mut terms = Terms::default();
         let x = terms.symbol("x", Sort::Bits(32));
         let mut block = Block::fixed(vec![0; 16]);

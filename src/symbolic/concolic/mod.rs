@@ -32,7 +32,7 @@ pub use self::proposal::{Element, Proposal};
 
 use self::inputs::Inputs;
 use self::machine::Setup;
-use self::product_graph::States;
+use self::product_graph::ProductGraph;
 use self::proposal::Changes;
 use self::search::Candidate;
 use self::trace::Run;
@@ -81,7 +81,7 @@ pub struct Statistics {
     /// Work-items interpreted on terms.
     pub traces: u64,
     /// Steps of runs along which the product graph has no edge: 0 unless the graph is wrong.
-    pub strays: u64,
+    pub graph_misses: u64,
     /// Conditions that were flipped.
     pub attempts: u64,
     /// Answers of the solver.
@@ -89,9 +89,9 @@ pub struct Statistics {
     pub unsatisfiable: u64,
     pub undecided: u64,
     /// Values found by local search, without the solver.
-    pub climbed: u64,
+    pub found_locally: u64,
     /// Models whose launch took another path than was solved for.
-    pub astray: u64,
+    pub diverged: u64,
     /// Launches that took the intended path and then faulted, which repair was attempted on.
     pub repaired: u64,
     pub proposals: u64,
@@ -124,7 +124,7 @@ pub struct Engine<'p> {
     terms: Terms,
     shared: Shared,
     variables: Variables,
-    states: States,
+    graph: ProductGraph,
     nodes: Vec<Node>,
     /// The caller's launches, as positions in `nodes`.
     parents: Vec<usize>,
@@ -133,16 +133,16 @@ pub struct Engine<'p> {
     tried: HashMap<(u32, u32), u32>,
     tried_of_block: HashMap<(u32, u32), u32>,
     /// Hashes of the steps that were solved for; each includes the path to the step.
-    done: HashSet<u64>,
+    solved: HashSet<u64>,
     /// How often work-items of a path were traced, by the path's hash.
     traced: HashMap<u64, u32>,
     /// Hashes of the known launches, and whether each runs to its end.
     launches: HashMap<u64, bool>,
     /// Edges of the product graph that some launch took.
-    ways: HashSet<u32>,
+    taken_edges: HashSet<u32>,
     failures: BTreeMap<u32, u32>,
     /// The marks last searched for, and the distance of each state to the nearest of them.
-    aim: (BTreeSet<u32>, Vec<u32>),
+    target: (BTreeSet<u32>, Vec<u32>),
     statistics: Statistics,
     steps: u64,
     end: Option<Instant>,
@@ -158,18 +158,18 @@ impl<'p> Engine<'p> {
             terms: Terms::default(),
             shared: Shared::new(),
             variables: Variables::default(),
-            states: States::of(program),
+            graph: ProductGraph::of(program),
             nodes: Vec::new(),
             parents: Vec::new(),
             candidates: Vec::new(),
             tried: HashMap::new(),
             tried_of_block: HashMap::new(),
-            done: HashSet::new(),
+            solved: HashSet::new(),
             traced: HashMap::new(),
             launches: HashMap::new(),
-            ways: HashSet::new(),
+            taken_edges: HashSet::new(),
             failures: BTreeMap::new(),
-            aim: (BTreeSet::new(), Vec::new()),
+            target: (BTreeSet::new(), Vec::new()),
             statistics: Statistics::default(),
             steps: STEPS,
             end: None,
@@ -245,19 +245,19 @@ impl<'p> Engine<'p> {
         launch.range.local_or_default(self.required, self.inputs.ranges.max_group)
     }
 
-    /// `whose`: see [`Setup::whose`].
-    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, whose: [[u64; 3]; 2], end: Option<Instant>) -> Run {
+    /// `focus`: see [`Setup::focus`].
+    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, focus: [[u64; 3]; 2], end: Option<Instant>) -> Run {
         self.statistics.runs += 1;
         let local = self.local(launch);
-        let (program, states, inputs, steps) = (self.program, &self.states, &self.inputs, self.steps);
-        let setup = Setup { program, states, inputs, launch, local, steps, end, expected, whose };
+        let (program, graph, inputs, steps) = (self.program, &self.graph, &self.inputs, self.steps);
+        let setup = Setup { program, graph, inputs, launch, local, steps, end, expected, focus };
         let run = machine::run(setup);
-        self.statistics.strays += run.strays;
+        self.statistics.graph_misses += run.graph_misses;
         run
     }
 
     fn add(&mut self, launch: Launch, root: usize, changes: Changes, run: Run) -> usize {
-        self.ways.extend(&run.ways);
+        self.taken_edges.extend(&run.edges);
         let local = self.local(&launch);
         let untraced = (0..run.classes.len()).collect();
         self.nodes.push(Node { launch, local, root, changes, run, untraced, rounds: 0, refuted: false });

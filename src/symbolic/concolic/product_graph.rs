@@ -25,27 +25,27 @@ const MOST_STATES: usize = 12_000;
 const MOST_BLOCKS: usize = 4_000;
 const MOST_CARRIERS: usize = 600;
 /// Number of explorations after which a single carrier is given up each; each further one gives up twice as many.
-const SINGLE: u32 = 16;
+const SINGLE_ROUNDS: u32 = 16;
 /// Largest number of operations in a chain from a carrier to a value that depends on it.
-const HIGHEST: u32 = 10;
+const MAX_HEIGHT: u32 = 10;
 
 /// Known values of carriers, ascending by their numbers.
-type Known = Box<[(u32, u64)]>;
+type KnownValues = Box<[(u32, u64)]>;
 
 /// A node of the product graph.
 #[derive(Debug)]
 struct State {
     block: u32,
-    known: Known,
+    known: KnownValues,
     /// By successor of the block: the states that it may lead to.
     next: Vec<Vec<u32>>,
     /// Number of its first edge.
-    first_way: u32,
+    first_edge: u32,
 }
 
 /// The product graph.
 #[derive(Debug)]
-pub struct States {
+pub struct ProductGraph {
     states: Vec<State>,
     /// By block.
     of_block: Vec<Vec<u32>>,
@@ -54,14 +54,14 @@ pub struct States {
     values: Vec<ValueId>,
     /// By mark: the states in which it may hold.
     marks: BTreeMap<u32, Vec<u32>>,
-    ways: u32,
-    /// Cache of [`States::like`].
-    alike: RefCell<HashMap<(u32, u32), u32>>,
+    edge_count: u32,
+    /// Cache of [`ProductGraph::similar_state`].
+    similar: RefCell<HashMap<(u32, u32), u32>>,
 }
 
-impl States {
+impl ProductGraph {
     /// Builds the product graph of a kernel.
-    pub fn of(program: &Program) -> States {
+    pub fn of(program: &Program) -> ProductGraph {
         let mut carriers = Carriers::of(program);
         let mut round = 0u32;
         loop {
@@ -69,7 +69,7 @@ impl States {
                 Ok(states) => return states,
                 Err(given_up) => given_up,
             };
-            let many = 1usize << round.saturating_sub(SINGLE).min(31);
+            let many = 1usize << round.saturating_sub(SINGLE_ROUNDS).min(31);
             carriers = carriers.without(given_up, many);
             round += 1;
         }
@@ -92,7 +92,7 @@ impl States {
 
     /// Returns the state among `among` of a work-item in this block with these values. If there is none, which does not
     /// happen unless the graph is wrong, `Err` contains some other state of the block.
-    pub fn settle(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
+    pub fn locate(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
         let fits = |state: &&u32| {
             let State { block: of, known, .. } = &self.states[**state as usize];
             *of as usize == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
@@ -103,24 +103,24 @@ impl States {
 
     /// Returns the state of the same block that is most similar to this one and has an edge to this successor: a
     /// `select` on a symbolic condition may choose differently while the path stays the same.
-    pub fn like(&self, state: u32, successor: u32) -> u32 {
+    pub fn similar_state(&self, state: u32, successor: u32) -> u32 {
         if !self.next(state, successor).is_empty() {
             return state;
         }
-        if let Some(known) = self.alike.borrow().get(&(state, successor)) {
+        if let Some(known) = self.similar.borrow().get(&(state, successor)) {
             return *known;
         }
         let State { block, known, .. } = &self.states[state as usize];
         let agreement = |other: &u32| self.states[*other as usize].known.iter().filter(|k| known.contains(k)).count();
         let others = self.of_block[*block as usize].iter().filter(|o| !self.next(**o, successor).is_empty());
         let found = others.max_by_key(|o| agreement(o)).copied().unwrap_or(state);
-        self.alike.borrow_mut().insert((state, successor), found);
+        self.similar.borrow_mut().insert((state, successor), found);
         found
     }
 
-    /// Number of the edge from a state to a successor of its block, less than [`States::ways`].
-    pub fn way(&self, state: u32, successor: u32) -> u32 {
-        self.states[state as usize].first_way + successor
+    /// Number of the edge from a state to a successor of its block, less than [`ProductGraph::edge_count`].
+    pub fn edge(&self, state: u32, successor: u32) -> u32 {
+        self.states[state as usize].first_edge + successor
     }
 
     /// Number of states.
@@ -129,8 +129,8 @@ impl States {
     }
 
     /// Number of edges, including those that cannot be taken.
-    pub fn ways(&self) -> u32 {
-        self.ways
+    pub fn edge_count(&self) -> u32 {
+        self.edge_count
     }
 
     /// Returns the states in which a mark may hold.
@@ -209,13 +209,13 @@ impl<'p> Carriers<'p> {
         let none = vec![BTreeSet::new(); program.blocks.len()];
         let mut carriers =
             Carriers { program, values, number, depends: HashMap::new(), live: none.clone(), needed: none };
-        carriers.follow();
-        carriers.enliven();
+        carriers.compute_dependencies();
+        carriers.compute_liveness();
         carriers
     }
 
     /// Finds the values that are computed from constants and carriers.
-    fn follow(&mut self) {
+    fn compute_dependencies(&mut self) {
         let mut heights: HashMap<ValueId, u32> = HashMap::new();
         // Definitions precede uses except in `phi`s, provided that blocks are in order; where they are not, a value
         // stays unknown.
@@ -235,7 +235,7 @@ impl<'p> Carriers<'p> {
                 match (self.depends.get(operand), heights.get(operand)) {
                     (Some(carriers), Some(below)) => {
                         depends.extend(carriers);
-                        height = height.map(|h: u32| h.max(below + 1)).filter(|h| *h <= HIGHEST);
+                        height = height.map(|h: u32| h.max(below + 1)).filter(|h| *h <= MAX_HEIGHT);
                     }
                     _ if self.constant(*operand).is_some() => {}
                     _ => height = None,
@@ -313,7 +313,7 @@ impl<'p> Carriers<'p> {
     }
 
     /// Computes which carriers are live where, backwards from the ends of blocks.
-    fn enliven(&mut self) {
+    fn compute_liveness(&mut self) {
         let program = self.program;
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); program.blocks.len()];
         for (block, code) in program.blocks.iter().enumerate() {
@@ -400,7 +400,7 @@ fn counts_to_input(program: &Program, phi: &Instruction) -> bool {
 struct Exploration<'c, 'p> {
     carriers: &'c Carriers<'p>,
     states: Vec<State>,
-    numbers: HashMap<(u32, Known), u32>,
+    numbers: HashMap<(u32, KnownValues), u32>,
     /// By carrier.
     seen: Vec<HashSet<u64>>,
 }
@@ -412,7 +412,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
     }
 
     /// Returns all states, or the carrier that has too many values.
-    fn explore(mut self) -> Result<States, usize> {
+    fn explore(mut self) -> Result<ProductGraph, usize> {
         let program = self.carriers.program;
         let start = self.enter(0, Vec::new())?;
         let mut done = 0;
@@ -421,7 +421,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
             let mut next = Vec::new();
             for (taken, successor) in program.blocks[block].end.successors().into_iter().enumerate() {
                 next.push(match self.may_take(block, &known, taken) {
-                    true => self.follow(block, &known, successor)?,
+                    true => self.follow_edge(block, &known, successor)?,
                     false => Vec::new(),
                 });
             }
@@ -431,29 +431,29 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Ok(self.finish(start))
     }
 
-    fn finish(mut self, start: Vec<u32>) -> States {
+    fn finish(mut self, start: Vec<u32>) -> ProductGraph {
         let program = self.carriers.program;
         let mut of_block = vec![Vec::new(); program.blocks.len()];
         let mut marks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut ways = 0;
+        let mut edge_count = 0;
         for (number, state) in (0u32..).zip(&mut self.states) {
             of_block[state.block as usize].push(number);
-            state.first_way = ways;
-            ways += state.next.len() as u32;
+            state.first_edge = edge_count;
+            edge_count += state.next.len() as u32;
             for (goal, holds) in self.carriers.marks(state.block as usize) {
                 if self.carriers.value(holds, &state.known) != Some(0) {
                     marks.entry(goal).or_default().push(number);
                 }
             }
         }
-        States {
+        ProductGraph {
             states: self.states,
             of_block,
             start,
             values: self.carriers.values.clone(),
             marks,
-            ways,
-            alike: RefCell::default(),
+            edge_count,
+            similar: RefCell::default(),
         }
     }
 
@@ -471,7 +471,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
     }
 
     /// Returns the states in which a block may be entered from `from`.
-    fn follow(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
+    fn follow_edge(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
         let carriers = self.carriers;
         let needed = &carriers.needed[block];
         let mut values: BTreeMap<u32, u64> = known.iter().copied().filter(|(c, _)| needed.contains(c)).collect();
@@ -524,7 +524,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Ok(entered)
     }
 
-    fn state(&mut self, block: usize, known: Known) -> Result<u32, usize> {
+    fn state(&mut self, block: usize, known: KnownValues) -> Result<u32, usize> {
         let block = block as u32;
         if let Some(number) = self.numbers.get(&(block, known.clone())) {
             return Ok(*number);
@@ -543,7 +543,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
         }
         let number = self.states.len() as u32;
         self.numbers.insert((block, known.clone()), number);
-        self.states.push(State { block, known, next: Vec::new(), first_way: 0 });
+        self.states.push(State { block, known, next: Vec::new(), first_edge: 0 });
         Ok(number)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::inputs::{self, Inputs};
 use super::local_search::Values;
-use super::memory::LARGEST;
+use super::memory::MAX_BUFFER_BYTES;
 use crate::suite::launch::{ArgValue, Launch, NdRange};
 
 /// Bytes within an argument's value or buffer.
@@ -81,7 +81,7 @@ impl Changes {
             for (offset, bits) in cells {
                 let offset = *offset;
                 let bytes = bits.to_le_bytes()[..granule.min(8) as usize].to_vec();
-                if offset.checked_add(granule)? > LARGEST.max(before.len() as u64) {
+                if offset.checked_add(granule)? > MAX_BUFFER_BYTES.max(before.len() as u64) {
                     return None;
                 }
                 if !is_there(before, offset, &bytes) {
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_changes_come_over_earlier_ones_and_buffers_grow() {
+    fn later_changes_override_earlier_ones_and_buffers_grow() {
         let range = NdRange { dims: 1, global: [4, 1, 1], local: Some([4, 1, 1]), offset: [0; 3] };
         let args = vec![ArgValue::Value(vec![0; 8]), ArgValue::Buffer(Arc::new(vec![0; 4]))];
         let parent = Launch::new(range, args);

@@ -7,7 +7,7 @@ use crate::solve::expression::{Operation, Sort, Term, Terms};
 
 /// A step of a work-item's path that depends on the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum PathStep {
     /// A block ended with a branch on a condition.
     Branch { block: u32, condition: Term, taken: bool },
     /// A block ended with a switch to this successor.
@@ -15,9 +15,9 @@ pub enum Entry {
     /// A mark was passed that did not hold, but could have.
     Mark { goal: u32, holds: Term },
     /// An access went to the address that it went to.
-    Require(Term),
+    Pin(Term),
     /// No fault happens: a divisor is not 0, an access is in bounds.
-    Sound(Term),
+    NoFault(Term),
     /// An access of `size` bytes at offset `at` of an argument's buffer.
     Access { position: u32, at: Term, size: u64 },
     /// A value stored by another work-item was read: that item's path up to `length` is part of this one's.
@@ -27,9 +27,9 @@ pub enum Entry {
 /// The paths of the work-items of a group, or of a single one.
 #[derive(Debug, Default)]
 pub struct Trace {
-    pub paths: Vec<Vec<Entry>>,
+    pub paths: Vec<Vec<PathStep>>,
     /// By step of each path: the hash of the path that led to it.
-    pub ways: Vec<Vec<u64>>,
+    pub prefix_hashes: Vec<Vec<u64>>,
     /// By step: the state ([`super::product_graph`]) in which it was taken; meaningful where a block ends.
     pub states: Vec<Vec<u32>>,
     /// By step: conditions under which the path is in the same state, where `select`s on symbolic conditions
@@ -61,22 +61,22 @@ pub struct Run {
     pub marks: BTreeSet<u32>,
     /// In the order in which they were encountered.
     pub classes: Vec<Class>,
-    /// Edges of the product graph that were taken, ascending ([`super::product_graph::States::way`]).
-    pub ways: Vec<u32>,
+    /// Edges of the product graph that were taken, ascending ([`super::product_graph::ProductGraph::edge`]).
+    pub edges: Vec<u32>,
     /// For branches on integers, by state and untaken direction: the least distance of the operands from taking it.
     pub gaps: BTreeMap<(u32, u32), u64>,
     /// Steps along which the product graph has no edge.
-    pub strays: u64,
+    pub graph_misses: u64,
     /// A work-item faulted.
     pub faulty: bool,
     /// The first work-item that faulted: its group id and local id.
-    pub culprit: Option<([u64; 3], [u64; 3])>,
+    pub faulting_item: Option<([u64; 3], [u64; 3])>,
     /// Some work-item did not run to its end.
     pub exhausted: bool,
     /// Some work-item took the expected path.
     pub arrived: bool,
     /// By argument: one past the last byte that was accessed.
-    pub reached: Vec<u64>,
+    pub access_ends: Vec<u64>,
 }
 
 /// Returns the condition under which a switch goes to this successor.
@@ -99,26 +99,26 @@ pub fn case(terms: &mut Terms, end: &End, value: Term, successor: u32) -> Term {
     all
 }
 
-impl Entry {
+impl PathStep {
     /// Returns the condition that held. `None` where the step alone does not determine it, or where there is none.
     pub fn condition(&self, terms: &mut Terms, program: &Program) -> Option<Term> {
         match *self {
-            Entry::Branch { condition, taken: true, .. } | Entry::Require(condition) | Entry::Sound(condition) => {
-                Some(condition)
-            }
-            Entry::Branch { condition, taken: false, .. } => Some(terms.not(condition)),
-            Entry::Switch { block, value, taken } => {
+            PathStep::Branch { condition, taken: true, .. }
+            | PathStep::Pin(condition)
+            | PathStep::NoFault(condition) => Some(condition),
+            PathStep::Branch { condition, taken: false, .. } => Some(terms.not(condition)),
+            PathStep::Switch { block, value, taken } => {
                 Some(case(terms, &program.blocks[block as usize].end, value, taken))
             }
-            Entry::Mark { .. } | Entry::Access { .. } | Entry::Depends { .. } => None,
+            PathStep::Mark { .. } | PathStep::Access { .. } | PathStep::Depends { .. } => None,
         }
     }
 
     /// Returns the numbers of the block's other successors.
     pub fn alternatives(&self, program: &Program) -> Vec<u32> {
         let (block, taken) = match *self {
-            Entry::Branch { block, taken, .. } => (block, u32::from(!taken)),
-            Entry::Switch { block, taken, .. } => (block, taken),
+            PathStep::Branch { block, taken, .. } => (block, u32::from(!taken)),
+            PathStep::Switch { block, taken, .. } => (block, taken),
             _ => return Vec::new(),
         };
         let all = program.blocks[block as usize].end.successors().len() as u32;
@@ -128,12 +128,12 @@ impl Entry {
     /// Returns the condition for the path to go to another successor, or for the mark to be covered.
     pub fn flipped(&self, terms: &mut Terms, program: &Program, successor: u32) -> Option<Term> {
         match *self {
-            Entry::Branch { condition, .. } if successor == 0 => Some(condition),
-            Entry::Branch { condition, .. } => Some(terms.not(condition)),
-            Entry::Switch { block, value, .. } => {
+            PathStep::Branch { condition, .. } if successor == 0 => Some(condition),
+            PathStep::Branch { condition, .. } => Some(terms.not(condition)),
+            PathStep::Switch { block, value, .. } => {
                 Some(case(terms, &program.blocks[block as usize].end, value, successor))
             }
-            Entry::Mark { holds, .. } => Some(holds),
+            PathStep::Mark { holds, .. } => Some(holds),
             _ => None,
         }
     }

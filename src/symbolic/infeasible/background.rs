@@ -2,7 +2,7 @@
 //! about arguments.
 
 use super::encode::Encoded;
-use super::launch::Most;
+use super::launch::LaunchLimits;
 use super::values;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
@@ -41,7 +41,7 @@ pub fn background(
     program: &Program,
     interface: &Interface,
     assumptions: &[Assumption],
-    most: Option<Most>,
+    launch_limits: Option<LaunchLimits>,
 ) -> Vec<Background> {
     let mut all: Vec<Background> = Vec::new();
     for assumption in assumptions {
@@ -67,7 +67,7 @@ pub fn background(
             });
         }
     }
-    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, most) {
+    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, launch_limits) {
         let products = products(&encoded.terms, fact.holds);
         let (holds, is_assumed) = (fact.holds, fact.is_assumed);
         all.push(Background { holds, text: fact.text, is_assumed, is_of_launch: true, products });

@@ -11,18 +11,18 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 pub struct FloatAbstraction {
     done: HashMap<Term, Term>,
     /// Terms with a lower rank have been examined already.
-    seen: usize,
+    examined: usize,
 }
 
 impl FloatAbstraction {
     /// Replaces each bit or integer that `term` computes from a float by a fresh symbol.
-    pub fn of(&mut self, terms: &mut Terms, term: Term) -> Term {
+    pub fn abstracted(&mut self, terms: &mut Terms, term: Term) -> Term {
         let mut fresh: Vec<(Term, Sort)> = Vec::new();
-        for part in terms.since(self.seen) {
+        for part in terms.since(self.examined) {
             if let Node::Apply(operation, args) = terms.node(part) {
-                let of_float = matches!(terms.sort(args[0]), Sort::Float(_));
+                let is_of_float = matches!(terms.sort(args[0]), Sort::Float(_));
                 let sort = terms.sort(part);
-                if of_float && *operation != Operation::Select && matches!(sort, Sort::Bits(_)) {
+                if is_of_float && *operation != Operation::Select && matches!(sort, Sort::Bits(_)) {
                     fresh.push((part, sort));
                 }
             }
@@ -31,12 +31,12 @@ impl FloatAbstraction {
             let symbol = terms.symbol(format!("of floats {}", part.rank()), sort);
             self.done.insert(part, symbol);
         }
-        self.seen = terms.len();
+        self.examined = terms.len();
         terms.replaced(term, &mut self.done)
     }
 
     /// Returns the abstraction computed earlier for `term`, or `term` itself if there is none.
-    pub fn known(&self, term: Term) -> Term {
+    pub fn get(&self, term: Term) -> Term {
         self.done.get(&term).copied().unwrap_or(term)
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::background::Background;
-use super::encode::{Encoded, Phi, Way};
+use super::encode::{Encoded, IncomingEdge, Phi};
 use super::float_abstraction::FloatAbstraction;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
@@ -23,27 +23,27 @@ pub struct Invariant {
     /// States that the candidate holds if the loop is reached.
     pub holds: Term,
     /// Conditions of all edges into headers, under which candidates were checked.
-    pub leans_on: Vec<Term>,
+    pub edge_conditions: Vec<Term>,
     /// Values with which the variables of loops start: the invariant may follow from facts about these.
-    pub starts: Vec<Term>,
+    pub initial_values: Vec<Term>,
 }
 
 /// Largest number of candidates for one variable.
-const MOST: usize = 60;
+const MAX_CANDIDATES: usize = 60;
 /// Limit on Z3's work for one check, in `rlimit` units.
-const CHECK: u32 = 200_000;
+const CHECK_RLIMIT: u32 = 200_000;
 /// Same limit for the check of a single candidate.
-const ALONE: u32 = 50_000;
+const SINGLE_CHECK_RLIMIT: u32 = 50_000;
 /// Largest number of variables of a loop that are compared with each other.
-const PAIRS: usize = 6;
+const MAX_COMPARED_VARIABLES: usize = 6;
 
-struct Guess {
+struct Candidate {
     number: usize,
     /// In terms of the header's symbols.
     holds: Term,
     /// By entry edge, then by back edge: the edge's bit, and the candidate for the values that the edge brings.
-    starts: Vec<(Term, Term)>,
-    nexts: Vec<(Term, Term)>,
+    entries: Vec<(Term, Term)>,
+    back_edges: Vec<(Term, Term)>,
 }
 
 /// Returns the invariants of all loops; none if the time runs out.
@@ -53,15 +53,16 @@ pub fn find(
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> Vec<Invariant> {
-    let mut guesses = Vec::new();
+    let mut candidates = Vec::new();
     for number in 0..encoded.loops.len() {
-        let mut maker = Maker { encoded, number };
-        let found = maker.guesses();
-        guesses.extend(found.into_iter().map(|holds| maker.placed(holds)));
+        let mut builder = CandidateBuilder { encoded, number };
+        let found = builder.candidates();
+        candidates.extend(found.into_iter().map(|holds| builder.build(holds)));
     }
     let known: Vec<Term> = background.iter().map(|b| b.holds).collect();
-    let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
-    while drop_broken(encoded, &mut guesses, &known, abstraction, &limits) {
+    let limits =
+        Limits { rlimit: if limits.rlimit == 0 { CHECK_RLIMIT } else { limits.rlimit.min(CHECK_RLIMIT) }, ..*limits };
+    while drop_violated(encoded, &mut candidates, &known, abstraction, &limits) {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
             // A candidate that was not checked against the final set is not proved.
             return Vec::new();
@@ -69,85 +70,92 @@ pub fn find(
     }
     let mut edges: Vec<Term> = Vec::new();
     for l in &encoded.loops {
-        edges.extend(l.phis.iter().flat_map(|p| p.starts.iter().chain(&p.nexts)).map(|(active, _)| *active));
+        edges.extend(l.phis.iter().flat_map(|p| p.entries.iter().chain(&p.back_edges)).map(|(active, _)| *active));
     }
     edges.sort_unstable();
     edges.dedup();
     let phis = encoded.loops.iter().flat_map(|l| &l.phis);
-    let starts: Vec<Term> = phis.flat_map(|p| p.starts.iter().flat_map(|(_, value)| value.iter().copied())).collect();
-    guesses
+    let initial_values: Vec<Term> =
+        phis.flat_map(|p| p.entries.iter().flat_map(|(_, value)| value.iter().copied())).collect();
+    candidates
         .into_iter()
         .map(|g| {
-            let holds = reached(encoded, &g);
-            Invariant { number: g.number, holds, leans_on: edges.clone(), starts: starts.clone() }
+            let holds = if_reached(encoded, &g);
+            Invariant {
+                number: g.number,
+                holds,
+                edge_conditions: edges.clone(),
+                initial_values: initial_values.clone(),
+            }
         })
         .collect()
 }
 
 /// States that the candidate holds if its loop is reached.
-fn reached(encoded: &mut Encoded<'_>, guess: &Guess) -> Term {
-    let not = encoded.terms.not(encoded.loops[guess.number].reach);
-    encoded.terms.or(not, guess.holds)
+fn if_reached(encoded: &mut Encoded<'_>, candidate: &Candidate) -> Term {
+    let not = encoded.terms.not(encoded.loops[candidate.number].reach);
+    encoded.terms.or(not, candidate.holds)
 }
 
 /// Checks every candidate under those that remain; returns whether any was dropped.
-fn drop_broken(
+fn drop_violated(
     encoded: &mut Encoded<'_>,
-    guesses: &mut Vec<Guess>,
+    candidates: &mut Vec<Candidate>,
     known: &[Term],
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> bool {
-    let before = guesses.len();
+    let before = candidates.len();
     for number in 0..encoded.loops.len() {
         for is_back in [false, true] {
             let count = {
-                let Some(first) = guesses.iter().find(|g| g.number == number) else { continue };
-                if is_back { first.nexts.len() } else { first.starts.len() }
+                let Some(first) = candidates.iter().find(|g| g.number == number) else { continue };
+                if is_back { first.back_edges.len() } else { first.entries.len() }
             };
             for edge in 0..count {
-                check(encoded, guesses, known, abstraction, limits, (number, is_back, edge));
+                check(encoded, candidates, known, abstraction, limits, (number, is_back, edge));
             }
         }
     }
-    guesses.len() < before
+    candidates.len() < before
 }
 
 /// Drops the candidates of a loop that an edge into its header may violate.
 fn check(
     encoded: &mut Encoded<'_>,
-    guesses: &mut Vec<Guess>,
+    candidates: &mut Vec<Candidate>,
     known: &[Term],
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
     (number, is_back, edge): (usize, bool, usize),
 ) {
-    let at = |g: &Guess| if is_back { g.nexts[edge] } else { g.starts[edge] };
+    let at = |g: &Candidate| if is_back { g.back_edges[edge] } else { g.entries[edge] };
     loop {
-        let mine: Vec<usize> = (0..guesses.len()).filter(|i| guesses[*i].number == number).collect();
-        let Some(first) = mine.first() else { return };
-        let active = at(&guesses[*first]).0;
+        let own: Vec<usize> = (0..candidates.len()).filter(|i| candidates[*i].number == number).collect();
+        let Some(first) = own.first() else { return };
+        let active = at(&candidates[*first]).0;
         let before = if is_back { encoded.loops[number].inner_end } else { number };
         let mut conditions = known.to_vec();
         conditions.push(active);
-        for guess in guesses.iter().filter(|g| g.number < before) {
-            conditions.push(reached(encoded, guess));
+        for candidate in candidates.iter().filter(|g| g.number < before) {
+            conditions.push(if_reached(encoded, candidate));
         }
         // One bit for each candidate, to see in the model which are violated.
         let mut any = encoded.terms.truth(false);
         let mut names = Vec::new();
-        for i in &mine {
-            let then = at(&guesses[*i]).1;
+        for i in &own {
+            let then = at(&candidates[*i]).1;
             let broken = encoded.terms.not(then);
             any = encoded.terms.or(any, broken);
             let name = format!("broken {i}");
             let bit = encoded.terms.symbol(name.clone(), Sort::Bits(1));
             conditions.push(encoded.terms.compare(Operation::Eq, bit, broken));
-            names.push((*i, name, abstraction.of(&mut encoded.terms, broken)));
+            names.push((*i, name, abstraction.abstracted(&mut encoded.terms, broken)));
         }
         conditions.push(any);
         // Candidates are about integers; conditions on floats may hold or not.
-        let conditions: Vec<Term> = conditions.into_iter().map(|c| abstraction.of(&mut encoded.terms, c)).collect();
+        let conditions: Vec<Term> =
+            conditions.into_iter().map(|c| abstraction.abstracted(&mut encoded.terms, c)).collect();
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {
@@ -160,7 +168,7 @@ fn check(
             Answer::Unknown(_) => {
                 // Check the candidates one by one, and drop those that are not proved.
                 let rest = conditions.len() - names.len() - 1;
-                let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
+                let little = Limits { rlimit: limits.rlimit.min(SINGLE_CHECK_RLIMIT), ..*limits };
                 let alone = |broken: Term| {
                     let mut conditions = conditions[..rest].to_vec();
                     conditions.push(broken);
@@ -177,7 +185,7 @@ fn check(
         // A model that violates no candidate would be a mistake of the solver; then nothing is proved.
         let all = dropped.is_empty();
         let mut position = 0;
-        guesses.retain(|g| {
+        candidates.retain(|g| {
             let stays = !(dropped.contains(&position) || all && g.number == number);
             position += 1;
             stays
@@ -185,16 +193,16 @@ fn check(
     }
 }
 
-struct Maker<'e, 'p> {
+struct CandidateBuilder<'e, 'p> {
     encoded: &'e mut Encoded<'p>,
     number: usize,
 }
 
-impl Maker<'_, '_> {
+impl CandidateBuilder<'_, '_> {
     /// Makes a candidate: replaces the header's symbols by the values that each edge brings.
-    fn placed(&mut self, holds: Term) -> Guess {
+    fn build(&mut self, holds: Term) -> Candidate {
         let l = &self.encoded.loops[self.number];
-        let edges = |pick: fn(&Phi) -> Vec<Way>| {
+        let edges = |pick: fn(&Phi) -> Vec<IncomingEdge>| {
             let mut all: Vec<(Term, HashMap<Term, Term>)> = Vec::new();
             for phi in &l.phis {
                 for (i, (active, lanes)) in pick(phi).into_iter().enumerate() {
@@ -206,17 +214,17 @@ impl Maker<'_, '_> {
             }
             all
         };
-        let (starts, nexts) = (edges(|p| p.starts.clone()), edges(|p| p.nexts.clone()));
+        let (entries, back_edges) = (edges(|p| p.entries.clone()), edges(|p| p.back_edges.clone()));
         let terms = &mut self.encoded.terms;
-        let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
+        let mut substitute = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
             edges.into_iter().map(|(active, mut by)| (active, terms.replaced(holds, &mut by))).collect()
         };
-        let (starts, nexts) = (place(starts), place(nexts));
-        Guess { number: self.number, holds, starts, nexts }
+        let (entries, back_edges) = (substitute(entries), substitute(back_edges));
+        Candidate { number: self.number, holds, entries, back_edges }
     }
 
     /// Returns whether a term is composed only of values that exist before the loop.
-    fn is_known_before(&self, term: Term) -> bool {
+    fn exists_before_loop(&self, term: Term) -> bool {
         let begin = self.encoded.loops[self.number].begin;
         let terms = &self.encoded.terms;
         let is_late = |t: &Term| match terms.node(*t) {
@@ -226,7 +234,7 @@ impl Maker<'_, '_> {
         !terms.parts(&[term]).iter().any(is_late)
     }
 
-    fn guesses(&mut self) -> Vec<Term> {
+    fn candidates(&mut self) -> Vec<Term> {
         let mut found = Vec::new();
         let l = &self.encoded.loops[self.number];
         let phis: Vec<(Term, Vec<Term>, Vec<Term>)> = l
@@ -235,23 +243,23 @@ impl Maker<'_, '_> {
             .filter(|p| p.symbols.len() == 1)
             .map(|p| {
                 let lane = |all: &[(Term, Vec<Term>)]| all.iter().map(|(_, lanes)| lanes[0]).collect();
-                (p.symbols[0], lane(&p.starts), lane(&p.nexts))
+                (p.symbols[0], lane(&p.entries), lane(&p.back_edges))
             })
             .collect();
         let mut compared = l.compared.clone();
         compared.sort_unstable();
         compared.dedup();
-        for (symbol, starts, nexts) in &phis {
-            let mut own = self.of_one(*symbol, starts, nexts, &compared);
+        for (symbol, entries, back_edges) in &phis {
+            let mut own = self.unary_candidates(*symbol, entries, back_edges, &compared);
             own.sort_unstable();
             own.dedup();
             own.retain(|g| self.encoded.terms.as_constant(*g).is_none());
-            own.truncate(MOST);
+            own.truncate(MAX_CANDIDATES);
             found.extend(own);
         }
-        for (i, one) in phis.iter().take(PAIRS).enumerate() {
-            for other in phis.iter().take(PAIRS).skip(i + 1) {
-                found.extend(self.of_two(one, other));
+        for (i, one) in phis.iter().take(MAX_COMPARED_VARIABLES).enumerate() {
+            for other in phis.iter().take(MAX_COMPARED_VARIABLES).skip(i + 1) {
+                found.extend(self.pair_candidates(one, other));
             }
         }
         found.retain(|g| self.encoded.terms.as_constant(*g).is_none());
@@ -267,11 +275,17 @@ impl Maker<'_, '_> {
         self.encoded.terms.constant(bits, sort)
     }
 
-    fn of_one(&mut self, symbol: Term, starts: &[Term], nexts: &[Term], compared: &[(Term, Term)]) -> Vec<Term> {
+    fn unary_candidates(
+        &mut self,
+        symbol: Term,
+        entries: &[Term],
+        back_edges: &[Term],
+        compared: &[(Term, Term)],
+    ) -> Vec<Term> {
         use Operation::{And, Eq, Sle, Slt, Sub, ToBits, URem, Ule};
         let mut found = Vec::new();
         // A state variable: it only takes one of a few constants.
-        if let Some(leaves) = self.constants(symbol, starts, nexts) {
+        if let Some(leaves) = self.constants(symbol, entries, back_edges) {
             let bits_of = |m: &mut Self, t: Term| match m.encoded.terms.sort(t) {
                 Sort::Float(width) => m.encoded.terms.apply(ToBits, vec![t], Sort::Bits(width)),
                 _ => t,
@@ -290,8 +304,8 @@ impl Maker<'_, '_> {
         if width == 1 {
             return found;
         }
-        let start = match starts {
-            [only] if self.is_known_before(*only) => Some(*only),
+        let start = match entries {
+            [only] if self.exists_before_loop(*only) => Some(*only),
             _ => None,
         };
         let zero = self.number(0, symbol);
@@ -303,34 +317,34 @@ impl Maker<'_, '_> {
                 found.push(self.compare(Ule, l, r));
             }
             found.push(self.compare(Eq, symbol, start));
-            if let Some(step) = self.step(symbol, nexts) {
+            if let Some(step) = self.step(symbol, back_edges) {
                 let low = 1u64 << step.trailing_zeros();
                 if low > 1 {
                     let mask = self.number(low - 1, symbol);
                     let sort = Sort::Bits(width);
-                    let of = |m: &mut Self, t| m.encoded.terms.apply(And, vec![t, mask], sort);
-                    let (mine, its) = (of(self, symbol), of(self, start));
-                    found.push(self.compare(Eq, mine, its));
+                    let masked = |m: &mut Self, t| m.encoded.terms.apply(And, vec![t, mask], sort);
+                    let (own, its) = (masked(self, symbol), masked(self, start));
+                    found.push(self.compare(Eq, own, its));
                 }
                 if !step.is_power_of_two() {
                     let sort = Sort::Bits(width);
                     let by = self.number(step, symbol);
-                    let way = self.encoded.terms.apply(Sub, vec![symbol, start], sort);
-                    let rest = self.encoded.terms.apply(URem, vec![way, by], sort);
+                    let distance = self.encoded.terms.apply(Sub, vec![symbol, start], sort);
+                    let rest = self.encoded.terms.apply(URem, vec![distance, by], sort);
                     found.push(self.compare(Eq, rest, zero));
                 }
             }
         }
         // A power of two or 0, for strides that are halved or doubled.
         let (one, sort) = (self.number(1, symbol), Sort::Bits(width));
-        if self.is_scaled(symbol, nexts) {
+        if self.is_scaled(symbol, back_edges) {
             let less = self.encoded.terms.apply(Sub, vec![symbol, one], sort);
             let common = self.encoded.terms.apply(And, vec![symbol, less], sort);
             found.push(self.compare(Eq, common, zero));
         }
         for (shown, bound) in self.bounds(symbol, compared) {
             let mut both = vec![(shown, bound), (bound, shown)];
-            if let Some(one) = self.next_to(bound) {
+            if let Some(one) = self.incremented(bound) {
                 both.push((shown, one));
             }
             for (l, r) in both {
@@ -349,16 +363,16 @@ impl Maker<'_, '_> {
     }
 
     /// Returns the bound plus one if it is a constant.
-    fn next_to(&mut self, bound: Term) -> Option<Term> {
+    fn incremented(&mut self, bound: Term) -> Option<Term> {
         let bits = self.encoded.terms.as_constant(bound)?;
         Some(self.number(bits.wrapping_add(1), bound))
     }
 
     /// Returns the constants that a variable is set to, if it is set to nothing else.
-    fn constants(&self, symbol: Term, starts: &[Term], nexts: &[Term]) -> Option<BTreeSet<Term>> {
+    fn constants(&self, symbol: Term, entries: &[Term], back_edges: &[Term]) -> Option<BTreeSet<Term>> {
         let terms = &self.encoded.terms;
         let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut todo: Vec<Term> = starts.iter().chain(nexts).copied().collect();
+        let mut todo: Vec<Term> = entries.iter().chain(back_edges).copied().collect();
         while let Some(term) = todo.pop() {
             if term == symbol || !seen.insert(term) {
                 continue;
@@ -378,8 +392,8 @@ impl Maker<'_, '_> {
     }
 
     /// Returns the values that selects on the back edges choose from.
-    fn leaves(&self, nexts: &[Term]) -> Vec<Term> {
-        let (mut leaves, mut todo) = (Vec::new(), nexts.to_vec());
+    fn leaves(&self, back_edges: &[Term]) -> Vec<Term> {
+        let (mut leaves, mut todo) = (Vec::new(), back_edges.to_vec());
         while let Some(term) = todo.pop() {
             match self.encoded.terms.node(term) {
                 Node::Apply(Operation::Select, args) if leaves.len() + todo.len() < 64 => todo.extend(&args[1..]),
@@ -390,10 +404,10 @@ impl Maker<'_, '_> {
     }
 
     /// Returns the greatest constant that divides every change of the variable.
-    fn step(&self, symbol: Term, nexts: &[Term]) -> Option<u64> {
+    fn step(&self, symbol: Term, back_edges: &[Term]) -> Option<u64> {
         let terms = &self.encoded.terms;
         let mut step = 0u64;
-        for leaf in self.leaves(nexts) {
+        for leaf in self.leaves(back_edges) {
             if leaf == symbol {
                 continue;
             }
@@ -409,9 +423,9 @@ impl Maker<'_, '_> {
         (step > 0).then_some(step)
     }
 
-    fn is_scaled(&self, symbol: Term, nexts: &[Term]) -> bool {
+    fn is_scaled(&self, symbol: Term, back_edges: &[Term]) -> bool {
         use Operation::{AShr, LShr, Mul, SDiv, Shl, UDiv};
-        self.leaves(nexts).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
+        self.leaves(back_edges).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
             Node::Apply(AShr | LShr | Shl | Mul | SDiv | UDiv, args) => args[0] == symbol,
             _ => false,
         })
@@ -424,7 +438,7 @@ impl Maker<'_, '_> {
         for (left, right) in compared {
             for (variable, bound) in [(*left, *right), (*right, *left)] {
                 if let Some(form) = self.form(symbol, variable)
-                    && self.is_known_before(bound)
+                    && self.exists_before_loop(bound)
                 {
                     found.push((form, bound));
                 }
@@ -454,7 +468,11 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn of_two(&mut self, one: &(Term, Vec<Term>, Vec<Term>), other: &(Term, Vec<Term>, Vec<Term>)) -> Vec<Term> {
+    fn pair_candidates(
+        &mut self,
+        one: &(Term, Vec<Term>, Vec<Term>),
+        other: &(Term, Vec<Term>, Vec<Term>),
+    ) -> Vec<Term> {
         use Operation::{Add, Eq, Sle, Sub, Ule};
         let (a, b) = (one.0, other.0);
         let sort = self.encoded.terms.sort(a);
@@ -468,8 +486,8 @@ impl Maker<'_, '_> {
             found.push(self.compare(Ule, l, r));
         }
         if let ([x], [y]) = (&one.1[..], &other.1[..])
-            && self.is_known_before(*x)
-            && self.is_known_before(*y)
+            && self.exists_before_loop(*x)
+            && self.exists_before_loop(*y)
         {
             for operation in [Add, Sub] {
                 let terms = &mut self.encoded.terms;

@@ -93,7 +93,7 @@ impl LoopNest {
     }
 
     /// Returns the loops that contain block `inside` but not block `outside`, innermost first.
-    pub fn left_between(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
+    pub fn exited_loops(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
         let around = std::iter::successors(self.innermost[inside], |i| self.nodes[*i].parent);
         around.take_while(move |i| !self.nodes[*i].blocks.contains(&outside))
     }

@@ -80,7 +80,7 @@ pub fn region(program: &Program, pointer: ValueId) -> Option<Region> {
 }
 
 /// Returns whether a call neither writes memory nor keeps a pointer.
-fn leaves_memory_alone(name: &str) -> bool {
+fn has_no_memory_effect(name: &str) -> bool {
     let base = crate::kernel::builtins::demangle(name).map_or(name, |(base, _)| base);
     base.starts_with("vload")
         || name.starts_with("llvm.lifetime")
@@ -119,7 +119,7 @@ impl Memory {
                             memory.write(block, region);
                         }
                     }
-                    (Op::Call(name, _), _) if leaves_memory_alone(name) => {}
+                    (Op::Call(name, _), _) if has_no_memory_effect(name) => {}
                     // A pointer that is stored or passed to a call or an atomic escapes.
                     _ => {
                         unknown |= all.contains(&Region::Unknown);
@@ -182,14 +182,14 @@ impl Memory {
 }
 
 /// Returns the offset of `address` from `base` if the address is a sum that contains `base`.
-pub fn split(terms: &mut Terms, address: Term, base: Term) -> Option<Term> {
+pub fn offset_from(terms: &mut Terms, address: Term, base: Term) -> Option<Term> {
     if address == base {
         return Some(terms.constant(0, Sort::Bits(64)));
     }
     let Node::Apply(Operation::Add, args) = terms.node(address) else { return None };
     let (left, right) = (args[0], args[1]);
     for (inner, rest) in [(left, right), (right, left)] {
-        if let Some(offset) = split(terms, inner, base) {
+        if let Some(offset) = offset_from(terms, inner, base) {
             return Some(terms.apply(Operation::Add, vec![offset, rest], Sort::Bits(64)));
         }
     }

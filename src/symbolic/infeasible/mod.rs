@@ -40,7 +40,7 @@ use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
 pub use self::background::Assumption;
-pub use self::launch::Most;
+pub use self::launch::LaunchLimits;
 pub use self::unsat_core::ProofOutcome;
 
 /// Decides each of `marks` (goals of `__kassay_mark`); the results are in the order of `marks`. `sources` supplies the
@@ -62,18 +62,18 @@ pub fn prove_within(
     program: &Program,
     interface: &Interface,
     marks: &[u32],
-    most: Most,
+    launch_limits: LaunchLimits,
     sources: &Sources,
     limits: &Limits,
 ) -> Vec<ProofOutcome> {
-    prove_with(program, interface, marks, (&[], Some(most)), sources, limits)
+    prove_with(program, interface, marks, (&[], Some(launch_limits)), sources, limits)
 }
 
 fn prove_with(
     program: &Program,
     interface: &Interface,
     marks: &[u32],
-    (assumptions, most): (&[Assumption], Option<Most>),
+    (assumptions, launch_limits): (&[Assumption], Option<LaunchLimits>),
     sources: &Sources,
     limits: &Limits,
 ) -> Vec<ProofOutcome> {
@@ -86,26 +86,26 @@ fn prove_with(
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
-    let background = background::background(&mut encoded, program, interface, assumptions, most);
+    let background = background::background(&mut encoded, program, interface, assumptions, launch_limits);
     let mut abstraction = float_abstraction::FloatAbstraction::default();
-    unsat_core::roughen(&mut encoded, &mut abstraction);
-    let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
-    let first = |m: &u32| unsat_core::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
-    let mut fates: Vec<Result<ProofOutcome, Answer>> = marks.iter().map(first).collect();
-    if fates.iter().any(Result::is_err) && !encoded.loops.is_empty() {
+    unsat_core::abstract_marks(&mut encoded, &mut abstraction);
+    let mut solver = unsat_core::MarkSolver::new(&encoded.terms, &abstraction);
+    let first = |m: &u32| unsat_core::prove_mark(&encoded, *m, &background, &[], &mut solver, sources, limits);
+    let mut outcomes: Vec<Result<ProofOutcome, Answer>> = marks.iter().map(first).collect();
+    if outcomes.iter().any(Result::is_err) && !encoded.loops.is_empty() {
         let kept = invariants::find(&mut encoded, &background, &mut abstraction, limits);
         for invariant in &kept {
-            abstraction.of(&mut encoded.terms, invariant.holds);
+            abstraction.abstracted(&mut encoded.terms, invariant.holds);
         }
-        let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
-        for (mark, fate) in marks.iter().zip(&mut fates).filter(|(_, fate)| fate.is_err()) {
-            *fate = unsat_core::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
+        let mut solver = unsat_core::MarkSolver::new(&encoded.terms, &abstraction);
+        for (mark, outcome) in marks.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_err()) {
+            *outcome = unsat_core::prove_mark(&encoded, *mark, &background, &kept, &mut solver, sources, limits);
         }
     }
-    fates.into_iter().map(|fate| fate.unwrap_or_else(|answer| open(&answer, &encoded, limits))).collect()
+    outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|answer| unproved(&answer, &encoded, limits))).collect()
 }
 
-fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> ProofOutcome {
+fn unproved(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> ProofOutcome {
     let bound = (limits.rlimit > 0).then(|| format!("{} units of Z3's work", limits.rlimit));
     match answer {
         Answer::Unknown(why) => ProofOutcome::Unknown { reason: format!("Z3 gave up ({why})"), bound },

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::background::Background;
-use super::encode::{Encoded, Guard, Occurrence, Says};
+use super::encode::{EdgeLabel, Encoded, Guard, Occurrence};
 use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
 use crate::instrument::marks::MARK;
@@ -33,17 +33,17 @@ pub enum ProofOutcome {
 }
 
 /// Number of recent models that are tried before the solver is called.
-const TRIALS: usize = 32;
+const MAX_MODELS: usize = 32;
 
 /// Largest number of copies of a mark in unrolled loops for which a proof is attempted.
-const MANY: usize = 300;
+const MAX_OCCURRENCES: usize = 300;
 
 /// Abstracts floats from all terms that marks depend on.
-pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
+pub fn abstract_marks(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
     let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
     let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
     for term in needed {
-        abstraction.of(&mut encoded.terms, term);
+        abstraction.abstracted(&mut encoded.terms, term);
     }
 }
 
@@ -58,15 +58,15 @@ enum Literal<'a> {
 
 /// Solves the conditions of marks. Keeps the models that the solver found: often they also reach other marks, and the
 /// solver need not be called.
-pub struct Found<'t> {
+pub struct MarkSolver<'t> {
     terms: &'t Terms,
     abstraction: &'t FloatAbstraction,
     trials: Vec<Trial<'t>>,
 }
 
-impl<'t> Found<'t> {
-    pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> Found<'t> {
-        Found { terms, abstraction, trials: Vec::new() }
+impl<'t> MarkSolver<'t> {
+    pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> MarkSolver<'t> {
+        MarkSolver { terms, abstraction, trials: Vec::new() }
     }
 
     /// Returns the literals if they contradict each other: first without floats, then with the floats of the mark's own
@@ -76,7 +76,7 @@ impl<'t> Found<'t> {
         literals: Vec<(Term, Literal<'a>)>,
         limits: &Limits,
     ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
-        let abstraction: Vec<Term> = literals.iter().map(|(t, _)| self.abstraction.known(*t)).collect();
+        let abstraction: Vec<Term> = literals.iter().map(|(t, _)| self.abstraction.get(*t)).collect();
         let is_exact = literals.iter().zip(&abstraction).all(|((t, _), r)| t == r);
         let first = self.solved(&abstraction, limits);
         if first == Answer::Unsat {
@@ -101,12 +101,12 @@ impl<'t> Found<'t> {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
             return Answer::Unknown("no time was left".to_owned());
         }
-        if self.fulfils(conditions) {
+        if self.is_satisfied_by_known_model(conditions) {
             return Answer::Sat(Model::default());
         }
         let answer = solve(self.terms, conditions, limits);
         if let Answer::Sat(model) = &answer {
-            if self.trials.len() >= TRIALS {
+            if self.trials.len() >= MAX_MODELS {
                 self.trials.remove(0);
             }
             self.trials.push(Trial::of(self.terms, model.clone()));
@@ -114,42 +114,42 @@ impl<'t> Found<'t> {
         answer
     }
 
-    fn fulfils(&mut self, conditions: &[Term]) -> bool {
+    fn is_satisfied_by_known_model(&mut self, conditions: &[Term]) -> bool {
         self.trials.iter_mut().rev().any(|trial| conditions.iter().all(|c| trial.value(*c) == 1))
     }
 }
 
 /// Tries to prove that a mark is infeasible. `Err` is the solver's answer if it finds no contradiction.
-pub fn fate(
+pub fn prove_mark(
     encoded: &Encoded<'_>,
     mark: u32,
     background: &[Background],
     invariants: &[Invariant],
-    found: &mut Found<'_>,
+    solver: &mut MarkSolver<'_>,
     sources: &Sources,
     limits: &Limits,
 ) -> Result<ProofOutcome, Answer> {
     let Some(occurrences) = encoded.marks.get(&mark) else {
-        return Ok(absent(encoded.program, mark));
+        return Ok(without_occurrence(encoded.program, mark));
     };
-    if occurrences.len() > MANY {
+    if occurrences.len() > MAX_OCCURRENCES {
         let reason = "it stands in too many copies of loops".to_owned();
         return Ok(ProofOutcome::Unknown { reason, bound: None });
     }
     let mut preconditions = BTreeSet::new();
     let mut reason = String::new();
     for occurrence in occurrences {
-        let literals = contradicting(encoded, occurrence, (background, invariants), found, limits)?;
+        let literals = contradicting(encoded, occurrence, (background, invariants), solver, limits)?;
         // A copy in an iteration that never happens explains nothing.
         if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
             continue;
         }
-        let core = shortest(encoded, &literals, limits);
-        leans_on(encoded, &core, background, &mut preconditions);
-        let says = sentence(encoded, occurrence, &core, sources);
+        let core = small_core(encoded, &literals, limits);
+        collect_preconditions(encoded, &core, background, &mut preconditions);
+        let explanation = sentence(encoded, occurrence, &core, sources);
         // Prefer the first copy whose conditions say more than that its iteration does not exist.
-        if reason.is_empty() || core.len() > 1 && !says.contains("no path") && reason.contains("no path") {
-            reason = says;
+        if reason.is_empty() || core.len() > 1 && !explanation.contains("no path") && reason.contains("no path") {
+            reason = explanation;
         }
     }
     if !reason.contains("line ")
@@ -166,7 +166,7 @@ fn contradicting<'a>(
     encoded: &Encoded<'_>,
     occurrence: &'a Occurrence,
     (background, invariants): (&'a [Background], &'a [Invariant]),
-    found: &mut Found<'_>,
+    solver: &mut MarkSolver<'_>,
     limits: &Limits,
 ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
     let literals = |is_wanted: &dyn Fn(&Background) -> bool| {
@@ -190,12 +190,12 @@ fn contradicting<'a>(
         let some = Limits { rlimit: limits.rlimit / 8, ..*limits };
         for more in [None].into_iter().chain(heavy.iter().map(Some)) {
             let chosen = literals(&|b| is_light(b) || more == Some(&b.holds));
-            if let Ok(all) = found.contradicting(chosen, &some) {
+            if let Ok(all) = solver.contradicting(chosen, &some) {
                 return Ok(all);
             }
         }
     }
-    found.contradicting(literals(&|_| true), limits)
+    solver.contradicting(literals(&|_| true), limits)
 }
 
 /// Gives a line to a reason that names none because constants decide the conditions: returns the condition that is
@@ -217,7 +217,7 @@ fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sourc
 
 /// Returns literals that suffice for the contradiction: only the branches common to all paths if these suffice, then
 /// also facts of the launch, then loop invariants, and the condition of all paths only as a last resort.
-fn shortest<'l, 'a>(
+fn small_core<'l, 'a>(
     encoded: &Encoded<'_>,
     literals: &'l [(Term, Literal<'a>)],
     limits: &Limits,
@@ -238,7 +238,7 @@ fn shortest<'l, 'a>(
     literals.iter().collect()
 }
 
-fn absent(program: &Program, mark: u32) -> ProofOutcome {
+fn without_occurrence(program: &Program, mark: u32) -> ProofOutcome {
     let goal = |o: &u32| program.constant(*o) == Some(i64::from(mark));
     let stands = program
         .instructions()
@@ -253,7 +253,7 @@ fn absent(program: &Program, mark: u32) -> ProofOutcome {
 }
 
 /// Collects the preconditions of a contradiction.
-fn leans_on(
+fn collect_preconditions(
     encoded: &Encoded<'_>,
     core: &[&(Term, Literal<'_>)],
     background: &[Background],
@@ -273,7 +273,7 @@ fn leans_on(
                     b.is_assumed && (!b.is_of_launch || !about.is_disjoint(&symbols(encoded, [&b.holds])))
                 };
                 preconditions.extend(background.iter().filter(matters).map(|b| b.text.clone()));
-                of.extend(&invariant.leans_on);
+                of.extend(&invariant.edge_conditions);
             }
             _ => {}
         }
@@ -297,7 +297,8 @@ fn leans_on(
 
 /// Returns the symbols in an invariant, and those that facts of the launch relate to them.
 fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
-    let mut about = symbols(encoded, invariant.leans_on.iter().chain(&invariant.starts).chain([&invariant.holds]));
+    let mut about =
+        symbols(encoded, invariant.edge_conditions.iter().chain(&invariant.initial_values).chain([&invariant.holds]));
     let mut facts: Vec<BTreeSet<Term>> =
         background.iter().filter(|b| b.is_of_launch).map(|b| symbols(encoded, [&b.holds])).collect();
     loop {
@@ -339,7 +340,7 @@ fn sentence(
     // The innermost condition comes first, as it is the first that a reader looks at.
     for (_, literal) in core.iter().rev() {
         let text = match literal {
-            Literal::Holds => holding(program, occurrence, sources),
+            Literal::Holds => marked_condition(program, occurrence, sources),
             Literal::Guard(guard) => condition(program, guard, sources),
             Literal::Background(b) => format!("that {}", b.text.trim_end_matches('.')),
             Literal::Invariant(invariant) => match line_of_header(program, encoded.loops[invariant.number].header) {
@@ -376,7 +377,7 @@ fn line_of_header(program: &Program, header: usize) -> Option<u32> {
     at.or_else(|| line_of(program, header))
 }
 
-fn lined(text: &str, location: Option<&DebugLocation>) -> String {
+fn with_location(text: &str, location: Option<&DebugLocation>) -> String {
     match location.filter(|l| l.line > 0) {
         Some(l) => format!("{text} (line {})", l.line),
         None => text.to_owned(),
@@ -398,20 +399,20 @@ fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
     let location = decided_at(program, guard.block);
     let clause = location.and_then(|l| clause_at(sources, l));
     let quoted = clause.map(|c| format!("`{c}`"));
-    let text = match (&guard.says, quoted) {
-        (Says::Is(true), Some(c)) => c,
-        (Says::Is(false), Some(c)) => format!("not {c}"),
-        (Says::Is(true), None) => "a condition".to_owned(),
-        (Says::Is(false), None) => "a condition that fails".to_owned(),
-        (Says::Case(cases), c) => {
+    let text = match (&guard.label, quoted) {
+        (EdgeLabel::Condition(true), Some(c)) => c,
+        (EdgeLabel::Condition(false), Some(c)) => format!("not {c}"),
+        (EdgeLabel::Condition(true), None) => "a condition".to_owned(),
+        (EdgeLabel::Condition(false), None) => "a condition that fails".to_owned(),
+        (EdgeLabel::Case(cases), c) => {
             let of = c.unwrap_or_else(|| "the switch".to_owned());
             let width = switch_width(program, guard.block);
             let cases: Vec<String> = cases.iter().map(|c| crate::program::signed(*c, width).to_string()).collect();
             format!("{of} being {}", cases.join(" or "))
         }
-        (Says::NoCase, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
+        (EdgeLabel::Default, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
     };
-    lined(&text, location)
+    with_location(&text, location)
 }
 
 fn switch_width(program: &Program, block: usize) -> u32 {
@@ -422,7 +423,7 @@ fn switch_width(program: &Program, block: usize) -> u32 {
 }
 
 /// Describes the marked value.
-fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
+fn marked_condition(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
     let mut value = occurrence.value;
     let mut is_negated = false;
     // `x ^ true` negates a condition.
@@ -442,10 +443,10 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
     let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
     let text = location.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
     match (text, is_negated) {
-        (Some(text), false) => lined(&text, location),
-        (Some(text), true) => lined(&format!("not {text}"), location),
-        (None, false) => lined("a condition", location),
-        (None, true) => lined("a condition that fails", location),
+        (Some(text), false) => with_location(&text, location),
+        (Some(text), true) => with_location(&format!("not {text}"), location),
+        (None, false) => with_location("a condition", location),
+        (None, true) => with_location("a condition that fails", location),
     }
 }
 
@@ -454,11 +455,11 @@ fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
     let lines = sources.lines(&at.file)?;
     let line = lines.get((at.line as usize).checked_sub(1)?)?;
     let place = (at.column as usize).saturating_sub(1);
-    clause(line.get(begin(line.get(..place)?)..)?)
+    clause(line.get(clause_start(line.get(..place)?)..)?)
 }
 
 /// Returns where the expression begins that `text` ends in the middle of.
-fn begin(text: &str) -> usize {
+fn clause_start(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
     let mut at = bytes.len();
@@ -528,8 +529,8 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_behind_what_encloses_it() {
-        let of = |text: &str| text[begin(text)..].to_owned();
+    fn a_clause_starts_after_the_enclosing_token() {
+        let of = |text: &str| text[clause_start(text)..].to_owned();
         assert_eq!(of("    if (n % 4 "), "n % 4 ");
         assert_eq!(of("for (int i = 0; i "), "i ");
         assert_eq!(of("x = a[i] "), "a[i] ");

@@ -8,7 +8,7 @@ use crate::solve::expression::{Operation, Sort, Term};
 use crate::symbolic::{implementation_defined, transfer};
 
 /// Largest number of elements for which a lookup at a symbolic index is encoded.
-const TABLE: u64 = 64;
+const MAX_TABLE_ELEMENTS: u64 = 64;
 
 impl Encoder<'_> {
     /// Returns fresh symbols for the lanes of `value`.
@@ -17,10 +17,10 @@ impl Encoder<'_> {
         let sort = transfer::sort(shape.kind);
         let count = self.choices.fresh_number();
         let terms = &mut self.terms;
-        /// Returns the lanes of a value at the encoder's current position.
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(format!("{what} {count}.{lane}"), sort)).collect()
     }
 
+    /// Returns the lanes of a value at the encoder's current position.
     pub(super) fn value(&mut self, value: ValueId) -> Vec<Term> {
         if let Some(lanes) = &self.values[value as usize] {
             return lanes.clone();
@@ -69,7 +69,7 @@ impl Encoder<'_> {
             Op::Call(_, base) => self.call(instruction, base),
             Op::Shuffle(mask) if mask.iter().any(|m| *m < 0) => self.shuffled(instruction, mask),
             Op::AtomicRmw(_) | Op::CompareExchange | Op::Other | Op::Phi(_) | Op::Member(_) => None,
-            _ => self.transferred(instruction),
+            _ => self.evaluated(instruction),
         };
         match found {
             Some(lanes) => lanes,
@@ -82,7 +82,7 @@ impl Encoder<'_> {
     }
 
     /// Encodes a result that depends on the operands alone, including the device's choices.
-    fn transferred(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
+    fn evaluated(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
         let operands = self.operands(instruction);
         implementation_defined::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
     }
@@ -110,7 +110,7 @@ impl Encoder<'_> {
         match region {
             Region::Private(variable) if self.memory.is_tracked(variable) => {
                 let base = self.terms.symbol(format!("private {variable}"), Sort::Bits(64));
-                let offset = memory::split(&mut self.terms, address, base)?;
+                let offset = memory::offset_from(&mut self.terms, address, base)?;
                 let offset = self.terms.as_constant(offset)?;
                 let cell = self.cells.at(variable, offset)?;
                 let same = cell.bytes == shape.bytes() && cell.lanes.len() == shape.lanes.max(1) as usize;
@@ -118,8 +118,8 @@ impl Encoder<'_> {
             }
             Region::Variable(index) if self.program.variables[index].is_constant => {
                 let base = self.terms.symbol(format!("@{index}"), Sort::Bits(64));
-                let offset = memory::split(&mut self.terms, address, base)?;
-                self.looked_up(index, offset, instruction)
+                let offset = memory::offset_from(&mut self.terms, address, base)?;
+                self.lookup_constant(index, offset, instruction)
             }
             Region::Argument(position) => self.load_of_argument(position, address, instruction),
             _ => None,
@@ -128,7 +128,7 @@ impl Encoder<'_> {
 
     /// Returns the content of a `__constant` variable at `offset`. At a symbolic offset, the result is a chain of
     /// selects over the elements, and a fresh symbol outside the variable.
-    fn looked_up(&mut self, index: usize, offset: Term, instruction: &Instruction) -> Option<Vec<Term>> {
+    fn lookup_constant(&mut self, index: usize, offset: Term, instruction: &Instruction) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let (sort, size, lane) = (transfer::sort(shape.kind), shape.bytes(), shape.lane_bytes());
         let variable = &self.program.variables[index];
@@ -153,7 +153,7 @@ impl Encoder<'_> {
             return Some(lanes?.into_iter().map(|bits| self.terms.constant(masked(bits, width), sort)).collect());
         }
         let elements = variable.bytes / size;
-        if elements > TABLE || count > 1 {
+        if elements > MAX_TABLE_ELEMENTS || count > 1 {
             return None;
         }
         let mut found = *self.fresh(instruction.result, "outside").first()?;
@@ -179,7 +179,7 @@ impl Encoder<'_> {
                 return None;
             }
             let base = self.terms.symbol(pointer_to(position), Sort::Bits(64));
-            let offset = memory::split(&mut self.terms, address, base)?;
+            let offset = memory::offset_from(&mut self.terms, address, base)?;
             let offset = self.terms.as_constant(offset)?;
             let terms = &mut self.terms;
             let lane = |i: u64| terms.symbol(argument(position, offset + i * shape.lane_bytes()), sort);
@@ -203,7 +203,7 @@ impl Encoder<'_> {
             Some(Region::Private(variable)) if self.memory.is_tracked(variable) => {
                 let base = self.terms.symbol(format!("private {variable}"), Sort::Bits(64));
                 let address = self.value(pointer).first().copied();
-                let offset = address.and_then(|a| memory::split(&mut self.terms, a, base));
+                let offset = address.and_then(|a| memory::offset_from(&mut self.terms, a, base));
                 offset.and_then(|o| self.terms.as_constant(o)).map(|o| (variable, o))
             }
             _ => None,
@@ -264,7 +264,7 @@ impl Encoder<'_> {
             }
             _ => {}
         }
-        self.transferred(instruction)
+        self.evaluated(instruction)
     }
 
     fn linear(&mut self, is_global: bool) -> Term {

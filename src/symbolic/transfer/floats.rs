@@ -109,10 +109,10 @@ impl Transfer<'_> {
         })
     }
 
-    /// Returns the other operand if one of them is a NaN, and `else_` if neither is.
-    fn number_of(&mut self, x: Term, y: Term, else_: Term) -> Term {
+    /// Returns the other operand if one of them is a NaN, and `otherwise` if neither is.
+    fn number_of(&mut self, x: Term, y: Term, otherwise: Term) -> Term {
         let (x_is_none, y_is_none) = (self.is_nan(x), self.is_nan(y));
-        let rest = self.terms.select(y_is_none, x, else_);
+        let rest = self.terms.select(y_is_none, x, otherwise);
         self.terms.select(x_is_none, y, rest)
     }
 

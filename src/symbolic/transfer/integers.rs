@@ -142,11 +142,11 @@ impl Transfer<'_> {
         self.saturated(wraps, x, least, most, difference)
     }
 
-    /// Returns the limit on the side of `x` if `wraps` is negative, and `else_` otherwise.
-    fn saturated(&mut self, wraps: Term, x: Term, least: Term, most: Term, else_: Term) -> Term {
+    /// Returns the limit on the side of `x` if `wraps` is negative, else `otherwise`.
+    fn saturated(&mut self, wraps: Term, x: Term, least: Term, most: Term, otherwise: Term) -> Term {
         let (wraps, negative) = (self.is_negative(wraps), self.is_negative(x));
         let end = self.terms.select(negative, least, most);
-        self.terms.select(wraps, end, else_)
+        self.terms.select(wraps, end, otherwise)
     }
 
     /// Returns the upper half of the product.

@@ -45,21 +45,24 @@ pub struct Amplification {
 
 /// Tries each input of the kernel alone.
 ///
-/// # Errors `Internal` if a pass fails.
+/// # Errors
+/// `Internal` if a pass fails.
 pub fn amplify(under_test: &KernelUnderTest<'_>) -> Result<Amplification> {
     amplify_by(under_test, Branches::Guarding)
 }
 
 /// Same as [`amplify`], until `deadline`.
 ///
-/// # Errors As [`amplify`]; [`Error::late`] at the deadline.
+/// # Errors
+/// As [`amplify`]; [`Error::late`] at the deadline.
 pub fn amplify_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) -> Result<Amplification> {
     amplified(under_test, Branches::Guarding, deadline)
 }
 
 /// Same as [`amplify`], with a choice of branches.
 ///
-/// # Errors As [`amplify`].
+/// # Errors
+/// As [`amplify`].
 pub fn amplify_by(under_test: &KernelUnderTest<'_>, branches: Branches) -> Result<Amplification> {
     amplified(under_test, branches, None)
 }

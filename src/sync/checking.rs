@@ -19,7 +19,8 @@ use crate::suite::launch::Launch;
 pub trait Simulate {
     /// Runs a launch under its schedule.
     ///
-    /// # Errors Only those of the environment; what the kernel does is observed.
+    /// # Errors
+    /// Only those of the environment; what the kernel does is observed.
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation>;
 }
 
@@ -85,7 +86,8 @@ const EXPLORING: f64 = 0.8;
 /// Runs a case under its own schedule, until `deadline` at most. If it accesses an argument of guessed length out of
 /// bounds, the argument grows and the case is run again.
 ///
-/// # Errors As of [`Simulate::simulate`].
+/// # Errors
+/// As of [`Simulate::simulate`].
 pub fn explore<S: Simulate>(
     sim: &mut S,
     table: &HostTable,
@@ -103,9 +105,11 @@ pub fn explore<S: Simulate>(
     Ok(simulation)
 }
 
-/// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on their number.
+/// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on
+/// their number.
 ///
-/// # Errors As of [`Simulate::simulate`].
+/// # Errors
+/// As of [`Simulate::simulate`].
 pub fn check<S: Simulate + Send>(
     simulators: &mut [S],
     reader: &Reader<'_>,
@@ -309,8 +313,8 @@ pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], lau
 }
 
 /// Decides the scope of a verdict: all interleavings of the inputs only if no value that depends on the interleaving
-/// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `ordered_by_atomics`: as in
-/// [`Checked`]. Also returns the reasons against all interleavings.
+/// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `ordered_by_atomics`: as
+/// in [`Checked`]. Also returns the reasons against all interleavings.
 pub fn holds_for(flows: &[String], ordered_by_atomics: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
     let mut because = flows.to_vec();
     if let Some(name) = ordered_by_atomics.first() {

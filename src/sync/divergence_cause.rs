@@ -44,7 +44,8 @@ type Candidate = (bool, usize, usize, BlockIndex);
 impl<'a> DivergenceAnalysis<'a> {
     /// Analyses a kernel's canonical form.
     ///
-    /// # Errors `Internal` if private variables cannot be promoted.
+    /// # Errors
+    /// `Internal` if private variables cannot be promoted.
     pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<DivergenceAnalysis<'a>> {
         let promoted = under_test.module.clone();
         // The blocks have to remain those of the sites.
@@ -186,8 +187,8 @@ impl<'a> DivergenceAnalysis<'a> {
     }
 }
 
-/// Returns whether `block` evaluates part of the loop's condition: it lies in the loop and leaves it to the same block as
-/// the loop's own condition.
+/// Returns whether `block` evaluates part of the loop's condition: it lies in the loop and leaves it to the same block
+/// as the loop's own condition.
 fn leaves(cfg: &Cfg, l: &crate::cfg::loops::Loop, block: BlockIndex) -> bool {
     let Some(boundary) = l.boundary() else { return false };
     cfg.edges_out(block).any(|e| cfg.target(e) == cfg.target(boundary)) && l.blocks.contains(&block)

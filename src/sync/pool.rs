@@ -4,10 +4,11 @@ use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 
-/// Applies `work` to every item, on as many threads as there are `workers` (simulators); the results are in the order of
-/// the items. `work` also receives the number of items that were left when it began, its own included.
+/// Applies `work` to every item, on as many threads as there are `workers` (simulators); the results are in the order
+/// of the items. `work` also receives the number of items that were left when it began, its own included.
 ///
-/// # Errors Those of `work`: the first in the order of items, among those begun before one failed.
+/// # Errors
+/// Those of `work`: the first in the order of items, among those begun before one failed.
 pub fn each<S: Send, T: Send, R: Send>(
     workers: &mut [S],
     items: impl IntoIterator<Item = T>,

@@ -24,7 +24,8 @@ struct Trials {
 /// Returns every barrier of the source with the result of ignoring it, and one of its sites; in the order of
 /// the source.
 ///
-/// # Errors As of [`Simulate::simulate`].
+/// # Errors
+/// As of [`Simulate::simulate`].
 pub(super) fn barriers<S: Simulate + Send>(
     simulators: &mut [S],
     reader: &Reader<'_>,

@@ -24,7 +24,8 @@ pub struct Kernel<'a> {
 /// schedule, and, if outputs were seen to differ, the two schedules between which they do. Findings receive the
 /// path as their reproduction.
 ///
-/// # Errors As of [`write::write`].
+/// # Errors
+/// As of [`write::write`].
 pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Case]) -> Result<()> {
     for (number, found) in (1..).zip(found) {
         let Some(case) = cases.get(found.input).filter(|_| found.finding.input.is_some()) else { continue };

@@ -17,7 +17,8 @@ use crate::result::check::{Finding, FindingKind};
 
 /// Returns what another interleaving may decide differently, a sentence each.
 ///
-/// # Errors `Internal` if private variables cannot be promoted.
+/// # Errors
+/// `Internal` if private variables cannot be promoted.
 pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<Vec<String>> {
     let module = under_test.module.clone();
     module

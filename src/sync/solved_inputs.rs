@@ -25,7 +25,8 @@ pub struct Confirmed {
 /// Runs the launches until the budget ends, and returns those in which work-items conflict where this was suspected.
 /// The others are no inputs, as nothing indicates that a host ever passes such values.
 ///
-/// # Errors As of [`Simulate::simulate`].
+/// # Errors
+/// As of [`Simulate::simulate`].
 pub fn confirmed<S: Simulate>(
     sim: &mut S,
     table: &HostTable,

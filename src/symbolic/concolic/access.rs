@@ -6,14 +6,14 @@ use super::inputs;
 use super::instruction::bytes;
 use super::item::{Item, Mode};
 use super::machine::Machine;
-use super::memory::{self, Block, Cell, Initial};
+use super::memory::{self, Cell, Initial, MemoryBlock};
 use super::trace::PathStep;
 use super::value::{self, Lane, Value};
 use crate::program::{Kind, Shape, masked, signed};
 use crate::solve::expression::{Operation, Sort, Term};
 
 /// Largest number of cells of a table that may be read at a symbolic index.
-const MOST_CELLS: u64 = 128;
+const MAX_CELLS: u64 = 128;
 
 /// A resolved access of one lane.
 struct ResolvedAccess {
@@ -26,11 +26,11 @@ struct ResolvedAccess {
 
 impl Machine<'_> {
     /// Returns the memory of a region. The work-item's copy of a struct passed by value is created on first use.
-    fn block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut Block> {
+    fn memory_block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut MemoryBlock> {
         let program = self.setup.program;
         let is_copy = program.by_value.get(region as usize).is_some_and(Option::is_some);
-        if is_copy && !item.privates.contains_key(&region) {
-            let mut copy = self.blocks.get(region as usize)?.clone();
+        if is_copy && !item.private_memory.contains_key(&region) {
+            let mut copy = self.memory_blocks.get(region as usize)?.clone();
             let input = self.setup.inputs.args.get(region as usize).filter(|i| i.is_free);
             if let (Some(input), true) = (input, item.mode != Mode::Concrete) {
                 for leaf in &input.leaves {
@@ -40,12 +40,12 @@ impl Machine<'_> {
                     copy.cells.insert(leaf.offset, Cell { size, term: Some(term), address: None, writer: None });
                 }
             }
-            item.privates.insert(region, copy);
+            item.private_memory.insert(region, copy);
         }
         if is_copy || region >= memory::PRIVATE {
-            item.privates.get_mut(&region)
+            item.private_memory.get_mut(&region)
         } else {
-            self.blocks.get_mut(region as usize)
+            self.memory_blocks.get_mut(region as usize)
         }
     }
 
@@ -53,7 +53,7 @@ impl Machine<'_> {
     fn resolve(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<ResolvedAccess> {
         let place = memory::decode_pointer(pointer.bits);
         let found = place.and_then(|(region, offset)| {
-            let at = self.block(item, region)?.access(offset, size)?;
+            let at = self.memory_block(item, region)?.access(offset, size)?;
             Some((region, at))
         });
         let Some((region, at)) = found else {
@@ -70,7 +70,8 @@ impl Machine<'_> {
 
     /// Requires an access that is out of bounds to lie within the current size of the region.
     fn require_in_bounds(&mut self, item: &mut Item, region: u64, pointer: Term, size: u64) {
-        let Some(bytes) = self.block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size) else {
+        let Some(bytes) = self.memory_block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size)
+        else {
             return;
         };
         let offset = value::plus(self.terms, pointer, memory::pointer(region, 0).wrapping_neg());
@@ -79,6 +80,7 @@ impl Machine<'_> {
         self.require_no_fault(item, holds, false);
     }
 
+    /// Loads a value; lanes that depend on the input get a term. An access out of bounds gives 0.
     pub(super) fn load(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
         if shape.kind == Kind::Other {
             return Value::of(Vec::new(), shape);
@@ -86,7 +88,7 @@ impl Machine<'_> {
         let (size, step) = (shape.bytes(), shape.lane_bytes().max(1));
         let Some(access) = self.resolve(item, pointer, size) else { return Value::of(Vec::new(), shape) };
         let traced = item.mode != Mode::Concrete;
-        let Some(block) = self.block(item, access.region) else { return Value::of(Vec::new(), shape) };
+        let Some(block) = self.memory_block(item, access.region) else { return Value::of(Vec::new(), shape) };
         let mut lanes: Vec<Lane> = block
             .read(access.at, size)
             .chunks(step as usize)
@@ -111,7 +113,7 @@ impl Machine<'_> {
     /// the path.
     fn symbolic_content(&mut self, item: &mut Item, access: &ResolvedAccess) -> Option<Term> {
         let ResolvedAccess { region, at, size, address } = *access;
-        let block = self.block(item, region)?;
+        let block = self.memory_block(item, region)?;
         let initial = block.initial;
         let found = block.overlapping(at, size);
         match &found[..] {
@@ -155,7 +157,7 @@ impl Machine<'_> {
             if let Some(term) = cell.term {
                 return value::extract(self.terms, term, byte - begin, 1);
             }
-        } else if let Some(Initial::Input(position)) = self.block(item, access.region).map(|b| b.initial) {
+        } else if let Some(Initial::Input(position)) = self.memory_block(item, access.region).map(|b| b.initial) {
             let granule = self.setup.inputs.args[position].granule;
             let begin = byte / granule * granule;
             let part = ResolvedAccess {
@@ -170,7 +172,7 @@ impl Machine<'_> {
         } else {
             self.pin_address(item, access);
         }
-        let bits = self.block(item, access.region).map_or(0, |b| b.read(byte, 1).first().copied().unwrap_or(0));
+        let bits = self.memory_block(item, access.region).map_or(0, |b| b.read(byte, 1).first().copied().unwrap_or(0));
         self.terms.constant(bits.into(), Sort::Bits(8))
     }
 
@@ -225,10 +227,10 @@ impl Machine<'_> {
         let is_own = access.region >= memory::PRIVATE
             || self.setup.program.by_value.get(access.region as usize).is_some_and(Option::is_some)
             || variable.and_then(|v| self.setup.program.variables.get(v)).is_some_and(|v| !v.is_local);
-        let block = self.block(item, access.region)?;
+        let block = self.memory_block(item, access.region)?;
         let (bytes, first) = (block.bytes.len() as u64, access.at % access.size);
         let count = bytes.checked_sub(first)? / access.size;
-        if !is_own || count > MOST_CELLS {
+        if !is_own || count > MAX_CELLS {
             return None;
         }
         let mut cells: Vec<(u64, Result<Term, u64>)> = Vec::new();
@@ -262,6 +264,7 @@ impl Machine<'_> {
         chosen
     }
 
+    /// Stores a value, with cells for lanes that are symbolic or visible to other work-items.
     pub(super) fn store(&mut self, item: &mut Item, pointer: Lane, what: &Value, shape: Shape) {
         let bytes = bytes(what, shape);
         let step = shape.lane_bytes();
@@ -284,7 +287,7 @@ impl Machine<'_> {
     /// Writes bytes, and the cells with their terms.
     fn write_cells(&mut self, item: &mut Item, access: &ResolvedAccess, bytes: &[u8], cells: Vec<(u64, Cell)>) {
         let mut terms = std::mem::take(self.terms);
-        if let Some(block) = self.block(item, access.region) {
+        if let Some(block) = self.memory_block(item, access.region) {
             block.write(access.at, bytes);
             block.clear(&mut terms, access.at, access.size);
             block.cells.extend(cells);
@@ -300,7 +303,7 @@ impl Machine<'_> {
         let (Some(source), Some(target)) = (self.resolve(item, from, size), self.resolve(item, to, size)) else {
             return;
         };
-        let Some(block) = self.block(item, source.region) else { return };
+        let Some(block) = self.memory_block(item, source.region) else { return };
         let bytes = block.read(source.at, size).to_vec();
         let (initial, known) = (block.initial, block.overlapping(source.at, size));
         let mut cells: Vec<(u64, Cell)> = Vec::new();
@@ -355,13 +358,15 @@ impl Machine<'_> {
             }
             return 0;
         };
-        let old =
-            self.block(item, access.region).map_or(0, |b| value::from_bytes(b.read(access.at, access.size), of.kind));
+        let old = self
+            .memory_block(item, access.region)
+            .map_or(0, |b| value::from_bytes(b.read(access.at, access.size), of.kind));
         let new = Value::known(masked(f(old), crate::program::arithmetic::width(of.kind)));
         self.store(item, at, &new, of);
         old
     }
 
+    /// Performs an `atomicrmw` instruction; returns the old value.
     pub(super) fn read_modify_write(
         &mut self,
         item: &mut Item,

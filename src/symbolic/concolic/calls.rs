@@ -20,6 +20,7 @@ pub fn scalar_bytes(name: &str) -> Option<u64> {
 }
 
 impl Machine<'_> {
+    /// Interprets a call; `base` is its demangled name. At a barrier, the work-item starts to wait.
     pub(super) fn call(
         &mut self,
         item: &mut Item,

@@ -14,10 +14,10 @@ use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Largest number of faults repaired in one launch: in a launch that the caller asks for, and in an intermediate one.
-const MOST_FAULTS: usize = 48;
-const MOST_INTERMEDIATE_FAULTS: usize = 8;
+const MAX_FAULTS: usize = 48;
+const MAX_INTERMEDIATE_FAULTS: usize = 8;
 /// Largest number of intermediate launches that are repaired.
-const MOST_INTERMEDIATE_REPAIRS: u32 = 200;
+const MAX_INTERMEDIATE_REPAIRS: u32 = 200;
 /// What may change, in the order in which it is tried. The NDRange and the buffer lengths are kept, as they are not
 /// the cause.
 const FREEDOMS: [Freedom; 4] = [Freedom::Repair, Freedom::Contents, Freedom::Same, Freedom::Values];
@@ -29,16 +29,16 @@ impl Engine<'_> {
     /// Returns the launch with other scalars and contents, such that according to its interpretation no work-item
     /// faults. `None` if no such launch is found, or if the launch does not fault as it is.
     pub fn avoid_fault(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        self.repair(launch, MOST_FAULTS, limits)
+        self.repair(launch, MAX_FAULTS, limits)
     }
 
     /// Same for a launch that takes the intended path and then faults.
     pub(super) fn avoid_fault_on_path(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        if self.statistics.repaired >= MOST_INTERMEDIATE_REPAIRS.into() {
+        if self.statistics.repaired >= MAX_INTERMEDIATE_REPAIRS.into() {
             return None;
         }
         self.statistics.repaired += 1;
-        self.repair(launch, MOST_INTERMEDIATE_FAULTS, limits)
+        self.repair(launch, MAX_INTERMEDIATE_FAULTS, limits)
     }
 
     fn repair(&mut self, launch: &Launch, most: usize, limits: &Limits) -> Option<Launch> {

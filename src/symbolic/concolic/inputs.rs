@@ -42,7 +42,7 @@ impl Default for Ranges {
 }
 
 /// The product of three numbers up to this limit fits into 64 bits.
-const MOST_ITEMS: u64 = 1 << 21;
+const MAX_ITEMS: u64 = 1 << 21;
 
 /// Doublings of the usual limits on launches and on work-groups with each step beyond them.
 const STEP: (u32, u32) = (3, 2);
@@ -57,7 +57,7 @@ impl Ranges {
 
     /// Returns the largest number of work-items in a launch and in a work-group, `steps` beyond the usual limits.
     pub fn most(&self, steps: u32) -> (u64, u64) {
-        let (items, group) = (self.max_items.min(MOST_ITEMS), self.max_group.min(MOST_ITEMS));
+        let (items, group) = (self.max_items.min(MAX_ITEMS), self.max_group.min(MAX_ITEMS));
         if steps >= ALL {
             return (items, group);
         }
@@ -134,10 +134,15 @@ pub fn range_symbol(name: &str, dimension: usize) -> String {
     format!("{name}.{dimension}")
 }
 
+/// Number of work-groups in a dimension.
 pub const GROUPS: &str = "groups";
+/// Work-group size in a dimension.
 pub const LOCAL_SIZE: &str = "local_size";
+/// Offset of the NDRange in a dimension.
 pub const OFFSET: &str = "offset";
+/// Group id of the subject in a dimension.
 pub const GROUP_ID: &str = "group_id";
+/// Local id of the subject in a dimension.
 pub const LOCAL_ID: &str = "local_id";
 /// The number of dimensions; its symbol is that of dimension 0.
 pub const DIMS: &str = "dims";
@@ -183,6 +188,7 @@ impl Inputs {
         bytes.next_multiple_of(self.args.get(position).map_or(1, |input| input.element))
     }
 
+    /// Analyses which inputs a kernel has and how it accesses them, within the user's `bounds` and `ranges`.
     pub fn new(program: &Program, interface: &Interface, bounds: &[Bound], mut ranges: Ranges) -> Inputs {
         let granules = granules(program);
         ranges.local = ranges.local.or(interface.required_local);

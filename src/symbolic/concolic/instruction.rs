@@ -4,7 +4,7 @@ use llvm_sys::LLVMOpcode;
 
 use super::item::Item;
 use super::machine::Machine;
-use super::memory::{self, Block};
+use super::memory::{self, MemoryBlock};
 use super::value::{self, Lane, Value};
 use crate::program::{Instruction, Kind, Op, Shape, arithmetic, math, signed};
 use crate::solve::concrete::Trial;
@@ -13,6 +13,7 @@ use crate::solve::query::Model;
 use crate::symbolic::transfer;
 
 impl Machine<'_> {
+    /// Interprets an instruction; returns its result.
     pub(super) fn instruction(&mut self, item: &mut Item, instruction: &Instruction) -> Value {
         let program = self.setup.program;
         let shape = program.shape(instruction.result);
@@ -31,8 +32,8 @@ impl Machine<'_> {
             Op::Call(name, base) => self.call(item, instruction, name, base, shape),
             Op::Alloca(bytes) => {
                 let region = memory::PRIVATE + u64::from(instruction.result);
-                let fresh = || Block::fixed(vec![0; (*bytes).min(memory::MAX_BUFFER_BYTES) as usize]);
-                item.privates.entry(region).or_insert_with(fresh);
+                let fresh = || MemoryBlock::fixed(vec![0; (*bytes).min(memory::MAX_BUFFER_BYTES) as usize]);
+                item.private_memory.entry(region).or_insert_with(fresh);
                 Value::known(memory::pointer(region, 0))
             }
             Op::AtomicRmw(operation) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::memory::{Block, Writer};
+use super::memory::{MemoryBlock, Writer};
 use super::trace::PathStep;
 use super::value::Value;
 use crate::solve::expression::Term;
@@ -40,7 +40,7 @@ pub struct Item {
     pub successor_taken: u32,
     pub index: usize,
     /// By region.
-    pub privates: HashMap<u64, Block>,
+    pub private_memory: HashMap<u64, MemoryBlock>,
     pub state: State,
     pub local_id: [u64; 3],
     pub group_id: [u64; 3],

@@ -29,6 +29,7 @@ pub struct Values {
 }
 
 impl Values {
+    /// Takes the values from the solver's model.
     pub fn of(model: &Model) -> Values {
         let symbols = model.symbols().map(|(name, bits)| (name.to_owned(), bits)).collect();
         let cell = |(at, bits): (Vec<u64>, u64)| Some((*at.first()?, bits));

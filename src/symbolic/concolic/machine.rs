@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::inputs::{self, Inputs};
 use super::item::{Item, Mode, START, State};
-use super::memory::{self, Block, Initial};
+use super::memory::{self, Initial, MemoryBlock};
 use super::product_graph::ProductGraph;
 use super::trace::{Class, PathStep, Run, Trace};
 use super::value::{self, Lane, Value};
@@ -23,7 +23,7 @@ const CLOCK: u64 = 1 << 14;
 /// Largest number of steps of a path; a longer one is abandoned.
 const LONGEST_PATH: usize = 20_000;
 /// Largest number of terms of a trace; with more, it is abandoned.
-const MOST_TERMS: usize = 400_000;
+const MAX_TERMS: usize = 400_000;
 
 /// A launch to interpret, with limits.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub struct Setup<'a> {
 
 /// Largest number of values, over all work-items of a group, that are kept at a time. Work-items beyond that are
 /// left out.
-const MOST_VALUES: usize = 1 << 22;
+const MAX_VALUES: usize = 1 << 22;
 
 /// The state of an interpretation.
 pub struct Machine<'a> {
@@ -54,7 +54,7 @@ pub struct Machine<'a> {
     /// Scratch space for terms of constants.
     pub scratch: Terms,
     /// By region: arguments, then variables.
-    pub blocks: Vec<Block>,
+    pub memory_blocks: Vec<MemoryBlock>,
     pub run: Run,
     steps: u64,
     first_term: usize,
@@ -93,26 +93,26 @@ impl<'a> Machine<'a> {
         let program = setup.program;
         let blocks = setup.launch.args.iter().enumerate().map(|(position, value)| match value {
             ArgValue::Buffer(bytes) if setup.inputs.args.get(position).is_some_and(|i| i.is_free) => {
-                Block::buffer(bytes.clone(), Initial::Input(position))
+                MemoryBlock::buffer(bytes.clone(), Initial::Input(position))
             }
-            ArgValue::Buffer(bytes) => Block::buffer(bytes.clone(), Initial::Known),
-            ArgValue::Local(bytes) => Block::local((*bytes).min(memory::MAX_BUFFER_BYTES)),
-            ArgValue::Value(bytes) => Block::fixed(bytes.clone()),
-            ArgValue::Same(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
+            ArgValue::Buffer(bytes) => MemoryBlock::buffer(bytes.clone(), Initial::Known),
+            ArgValue::Local(bytes) => MemoryBlock::local((*bytes).min(memory::MAX_BUFFER_BYTES)),
+            ArgValue::Value(bytes) => MemoryBlock::fixed(bytes.clone()),
+            ArgValue::Same(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => MemoryBlock::fixed(Vec::new()),
         });
-        let mut blocks: Vec<Block> = blocks.collect();
-        blocks.resize_with(program.params.len(), || Block::fixed(Vec::new()));
+        let mut blocks: Vec<MemoryBlock> = blocks.collect();
+        blocks.resize_with(program.params.len(), || MemoryBlock::fixed(Vec::new()));
         blocks.extend(program.variables.iter().map(|v| {
             let mut bytes = v.initial.clone();
             bytes.resize(v.bytes.min(memory::MAX_BUFFER_BYTES) as usize, 0);
-            Block::fixed(bytes)
+            MemoryBlock::fixed(bytes)
         }));
         let first_term = terms.len();
         let mut machine = Machine {
             setup,
             terms,
             scratch: Terms::default(),
-            blocks,
+            memory_blocks: blocks,
             run: Run::default(),
             steps: 0,
             first_term,
@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
     fn finish(mut self) -> Run {
         self.run.edges = (0u32..).zip(&self.taken).filter(|(_, taken)| **taken).map(|(edge, _)| edge).collect();
         let args = self.setup.launch.args.len();
-        self.run.access_ends = self.blocks[..args].iter().map(|b| b.access_end).collect();
+        self.run.access_ends = self.memory_blocks[..args].iter().map(|b| b.access_end).collect();
         self.run
     }
 
@@ -216,12 +216,12 @@ impl<'a> Machine<'a> {
         let program = self.setup.program;
         for (i, variable) in program.variables.iter().enumerate() {
             if variable.is_local {
-                self.blocks[program.params.len() + i].reset();
+                self.memory_blocks[program.params.len() + i].reset();
             }
         }
         for (i, value) in self.setup.launch.args.iter().enumerate() {
             if matches!(value, ArgValue::Local(_)) {
-                self.blocks[i].reset();
+                self.memory_blocks[i].reset();
             }
         }
         let (range, local) = (&self.setup.launch.range, self.setup.local);
@@ -265,7 +265,7 @@ impl<'a> Machine<'a> {
             graph_state: START,
             successor_taken: 0,
             index: 0,
-            privates: HashMap::new(),
+            private_memory: HashMap::new(),
             state: State::Running,
             local_id: local,
             group_id: group,
@@ -349,7 +349,7 @@ impl<'a> Machine<'a> {
 
     /// Number of work-items whose values can be kept at a time.
     fn capacity(&self) -> usize {
-        (MOST_VALUES / self.setup.program.values.len().max(1)).max(1)
+        (MAX_VALUES / self.setup.program.values.len().max(1)).max(1)
     }
 
     fn group(&mut self, items: &mut [Item]) {
@@ -393,7 +393,7 @@ impl<'a> Machine<'a> {
         item.steps > self.setup.steps / 8
             || self.steps > self.setup.steps
             || item.path.len() > LONGEST_PATH
-            || self.terms.len() - self.first_term > MOST_TERMS
+            || self.terms.len() - self.first_term > MAX_TERMS
             || self.setup.end.is_some_and(late)
     }
 

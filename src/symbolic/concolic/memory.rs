@@ -58,8 +58,9 @@ pub enum Initial {
     Input(usize),
 }
 
+/// The memory of a region.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct MemoryBlock {
     pub bytes: Arc<Vec<u8>>,
     /// Largest size in bytes that it may grow to.
     limit: u64,
@@ -69,24 +70,24 @@ pub struct Block {
     pub access_end: u64,
 }
 
-impl Block {
+impl MemoryBlock {
     /// Creates a block of constant size.
-    pub fn fixed(bytes: Vec<u8>) -> Block {
+    pub fn fixed(bytes: Vec<u8>) -> MemoryBlock {
         let limit = bytes.len() as u64;
-        Block { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
+        MemoryBlock { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Creates a buffer, which grows as far as it is accessed.
-    pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> Block {
+    pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> MemoryBlock {
         let limit = MAX_BUFFER_BYTES.max(bytes.len() as u64);
-        Block { bytes, limit, initial, cells: BTreeMap::new(), access_end: 0 }
+        MemoryBlock { bytes, limit, initial, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Creates local memory of an argument. It grows like a buffer, up to the size that every device has.
-    pub fn local(bytes: u64) -> Block {
+    pub fn local(bytes: u64) -> MemoryBlock {
         let limit = LEAST_LOCAL.max(bytes);
         let bytes = Arc::new(vec![0; bytes as usize]);
-        Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
+        MemoryBlock { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
     /// Resets local memory for another work-group.
@@ -106,11 +107,12 @@ impl Block {
         Some(start)
     }
 
-    /// Reads bytes at an offset returned by [`Block::access`].
+    /// Reads bytes at an offset returned by [`MemoryBlock::access`].
     pub fn read(&self, at: u64, size: u64) -> &[u8] {
         self.bytes.get(at as usize..(at + size) as usize).unwrap_or_default()
     }
 
+    /// Writes bytes at an offset returned by [`MemoryBlock::access`]; cells are not changed.
     pub fn write(&mut self, at: u64, bytes: &[u8]) {
         if let Some(to) = Arc::make_mut(&mut self.bytes).get_mut(at as usize..at as usize + bytes.len()) {
             to.copy_from_slice(bytes);
@@ -155,11 +157,11 @@ mod tests {
 
     #[test]
     fn buffers_grow_and_fixed_blocks_do_not() {
-        let mut fixed = Block::fixed(vec![1; 8]);
+        let mut fixed = MemoryBlock::fixed(vec![1; 8]);
         assert_eq!(fixed.access(4, 4), Some(4));
         assert_eq!(fixed.access(5, 4), None);
         assert_eq!(fixed.access(-1, 1), None);
-        let mut buffer = Block::buffer(Arc::new(vec![1; 8]), Initial::Input(0));
+        let mut buffer = MemoryBlock::buffer(Arc::new(vec![1; 8]), Initial::Input(0));
         assert_eq!(buffer.access(100, 4), Some(100));
         assert_eq!(buffer.read(100, 4), [0; 4]);
         assert_eq!(buffer.access(i64::MAX, 4), None);
@@ -170,7 +172,7 @@ mod tests {
     fn a_partial_overwrite_keeps_the_other_bytes() {
         let mut terms = Terms::default();
         let x = terms.symbol("x", Sort::Bits(32));
-        let mut block = Block::fixed(vec![0; 16]);
+        let mut block = MemoryBlock::fixed(vec![0; 16]);
         block.cells.insert(4, Cell { size: 4, term: Some(x), address: None, writer: None });
         block.clear(&mut terms, 6, 2);
         let left: Vec<u64> = block.cells.keys().copied().collect();

@@ -142,7 +142,7 @@ pub struct Engine<'p> {
     taken_edges: HashSet<u32>,
     failures: BTreeMap<u32, u32>,
     /// The marks last searched for, and the distance of each state to the nearest of them.
-    target: (BTreeSet<u32>, Vec<u32>),
+    wanted: (BTreeSet<u32>, Vec<u32>),
     statistics: Statistics,
     steps: u64,
     end: Option<Instant>,
@@ -169,7 +169,7 @@ impl<'p> Engine<'p> {
             launches: HashMap::new(),
             taken_edges: HashSet::new(),
             failures: BTreeMap::new(),
-            target: (BTreeSet::new(), Vec::new()),
+            wanted: (BTreeSet::new(), Vec::new()),
             statistics: Statistics::default(),
             steps: STEPS,
             end: None,
@@ -232,6 +232,7 @@ impl<'p> Engine<'p> {
         self.parents.len()
     }
 
+    /// Counters of the work done so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

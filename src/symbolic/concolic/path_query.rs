@@ -120,13 +120,13 @@ impl QueryContext<'_> {
         turn.is_multiple_of(CLOCK) && self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Returns the steps of a work-item's path up to `entry`, and those of other work-items that they depend on; the
+    /// Returns the steps of a work-item's path up to `position`, and those of other work-items that they depend on; the
     /// flag says whether a step belongs to another work-item than the subject.
-    fn prefix(&self, (item, entry): (usize, usize)) -> Vec<(PathStep, bool)> {
+    fn prefix(&self, (item, position): (usize, usize)) -> Vec<(PathStep, bool)> {
         let paths = &self.trace.paths;
         let subject = self.trace.subject;
-        let mut lengths: BTreeMap<usize, usize> = [(item, entry)].into();
-        let mut todo = vec![(item, 0, entry)];
+        let mut lengths: BTreeMap<usize, usize> = [(item, position)].into();
+        let mut todo = vec![(item, 0, position)];
         while let Some((item, from, to)) = todo.pop() {
             for step in paths[item].get(from..to).unwrap_or_default() {
                 let PathStep::Depends { item: other, length } = step else { continue };

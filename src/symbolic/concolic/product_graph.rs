@@ -19,11 +19,11 @@ pub const UNREACHABLE: u32 = u32::MAX;
 
 /// Largest number of values of one carrier, and of states. Beyond these, carriers are given up, those with the most
 /// values first.
-const MOST_VALUES: usize = 40;
-const MOST_STATES: usize = 12_000;
+const MAX_VALUES: usize = 40;
+const MAX_STATES: usize = 12_000;
 /// Largest number of blocks and of carriers; beyond these, there is one state per block.
-const MOST_BLOCKS: usize = 4_000;
-const MOST_CARRIERS: usize = 600;
+const MAX_BLOCKS: usize = 4_000;
+const MAX_CARRIERS: usize = 600;
 /// Number of explorations after which a single carrier is given up each; each further one gives up twice as many.
 const SINGLE_ROUNDS: u32 = 16;
 /// Largest number of operations in a chain from a carrier to a value that depends on it.
@@ -191,9 +191,9 @@ impl<'p> Carriers<'p> {
                 && !counts_to_input(program, i)
         };
         let all = program.instructions().map(|(_, i)| i).filter(|i| is_carrier(i)).map(|i| i.result);
-        let is_small = program.blocks.len() <= MOST_BLOCKS;
+        let is_small = program.blocks.len() <= MAX_BLOCKS;
         let all: Vec<ValueId> = all.filter(|_| is_small).collect();
-        Carriers::new(program, if all.len() > MOST_CARRIERS { Vec::new() } else { all })
+        Carriers::new(program, if all.len() > MAX_CARRIERS { Vec::new() } else { all })
     }
 
     /// Gives up the carrier at this position, and others after it: `many` in all.
@@ -508,7 +508,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
                     after.push(known);
                 }
             }
-            if after.len() > MOST_VALUES {
+            if after.len() > MAX_VALUES {
                 return Err(select as usize);
             }
             all = after;
@@ -532,11 +532,11 @@ impl<'c, 'p> Exploration<'c, 'p> {
         for (carrier, bits) in &known {
             let seen = &mut self.seen[*carrier as usize];
             seen.insert(*bits);
-            if seen.len() > MOST_VALUES {
+            if seen.len() > MAX_VALUES {
                 return Err(*carrier as usize);
             }
         }
-        if self.states.len() >= MOST_STATES
+        if self.states.len() >= MAX_STATES
             && let Some(largest) = (0..self.seen.len()).max_by_key(|c| self.seen[*c].len())
         {
             return Err(largest);

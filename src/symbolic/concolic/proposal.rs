@@ -178,6 +178,7 @@ impl Changes {
         all
     }
 
+    /// Applies the changes. Buffers grow where needed; new bytes are 0.
     pub fn apply(&self, launch: &Launch) -> Launch {
         let mut args = launch.args.clone();
         for ((position, offset), bytes) in &self.scalars {
@@ -208,6 +209,7 @@ impl Changes {
         if range == launch.range { Launch { range, args, ..launch.clone() } } else { Launch::new(range, args) }
     }
 
+    /// Returns the changes as a proposal to cover the mark `aims_at`.
     pub fn proposal(&self, parent: usize, aims_at: u32, node: usize) -> Proposal {
         let elements = |of: &BTreeMap<(usize, u64), Vec<u8>>| {
             let one = |((position, offset), bytes): (&(usize, u64), &Vec<u8>)| Element {

@@ -18,7 +18,7 @@ use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::ArgValue;
 
 /// Highest effort of a candidate, and the doublings of the solver's limit from one effort to the next.
-const MOST_EFFORT: u32 = 2;
+const MAX_EFFORT: u32 = 2;
 const EFFORT_SHIFT: u32 = 2;
 /// Rank penalty of each effort, in attempts.
 const EFFORT_PENALTY: u32 = 8;
@@ -36,9 +36,9 @@ const CHOICE_PENALTY: u32 = 4;
 /// Rank penalty of an edge that some launch already took.
 const TAKEN_PENALTY: u32 = 3;
 /// Number of terms beyond which terms and candidates are discarded; the search goes on with launches not yet traced.
-const MOST_TERMS: usize = 2_000_000;
+const MAX_TERMS: usize = 2_000_000;
 /// Largest number of candidates of all launches.
-const MOST_CANDIDATES: usize = 50_000;
+const MAX_CANDIDATES: usize = 50_000;
 
 /// The goal of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ pub(super) struct Candidate {
     trace: Rc<Trace>,
     /// The work-item, and the step of its path.
     item: usize,
-    entry: usize,
+    position: usize,
     target: Target,
     /// Hash of the path and the target; `key_of_sizes` includes the sizes of the launch.
     key: u64,
@@ -124,11 +124,12 @@ enum SolveOutcome {
 }
 
 impl Engine<'_> {
+    /// Searches for a launch that covers one of the wanted marks.
     pub(super) fn search(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
         self.limit(limits);
-        if self.target.0 != *wanted || self.target.1.is_empty() {
+        if self.wanted.0 != *wanted || self.wanted.1.is_empty() {
             let there = wanted.iter().flat_map(|mark| self.graph.marked(*mark)).copied();
-            self.target = (wanted.clone(), self.graph.distances(there));
+            self.wanted = (wanted.clone(), self.graph.distances(there));
         }
         let mut attempts = 0;
         while !limits.is_over() && attempts < limits.attempts {
@@ -148,7 +149,7 @@ impl Engine<'_> {
     }
 
     fn distance(&self, state: u32) -> Option<u32> {
-        self.target.1.get(state as usize).copied().filter(|d| *d != UNREACHABLE)
+        self.wanted.1.get(state as usize).copied().filter(|d| *d != UNREACHABLE)
     }
 
     /// Returns the least number of choices to a wanted mark after this edge.
@@ -178,7 +179,7 @@ impl Engine<'_> {
         let mut best: Option<(Rank, usize)> = None;
         for (i, candidate) in self.candidates.iter().enumerate() {
             let (distance, known, tried) = match candidate.target {
-                Target::Mark(goal) if self.target.0.contains(&goal) => (0, 0, times(&self.tried, candidate.at())),
+                Target::Mark(goal) if self.wanted.0.contains(&goal) => (0, 0, times(&self.tried, candidate.at())),
                 Target::Mark(_) => continue,
                 Target::Edge { state, successor, .. } => {
                     let Some(distance) = self.distance_after(state, successor) else { continue };
@@ -199,7 +200,7 @@ impl Engine<'_> {
                 distance * CHOICE_PENALTY + known + tried + candidate.effort * EFFORT_PENALTY,
                 gap,
                 tried,
-                candidate.entry,
+                candidate.position,
                 candidate.node,
             );
             if best.is_none_or(|(b, _)| rank < b) {
@@ -221,7 +222,7 @@ impl Engine<'_> {
 
     /// Traces the nearest classes of a launch.
     fn expand(&mut self, number: usize, limits: &Limits) {
-        if self.terms.len() > MOST_TERMS {
+        if self.terms.len() > MAX_TERMS {
             self.terms = Terms::default();
             self.variables = Variables::default();
             self.candidates.clear();
@@ -292,7 +293,7 @@ impl Engine<'_> {
             candidates.retain(|c| !self.is_solved(c));
             self.candidates.extend(candidates);
         }
-        self.candidates.truncate(MOST_CANDIDATES);
+        self.candidates.truncate(MAX_CANDIDATES);
     }
 
     fn candidates_of(&self, node: usize, trace: &Rc<Trace>, item: usize) -> Vec<Candidate> {
@@ -301,17 +302,17 @@ impl Engine<'_> {
         let lengths: Vec<usize> = launch.args.iter().map(length).collect();
         let sizes = hash((&launch.range.global, self.nodes[node].local, lengths));
         let mut so_far = 0u64;
-        for (entry, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
+        for (position, step) in trace.paths.get(item).into_iter().flatten().enumerate() {
             let mut push = |target| {
                 let key = hash((so_far, step, target));
                 let key_of_sizes = hash((key, sizes));
                 let trace = trace.clone();
-                found.push(Candidate { node, trace, item, entry, target, key, key_of_sizes, effort: 0 });
+                found.push(Candidate { node, trace, item, position, target, key, key_of_sizes, effort: 0 });
             };
             match step {
                 PathStep::Branch { block, .. } | PathStep::Switch { block, .. } => {
                     for successor in step.alternatives(self.program) {
-                        let state = self.graph.similar_state(trace.states[item][entry], successor);
+                        let state = self.graph.similar_state(trace.states[item][position], successor);
                         push(Target::Edge { block: *block, state, successor });
                     }
                 }
@@ -346,7 +347,7 @@ impl Engine<'_> {
             Some(SolveOutcome::Found(proposal)) => Some(proposal),
             Some(SolveOutcome::Reached | SolveOutcome::Infeasible) => None,
             _ => {
-                if self.statistics.undecided > before && candidate.effort < MOST_EFFORT {
+                if self.statistics.undecided > before && candidate.effort < MAX_EFFORT {
                     candidate.effort += 1;
                     self.candidates.push(candidate);
                 }
@@ -357,14 +358,16 @@ impl Engine<'_> {
 
     /// Solves with increasing freedom until a launch takes the intended path.
     fn solve(&mut self, candidate: &Candidate, limits: &Limits) -> Option<SolveOutcome> {
-        let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.entry)?;
+        let step = *candidate.trace.paths.get(candidate.item)?.get(candidate.position)?;
         let flipped = step.flipped(&mut self.terms, self.program, candidate.at().1)?;
-        let place = (candidate.item, candidate.entry);
+        let place = (candidate.item, candidate.position);
         let stays = match candidate.target {
-            Target::Edge { state, .. } => candidate.trace.states[candidate.item].get(candidate.entry) == Some(&state),
+            Target::Edge { state, .. } => {
+                candidate.trace.states[candidate.item].get(candidate.position) == Some(&state)
+            }
             Target::Mark(_) => false,
         };
-        let chosen = candidate.trace.chosen[candidate.item].get(&candidate.entry).filter(|_| stays);
+        let chosen = candidate.trace.chosen[candidate.item].get(&candidate.position).filter(|_| stays);
         let chosen = chosen.map_or(&[][..], Vec::as_slice);
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.variables));
         let path_query = self.query_context(candidate).build(&mut terms, &mut variables, place, flipped, chosen);
@@ -447,10 +450,10 @@ impl Engine<'_> {
     }
 
     fn ask(&mut self, conditions: &[Term], effort: u32, limits: &Limits) -> Answer {
-        let rlimit = (limits.rlimit >> (EFFORT_SHIFT * (MOST_EFFORT - effort))).max(1);
+        let rlimit = (limits.rlimit >> (EFFORT_SHIFT * (MAX_EFFORT - effort))).max(1);
         let within = query::Limits { rlimit, end: limits.end };
         let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
-        let is_asked_again = effort == MOST_EFFORT && !query::is_too_large(&self.terms, conditions);
+        let is_asked_again = effort == MAX_EFFORT && !query::is_too_large(&self.terms, conditions);
         if matches!(answer, Answer::Unknown(_)) && is_asked_again {
             // Given the whole problem at once, Z3 can use more tactics.
             answer = query::solve(&self.terms, conditions, &within);
@@ -478,7 +481,7 @@ impl Engine<'_> {
             Target::Edge { block, successor, .. } => {
                 let hashes = candidate.trace.prefix_hashes.get(candidate.item);
                 hashes
-                    .and_then(|h| h.get(candidate.entry))
+                    .and_then(|h| h.get(candidate.position))
                     .map(|before| machine::extended_hash(*before, block, successor))
             }
             Target::Mark(_) => None,
@@ -525,8 +528,8 @@ impl Engine<'_> {
             self.launches.insert(hash_of(&launch), true);
         }
         let aims_at = match candidate.target {
-            Target::Mark(goal) if run.marks.contains(&goal) && self.target.0.contains(&goal) => Some(goal),
-            _ => run.marks.intersection(&self.target.0).next().copied(),
+            Target::Mark(goal) if run.marks.contains(&goal) && self.wanted.0.contains(&goal) => Some(goal),
+            _ => run.marks.intersection(&self.wanted.0).next().copied(),
         };
         let parent = &self.nodes[candidate.node];
         let (root, changes) = (parent.root, changes.after(&parent.changes));

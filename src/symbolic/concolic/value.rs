@@ -15,6 +15,7 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// A lane that does not depend on the input.
     pub fn known(bits: u64) -> Lane {
         Lane { bits, term: None }
     }
@@ -28,10 +29,12 @@ pub enum Value {
 }
 
 impl Value {
+    /// A scalar that does not depend on the input.
     pub fn known(bits: u64) -> Value {
         Value::One(Lane::known(bits))
     }
 
+    /// The lanes; a scalar has one.
     pub fn lanes(&self) -> &[Lane] {
         match self {
             Value::One(lane) => std::slice::from_ref(lane),
@@ -44,10 +47,12 @@ impl Value {
         self.lanes().first().copied().unwrap_or(Lane::known(0))
     }
 
+    /// The bits of the first lane.
     pub fn bits(&self) -> u64 {
         self.first().bits
     }
 
+    /// Returns whether any lane depends on the input.
     pub fn is_symbolic(&self) -> bool {
         self.lanes().iter().any(|l| l.term.is_some())
     }
@@ -58,6 +63,7 @@ impl Value {
         if shape.lanes == 0 { Value::One(lanes[0]) } else { Value::Many(lanes.into()) }
     }
 
+    /// Same as [`Value::of`], for lanes that do not depend on the input.
     pub fn of_bits(bits: impl IntoIterator<Item = u64>, shape: Shape) -> Value {
         Value::of(bits.into_iter().map(Lane::known).collect(), shape)
     }

@@ -249,8 +249,8 @@ impl CandidateBuilder<'_, '_> {
         let mut compared = l.compared.clone();
         compared.sort_unstable();
         compared.dedup();
-        for (symbol, entries, back_edges) in &phis {
-            let mut own = self.unary_candidates(*symbol, entries, back_edges, &compared);
+        for (symbol, entry_values, next_values) in &phis {
+            let mut own = self.unary_candidates(*symbol, entry_values, next_values, &compared);
             own.sort_unstable();
             own.dedup();
             own.retain(|g| self.encoded.terms.as_constant(*g).is_none());
@@ -278,14 +278,14 @@ impl CandidateBuilder<'_, '_> {
     fn unary_candidates(
         &mut self,
         symbol: Term,
-        entries: &[Term],
-        back_edges: &[Term],
+        entry_values: &[Term],
+        next_values: &[Term],
         compared: &[(Term, Term)],
     ) -> Vec<Term> {
         use Operation::{And, Eq, Sle, Slt, Sub, ToBits, URem, Ule};
         let mut found = Vec::new();
         // A state variable: it only takes one of a few constants.
-        if let Some(leaves) = self.constants(symbol, entries, back_edges) {
+        if let Some(leaves) = self.constants(symbol, entry_values, next_values) {
             let bits_of = |m: &mut Self, t: Term| match m.encoded.terms.sort(t) {
                 Sort::Float(width) => m.encoded.terms.apply(ToBits, vec![t], Sort::Bits(width)),
                 _ => t,
@@ -304,7 +304,7 @@ impl CandidateBuilder<'_, '_> {
         if width == 1 {
             return found;
         }
-        let start = match entries {
+        let start = match entry_values {
             [only] if self.exists_before_loop(*only) => Some(*only),
             _ => None,
         };
@@ -317,7 +317,7 @@ impl CandidateBuilder<'_, '_> {
                 found.push(self.compare(Ule, l, r));
             }
             found.push(self.compare(Eq, symbol, start));
-            if let Some(step) = self.step(symbol, back_edges) {
+            if let Some(step) = self.step(symbol, next_values) {
                 let low = 1u64 << step.trailing_zeros();
                 if low > 1 {
                     let mask = self.number(low - 1, symbol);
@@ -337,7 +337,7 @@ impl CandidateBuilder<'_, '_> {
         }
         // A power of two or 0, for strides that are halved or doubled.
         let (one, sort) = (self.number(1, symbol), Sort::Bits(width));
-        if self.is_scaled(symbol, back_edges) {
+        if self.is_scaled(symbol, next_values) {
             let less = self.encoded.terms.apply(Sub, vec![symbol, one], sort);
             let common = self.encoded.terms.apply(And, vec![symbol, less], sort);
             found.push(self.compare(Eq, common, zero));
@@ -369,10 +369,10 @@ impl CandidateBuilder<'_, '_> {
     }
 
     /// Returns the constants that a variable is set to, if it is set to nothing else.
-    fn constants(&self, symbol: Term, entries: &[Term], back_edges: &[Term]) -> Option<BTreeSet<Term>> {
+    fn constants(&self, symbol: Term, entry_values: &[Term], next_values: &[Term]) -> Option<BTreeSet<Term>> {
         let terms = &self.encoded.terms;
         let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut todo: Vec<Term> = entries.iter().chain(back_edges).copied().collect();
+        let mut todo: Vec<Term> = entry_values.iter().chain(next_values).copied().collect();
         while let Some(term) = todo.pop() {
             if term == symbol || !seen.insert(term) {
                 continue;
@@ -392,8 +392,8 @@ impl CandidateBuilder<'_, '_> {
     }
 
     /// Returns the values that selects on the back edges choose from.
-    fn leaves(&self, back_edges: &[Term]) -> Vec<Term> {
-        let (mut leaves, mut todo) = (Vec::new(), back_edges.to_vec());
+    fn leaves(&self, next_values: &[Term]) -> Vec<Term> {
+        let (mut leaves, mut todo) = (Vec::new(), next_values.to_vec());
         while let Some(term) = todo.pop() {
             match self.encoded.terms.node(term) {
                 Node::Apply(Operation::Select, args) if leaves.len() + todo.len() < 64 => todo.extend(&args[1..]),
@@ -404,10 +404,10 @@ impl CandidateBuilder<'_, '_> {
     }
 
     /// Returns the greatest constant that divides every change of the variable.
-    fn step(&self, symbol: Term, back_edges: &[Term]) -> Option<u64> {
+    fn step(&self, symbol: Term, next_values: &[Term]) -> Option<u64> {
         let terms = &self.encoded.terms;
         let mut step = 0u64;
-        for leaf in self.leaves(back_edges) {
+        for leaf in self.leaves(next_values) {
             if leaf == symbol {
                 continue;
             }
@@ -423,9 +423,9 @@ impl CandidateBuilder<'_, '_> {
         (step > 0).then_some(step)
     }
 
-    fn is_scaled(&self, symbol: Term, back_edges: &[Term]) -> bool {
+    fn is_scaled(&self, symbol: Term, next_values: &[Term]) -> bool {
         use Operation::{AShr, LShr, Mul, SDiv, Shl, UDiv};
-        self.leaves(back_edges).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
+        self.leaves(next_values).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
             Node::Apply(AShr | LShr | Shl | Mul | SDiv | UDiv, args) => args[0] == symbol,
             _ => false,
         })

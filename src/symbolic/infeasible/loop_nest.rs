@@ -15,8 +15,8 @@ pub struct LoopNode {
     pub order: Vec<usize>,
 }
 
+/// The loops of a kernel.
 pub struct LoopNest {
-    /// The loops of a kernel.
     pub nodes: Vec<LoopNode>,
     /// Maps a header to its loop's position in `nodes`.
     pub by_header: HashMap<usize, usize>,
@@ -36,7 +36,7 @@ pub fn successors(end: &End) -> Vec<usize> {
 }
 
 impl LoopNest {
-    /// Returns `None` if the control flow is irreducible (some cycle has several entries).
+    /// Finds the loops of a kernel. `None` if the control flow is irreducible (some cycle has several entries).
     pub fn of(program: &Program) -> Option<LoopNest> {
         let order = reverse_postorder(program);
         let mut position = vec![usize::MAX; program.blocks.len()];

@@ -18,16 +18,19 @@ pub struct Cell {
 pub struct Cells(BTreeMap<(ValueId, u64), Cell>);
 
 impl Cells {
+    /// The cell that starts at this offset.
     pub fn at(&self, variable: ValueId, offset: u64) -> Option<&Cell> {
         self.0.get(&(variable, offset))
     }
 
+    /// Inserts a cell, and removes those that it overlaps.
     pub fn put(&mut self, variable: ValueId, offset: u64, cell: Cell) {
         let end = offset + cell.bytes;
         self.0.retain(|(v, at), old| *v != variable || *at >= end || *at + old.bytes <= offset);
         self.0.insert((variable, offset), cell);
     }
 
+    /// Removes all cells of a variable.
     pub fn forget(&mut self, variable: ValueId) {
         self.0.retain(|(v, _), _| *v != variable);
     }
@@ -89,6 +92,7 @@ fn has_no_memory_effect(name: &str) -> bool {
 }
 
 impl Memory {
+    /// Summarises the accesses of a kernel.
     pub fn of(program: &Program) -> Memory {
         let mut escaped: BTreeSet<Region> = BTreeSet::new();
         let mut memory = Memory {
@@ -154,6 +158,7 @@ impl Memory {
         }
     }
 
+    /// Returns whether the contents of a private variable are tracked.
     pub fn is_tracked(&self, variable: ValueId) -> bool {
         self.tracked.contains(&variable)
     }

@@ -65,6 +65,7 @@ pub struct MarkSolver<'t> {
 }
 
 impl<'t> MarkSolver<'t> {
+    /// Creates a solver that knows no models yet.
     pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> MarkSolver<'t> {
         MarkSolver { terms, abstraction, trials: Vec::new() }
     }

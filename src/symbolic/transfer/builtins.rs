@@ -6,6 +6,7 @@ use crate::program::{Kind, Shape};
 use crate::solve::expression::{Operation, Sort, Term};
 
 impl Transfer<'_> {
+    /// Evaluates a call. `None` if the builtin is not known; `base` is its demangled name.
     pub(super) fn call(
         &mut self,
         name: &str,

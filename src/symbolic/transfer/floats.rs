@@ -12,12 +12,14 @@ impl Transfer<'_> {
         self.number(floats::bits(x, width), like)
     }
 
+    /// Returns the sign bit.
     pub(super) fn sign_bit(&mut self, x: Term) -> Term {
         let bits = to_bits(self.terms, x);
         let zero = self.number(0, bits);
         self.terms.compare(Operation::Slt, bits, zero)
     }
 
+    /// Returns whether a float is infinite.
     pub(super) fn is_infinite(&mut self, x: Term) -> Term {
         let size = self.make(Operation::FAbs, &[x]);
         let infinite = self.float(f64::INFINITY, x);

@@ -8,11 +8,13 @@ impl Transfer<'_> {
         self.terms.compare(if is_signed { Operation::Slt } else { Operation::Ult }, l, r)
     }
 
+    /// Returns the smaller operand.
     pub(super) fn least(&mut self, is_signed: bool, l: Term, r: Term) -> Term {
         let second = self.less(is_signed, r, l);
         self.terms.select(second, r, l)
     }
 
+    /// Returns the larger operand.
     pub(super) fn greatest(&mut self, is_signed: bool, l: Term, r: Term) -> Term {
         let second = self.less(is_signed, l, r);
         self.terms.select(second, r, l)

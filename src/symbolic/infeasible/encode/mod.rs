@@ -33,6 +33,7 @@ pub struct Guard {
     pub label: EdgeLabel,
 }
 
+/// The outcome of a branch or switch that leads along an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EdgeLabel {
     Condition(bool),
@@ -78,6 +79,7 @@ pub struct HavockedLoop {
     pub inner_end: usize,
 }
 
+/// A kernel as a formula.
 pub struct Encoded<'p> {
     pub program: &'p Program,
     pub terms: Terms,
@@ -88,6 +90,7 @@ pub struct Encoded<'p> {
     pub loads: HashMap<Term, usize>,
 }
 
+/// Builds the formula block by block.
 pub struct Encoder<'p> {
     pub(super) program: &'p Program,
     loop_nest: &'p LoopNest,

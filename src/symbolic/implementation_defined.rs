@@ -119,7 +119,7 @@ pub const CASES: &[Case] = &[
         Latitude::EitherZero,
         "6.12.2 (C99, F.9.9)",
     ),
-    // Devices differ: some test the highest bits, as 6.12.6 says, others test all bits.
+    // Devices differ: some test the highest bit, as 6.12.6 says, others test any bit.
     case(&["any", "all"], Integers, Condition::NotBoolean, Latitude::Anything, "6.12.6"),
     case(&["FDiv", "sqrt", "llvm.sqrt"], NarrowFloats, Condition::Always, Latitude::Anything, "7.4"),
     case(&["divide", "recip", "native_*", "half_*"], Floats, Condition::Always, Latitude::Anything, "6.12.2, 7.4"),

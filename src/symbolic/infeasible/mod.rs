@@ -13,7 +13,7 @@
 //!   loop was last entered from outside. The result is a path without back edges.
 //! - Every condition on this path was evaluated on the latest values of its operands. The blocks that were skipped
 //!   belong to loops whose headers lie on the path. Whatever the path passes before such a header is defined outside
-//!   that loop, because a header dominates its loop.
+//!   that loop, because a header dominates its loop; so the skipped iterations did not change it.
 //! - Conditions decide which edge is taken, so under these values the formula describes exactly this path, and the bit
 //!   of B is 1.
 //! - Hence, if the bit cannot be 1, no such execution exists.

@@ -189,8 +189,8 @@ impl<'p> Engine<'p> {
         self.end = limits.end;
     }
 
-    /// Adds a launch that ran, and returns its number. The marks that it covers do not affect the search: the caller says
-    /// which marks are wanted.
+    /// Adds a launch that ran, and returns its number. The marks that it covers do not affect the search: the caller
+    /// says which marks are wanted.
     pub fn parent(&mut self, launch: &Launch) -> usize {
         let number = self.parents.len();
         self.parents.push(self.nodes.len());

@@ -27,11 +27,11 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
-use crate::sync::divergence_cause::Splits;
+use crate::sync::divergence_cause::DivergenceAnalysis;
 use crate::sync::findings::Reader;
 use crate::sync::reproduction;
 use crate::sync::schedule_families::Plan;
-use crate::sync::solved_inputs::{self, Suspicion};
+use crate::sync::solved_inputs::{self, SuspectedConflict};
 use crate::sync::{amplification, inputs, schedule_independence};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
@@ -78,7 +78,7 @@ struct Opened<'c> {
     loaded: Loaded,
     cases: Vec<Case>,
     /// Launches that are inputs if work-items meet in them.
-    suspicions: Vec<Suspicion>,
+    suspected: Vec<SuspectedConflict>,
     /// Not all of those were found.
     unsolved: bool,
     /// There was no time for inputs.
@@ -154,16 +154,22 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
 
     let source = shown(&opened.path);
     // Few kernels diverge.
-    let splits = OnceCell::new();
-    let split = |divergence: &_| {
-        let splits = splits.get_or_init(|| Splits::of(&opened.under_test, &source));
-        splits.as_ref().ok()?.branch(&code.table, divergence)
+    let divergence_analysis = OnceCell::new();
+    let diverging_branch = |divergence: &_| {
+        let divergence_analysis =
+            divergence_analysis.get_or_init(|| DivergenceAnalysis::of(&opened.under_test, &source));
+        divergence_analysis.as_ref().ok()?.branch(&code.table, divergence)
     };
-    let reader = Reader { table: &code.table, interface: &opened.under_test.interface, source: &source, split: &split };
+    let reader = Reader {
+        table: &code.table,
+        interface: &opened.under_test.interface,
+        source: &source,
+        diverging_branch: &diverging_branch,
+    };
     let atomics_read = schedule_independence::atomics_read(&opened.under_test, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
     let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
-    if let Some(Err(e)) = splits.into_inner() {
+    if let Some(Err(e)) = divergence_analysis.into_inner() {
         return Err(e);
     }
     if let Some(folder) = &args.reproduce {
@@ -178,7 +184,8 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
     let flows = schedule_independence::flows(&opened.under_test, &findings)?;
-    let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
+    let (mut holds_for, mut holds_for_because) =
+        checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
     if !checked.sampled.is_empty() {
         holds_for = HoldsFor::ExploredSchedules;
         holds_for_because.extend(checked.sampled);
@@ -278,9 +285,9 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Res
         }
     });
     let cases = cases.collect();
-    let (suspicions, unsolved, notes) = (Vec::new(), false, Vec::new());
+    let (suspected, unsolved, notes) = (Vec::new(), false, Vec::new());
     let path = suite.kernel;
-    Ok(Opened { cases, suspicions, unsolved, late: None, under_test, loaded, seed, path, options, notes })
+    Ok(Opened { cases, suspected, unsolved, late: None, under_test, loaded, seed, path, options, notes })
 }
 
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
@@ -296,7 +303,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         Err(e) if e.is_late() => {
             return Ok(Opened {
                 cases: Vec::new(),
-                suspicions: Vec::new(),
+                suspected: Vec::new(),
                 unsolved: false,
                 late: Some(e),
                 under_test,
@@ -329,11 +336,12 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         notes.push(what);
     }
     let cases = launches.into_iter().map(|g| case(g, "generated", &under_test, None)).collect();
-    let suspicion = |s: Suspect| Suspicion { case: case(s.launch, "solved", &under_test, None), argument: s.argument };
-    let suspicions = suspects.into_iter().map(suspicion).collect();
+    let suspected_conflict =
+        |s: Suspect| SuspectedConflict { case: case(s.launch, "solved", &under_test, None), argument: s.argument };
+    let suspected = suspects.into_iter().map(suspected_conflict).collect();
     Ok(Opened {
         cases,
-        suspicions,
+        suspected,
         unsolved: cut_short,
         late: None,
         under_test,
@@ -382,8 +390,8 @@ fn range(args: &CheckArgs, under_test: &KernelUnderTest<'_>) -> Result<Option<Nd
 
 /// Adds the launches that were solved for, if work-items do meet in them.
 fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, budget: Budget) -> Result<()> {
-    let suspicions = std::mem::take(&mut opened.suspicions);
-    let confirmed = solved_inputs::confirmed(watched, table, suspicions, budget.share(CONFIRMING))?;
+    let suspected = std::mem::take(&mut opened.suspected);
+    let confirmed = solved_inputs::confirmed(watched, table, suspected, budget.share(CONFIRMING))?;
     confirmed.cases.into_iter().for_each(|case| add(&mut opened.cases, case));
     opened.unsolved |= confirmed.left > 0;
     if opened.unsolved {

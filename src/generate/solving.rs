@@ -22,7 +22,7 @@ use crate::solve::query;
 use crate::suite::launch::Launch;
 use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
-use crate::symbolic::infeasible::{self, Most, ProofOutcome};
+use crate::symbolic::infeasible::{self, LaunchLimits, ProofOutcome};
 
 /// Z3's resource limit of a proof, and of a path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
@@ -213,12 +213,12 @@ fn explain(
     }
     let end = Instant::now() + search.limits.end.saturating_duration_since(Instant::now()) / PROOFS_SHARE;
     let ranges = ranges(search.subject.wishes);
-    let most = Most { items: ranges.max_items, group: ranges.max_group };
+    let most = LaunchLimits { items: ranges.max_items, group: ranges.max_group };
     let limits = query::Limits { rlimit: PROOF / 8, end: Some(end) };
     for (outcome, fate) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
     {
         if let ProofOutcome::Infeasible { reason, preconditions } = fate
-            && preconditions.iter().any(|p| most.is_said_by(p))
+            && preconditions.iter().any(|p| most.is_stated_by(p))
         {
             let reason = format!("no launch is large enough for it here ({reason})");
             fates[*outcome as usize] = Some(ProofOutcome::Unknown { reason, bound: None });

@@ -61,9 +61,9 @@ fn first(
         }
         found.push((generated.launch, covered));
     }
-    let strays = engine.statistics().strays;
-    if strays > 0 {
-        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", under_test.entry));
+    let graph_misses = engine.statistics().graph_misses;
+    if graph_misses > 0 {
+        apart.push(format!("{}: {graph_misses} steps to where the graph of states does not lead", under_test.entry));
     }
     (found, apart)
 }
@@ -104,7 +104,7 @@ fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet
         engine.outcome(&proposal, Some(&launch));
     }
     let statistics = engine.statistics();
-    assert_eq!(statistics.strays, 0, "{}", under_test.entry);
+    assert_eq!(statistics.graph_misses, 0, "{}", under_test.entry);
     (kernel, open, statistics)
 }
 

@@ -99,7 +99,7 @@ pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, 
         found.proposals.push(proposal);
     }
     found.statistics = engine.statistics();
-    assert_eq!(found.statistics.strays, 0);
+    assert_eq!(found.statistics.graph_misses, 0);
     found
 }
 

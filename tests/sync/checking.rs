@@ -49,7 +49,7 @@ fn check(
     told: impl FnMut(&Launch, &SimulationOptions) -> Simulation + Send,
 ) -> Result<Checked> {
     let interface = interface();
-    let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", split: &|_| None };
+    let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", diverging_branch: &|_| None };
     checking::check(&mut [Told(told)], &reader, &mut cases.to_vec(), CheckOptions::default())
 }
 

@@ -4,7 +4,7 @@ use kassay::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simu
 use kassay::lower::host::table::{HostTable, Mode};
 use kassay::result::Location;
 use kassay::result::check::{self, Branch, Finding, FindingKind, Memory, Scope, Verdict};
-use kassay::sync::findings::{Findings, Reader, Seen, verdict};
+use kassay::sync::findings::{Findings, ObservedLaunch, Reader, verdict};
 
 use super::support::{Tables, access, conflict, interface, launch, place, simulation};
 
@@ -14,12 +14,12 @@ fn read(table: &HostTable, simulations: &[Simulation]) -> Vec<Finding> {
         let location = Location { file: "k.cl".into(), line: 3, column: 5 };
         Some(Branch { location, construct: "if".into() })
     };
-    let reader = Reader { table, interface: &interface, source: "k.cl", split: &split };
+    let reader = Reader { table, interface: &interface, source: "k.cl", diverging_branch: &split };
     let natural = launch(16, 4);
     let mut findings = Findings::default();
     for (input, simulation) in simulations.iter().enumerate() {
         let name = ["first", "second"][input.min(1)];
-        findings.add(&reader, Seen { input, name, launch: &natural, simulation });
+        findings.add(&reader, ObservedLaunch { input, name, launch: &natural, simulation });
     }
     findings.finish().into_iter().map(|f| f.finding).collect()
 }

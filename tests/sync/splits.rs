@@ -3,7 +3,7 @@
 use inkwell::context::Context;
 use kassay::exec::simulator::observation::{Divergence, Waiting};
 use kassay::lower::host::table::SourcePlace;
-use kassay::sync::divergence_cause::Splits;
+use kassay::sync::divergence_cause::DivergenceAnalysis;
 
 use super::support::{Done, Tables, under_test};
 
@@ -33,8 +33,8 @@ fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(Strin
     }
     let divergence = Divergence { group_id: [0; 3], waiting, finished, finished_item: None };
     let file = path.display().to_string();
-    let splits = Splits::of(&under_test, &file)?;
-    Ok(splits.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))
+    let analysis = DivergenceAnalysis::of(&under_test, &file)?;
+    Ok(analysis.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))
 }
 
 fn is(found: Done<Option<(String, u32)>>, construct: &str, line: u32) -> Done {

@@ -1,8 +1,8 @@
-//! The results of a sweep, as they lie in the shared memory while it runs: whatever a worker dies of, what it has
-//! finished can be read.
+//! The results of a sweep in shared memory, written while it runs: however a worker dies, the results it has finished
+//! can be read.
 //!
 //! Four 64-bit words of progress come first, then a record per variation: a word with the number of its completed runs,
-//! and each run's length of text, text and probe words.
+//! followed by length of text, text and probe words of each run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,10 +14,10 @@ const HEAD: usize = 32;
 /// Set in a record's first word when the variation needs no more runs.
 const FINISHED: u32 = 1 << 31;
 
-/// A difference's text is cut after so many bytes.
+/// The maximum length of a difference's text in bytes; longer text is cut.
 const TEXT: usize = 160;
 
-/// The sizes that follow from a sweep.
+/// The parameters of a sweep that determine the sizes of its records.
 #[derive(Debug, Clone, Copy)]
 pub struct Records {
     pub repeats: u32,
@@ -28,9 +28,9 @@ pub struct Records {
 /// How far a sweep got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Odd: a launch runs, and half of it, rounded down, have ended.
+    /// Launches begun plus launches ended: odd while a launch runs; half of it, rounded down, have ended.
     pub steps: u64,
-    /// The variations of the current launch.
+    /// The first variation of the current launch, and how many it has.
     pub first: u64,
     pub count: u64,
 }
@@ -45,7 +45,7 @@ impl Records {
         4 + self.repeats as usize * self.run_bytes()
     }
 
-    /// Bytes for so many variations.
+    /// Total size in bytes for this many variations.
     pub fn bytes(self, variations: usize) -> usize {
         HEAD + variations * self.stride()
     }
@@ -58,7 +58,7 @@ impl Records {
         memory.get_mut(HEAD + variation * self.stride()..)?.get_mut(..self.stride())
     }
 
-    /// Empties the records of so many variations.
+    /// Clears the progress words and the records of the first `variations` variations.
     pub fn clear(self, memory: &mut [u8], variations: usize) {
         memory[..HEAD].fill(0);
         for variation in 0..variations {
@@ -114,12 +114,12 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.first_chunk::<4>().map_or(0, |b| u32::from_le_bytes(*b))
 }
 
-/// The words of progress in memory that both sides map.
+/// The progress words, in memory that parent and worker both map.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock(*mut u64);
 
 impl Clock {
-    /// Of records that begin `memory`; `None` if that is too short or unaligned.
+    /// The progress words of records that begin `memory`; `None` if that is too short or unaligned.
     pub fn of(memory: &mut [u8]) -> Option<Clock> {
         let start = memory.as_mut_ptr().cast::<u64>();
         (memory.len() >= HEAD && start.is_aligned()).then_some(Clock(start))
@@ -131,18 +131,19 @@ impl Clock {
         unsafe { AtomicU64::from_ptr(self.0.add(index)) }
     }
 
-    /// A launch of `count` variations from `first` on begins.
+    /// Notes that a launch of `count` variations begins, of which `first` is the first.
     pub fn begin(&self, first: usize, count: usize) {
         self.word(1).store(first as u64, Ordering::Relaxed);
         self.word(2).store(count as u64, Ordering::Relaxed);
         self.word(0).fetch_add(1, Ordering::Release);
     }
 
-    /// The launch has ended.
+    /// Notes that the launch has ended.
     pub fn end(&self) {
         self.word(0).fetch_add(1, Ordering::Release);
     }
 
+    /// Reads the progress; acquires what was written before the last [`Self::begin`] or [`Self::end`].
     pub fn read(&self) -> Progress {
         let steps = self.word(0).load(Ordering::Acquire);
         Progress { steps, first: self.word(1).load(Ordering::Relaxed), count: self.word(2).load(Ordering::Relaxed) }

@@ -1,4 +1,4 @@
-//! From the device asked for to executors, and what to do where there is none.
+//! Starts the executors of the requested device, or the simulator if there is no such device and the request allows it.
 
 use super::discover::Vendors;
 use super::opencl::{OpenClExecutor, Starting, WorkerOptions};
@@ -6,7 +6,7 @@ use super::simulator::Simulator;
 use super::{DeviceRequest, Executor, Target};
 use crate::error::{Error, Result};
 
-/// Executors of one device that are starting, while the caller does other things.
+/// Executors of one device that are starting in the background.
 #[derive(Debug)]
 pub struct StartingExecutors {
     count: usize,
@@ -17,16 +17,16 @@ pub struct StartingExecutors {
 enum Device {
     Opencl {
         lanes: Vec<Starting>,
-        /// Whether the simulator will do as well.
+        /// Whether the simulator is an acceptable replacement.
         or_simulator: bool,
     },
     Simulator {
-        /// Why not a device, where one would have been preferred.
+        /// Why there is no device, if one would have been preferred.
         instead: Option<String>,
     },
 }
 
-/// Executors, ready.
+/// Executors that are ready.
 pub struct Started {
     /// At least one, all of the same device.
     pub executors: Vec<Box<dyn Executor>>,
@@ -35,14 +35,14 @@ pub struct Started {
 }
 
 impl StartingExecutors {
-    /// Begins to start `count` executors (at least one) of the device asked for.
+    /// Begins to start `count` executors (at least one) of the requested device.
     ///
     /// # Errors
-    /// `Environment` if the system gives no process for them.
+    /// `Environment` if the system cannot create processes for them.
     pub fn start(request: &DeviceRequest, options: &WorkerOptions, count: usize) -> Result<StartingExecutors> {
         let count = count.max(1);
         let or_simulator = *request == DeviceRequest::Auto;
-        // Where no driver is installed nothing needs to be tried.
+        // If no driver is installed, there is nothing to try.
         if or_simulator && options.vendors.is_none() && Vendors::discover().icds.is_empty() {
             let instead = Some("there is no OpenCL device".to_owned());
             return Ok(StartingExecutors { count, starting: Device::Simulator { instead } });
@@ -68,8 +68,8 @@ impl StartingExecutors {
     /// Waits until they are ready.
     ///
     /// # Errors
-    /// `Environment` if no device answers the request, its driver fails, or it takes no IL; unless the request was
-    /// [`DeviceRequest::Auto`]: then the simulator stands in.
+    /// `Environment` if no device matches the request, its driver fails, or it takes no IL; except if the request was
+    /// [`DeviceRequest::Auto`]: then the simulator is used instead.
     pub fn ready(self) -> Result<Started> {
         let instead = match self.starting {
             Device::Simulator { instead } => instead,
@@ -81,7 +81,8 @@ impl StartingExecutors {
                 }
             }
         };
-        // Each lane has its share of the processors; work-groups are spread over them where their order does not matter.
+        // Each executor has its share of the processors; work-groups are spread over them where their order does
+        // not matter.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (processors / self.count).max(1);
         let lane = |_| Simulator::new(threads).map(|e| Box::new(e) as Box<dyn Executor>);

@@ -1,4 +1,4 @@
-//! The executor for OpenCL devices: keeps one worker process alive, and what it has loaded.
+//! The executor for OpenCL devices: keeps one worker process alive, and tracks the programs that it has loaded.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::suite::launch::Launch;
 /// How workers are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerOptions {
-    /// The kassay program; `None`: this process's own.
+    /// The kassay program; `None`: the running one.
     pub exe: Option<PathBuf>,
     /// The only folder of drivers to see; `None`: those that [`crate::exec::discover::Vendors`] finds.
     pub vendors: Option<PathBuf>,
@@ -43,13 +43,13 @@ impl Default for WorkerOptions {
 
 impl WorkerOptions {
     fn start(&self, first: &Request) -> Result<Process> {
-        // The link, not its target: it leads to the running program even if its file was replaced meanwhile.
+        // The link, not its target: it leads to the running program even if its file has been replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         Process::start(&exe, self.vendors.as_deref(), first)
     }
 }
 
-/// A worker that is starting; its some 100 ms pass while the caller does other things.
+/// A worker that is starting, which takes about 100 ms, while the caller does other things.
 #[derive(Debug)]
 pub struct Starting {
     request: DeviceRequest,
@@ -58,19 +58,19 @@ pub struct Starting {
     since: Instant,
 }
 
-/// Runs launches on one OpenCL device, in a worker process that is replaced when a kernel takes it down.
+/// Runs launches on one OpenCL device, in a worker process that is replaced when a kernel kills it.
 #[derive(Debug)]
 pub struct OpenClExecutor {
     request: DeviceRequest,
     options: WorkerOptions,
     device: DeviceInfo,
     worker: Worker,
-    /// By number; what a new worker has to load again.
+    /// By number; a new worker has to load them again.
     programs: HashMap<u32, Program>,
     next: u32,
 }
 
-/// A program, kept for the next worker.
+/// A program, kept so that the next worker can load it.
 #[derive(Debug)]
 struct Program {
     code: SpirvCode,
@@ -78,24 +78,24 @@ struct Program {
     read_only: Vec<bool>,
 }
 
-/// The executor's worker, in one of its states.
+/// The state of the executor's worker.
 #[derive(Debug)]
 enum Worker {
-    /// Nothing runs.
+    /// No process runs.
     None,
     /// Started, the device not yet open.
     Starting(Process, Instant),
-    /// With the numbers of the programs it has loaded.
+    /// With the numbers of the programs that it has loaded.
     Ready(Process, Vec<u32>),
-    /// The same, while it builds one more until this time.
+    /// As `Ready`, while it builds one more program until this deadline.
     Loading(Process, Vec<u32>, u32, Instant),
 }
 
 impl OpenClExecutor {
-    /// Starts a worker for the device asked for, without waiting for it.
+    /// Starts a worker for the requested device, without waiting for it.
     ///
     /// # Errors
-    /// `Environment` if the simulator is asked for, or the system gives no process.
+    /// `Environment` if the simulator is requested, or the system cannot create a process.
     pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<Starting> {
         if request == DeviceRequest::Simulator {
             return Err(Error::environment("the simulator is no OpenCL device")
@@ -105,15 +105,15 @@ impl OpenClExecutor {
         Ok(Starting { request, options, process, since: Instant::now() })
     }
 
-    /// [`OpenClExecutor::spawn`] and [`Starting::ready`] in one.
+    /// [`OpenClExecutor::spawn`] followed by [`Starting::ready`].
     ///
     /// # Errors
-    /// As these two.
+    /// As for these two.
     pub fn start(request: DeviceRequest, options: WorkerOptions) -> Result<OpenClExecutor> {
         OpenClExecutor::spawn(request, options)?.ready()
     }
 
-    /// A worker with an open device and, if asked for, this program.
+    /// A worker with an open device and, if `program` is given, that program loaded.
     pub fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
         let worker = std::mem::replace(&mut self.worker, Worker::None);
         let (mut process, mut loaded) = match worker {
@@ -122,7 +122,7 @@ impl OpenClExecutor {
                 let entry = self.programs.get(&id).map_or("", |p| &p.code.entry);
                 match built(&mut process, entry, deadline) {
                     Ok(()) => loaded.push(id),
-                    // Whoever asks for that program hears of it.
+                    // Reported to the caller that asks for that program.
                     Err(Unloadable::Refused(e)) if program == Some(id) => {
                         self.worker = Worker::Ready(process, loaded);
                         return Err(e);
@@ -175,16 +175,16 @@ impl OpenClExecutor {
         Ok(&self.programs.get(&program.0).ok_or_else(|| no_such(program.0))?.read_only)
     }
 
-    /// How long the device may take for what no kernel is to blame for.
+    /// Time limit for device operations that run no kernel (load, build, transfer).
     pub fn patience(&self) -> Duration {
         self.options.load_timeout
     }
 
-    /// Starts a new worker in place of a dead one, so that it gets ready while the caller does other things.
+    /// Starts a new worker in place of a dead one, so that it becomes ready while the caller does other things.
     pub fn restart(&mut self) {
         self.worker = match self.options.start(&Request::Open(self.request.clone())) {
             Ok(process) => Worker::Starting(process, Instant::now()),
-            // The next call tries again, and reports.
+            // The next call tries again, and reports the error.
             Err(_) => Worker::None,
         };
     }
@@ -193,12 +193,12 @@ impl OpenClExecutor {
 impl Starting {
     /// Waits until the device is open.
     ///
-    /// # Errors
-    /// `Environment`: no device answers the request (the message lists what is there), it takes no IL, OpenCL is not
+    /// `Environment`: no device matches the request (the message lists the devices found), it takes no IL, OpenCL is
+    /// not installed, or its driver dies.
     /// installed, or its driver dies.
     pub fn ready(mut self) -> Result<OpenClExecutor> {
         let device = opened(&mut self.process, &self.request, self.since + self.options.start_timeout)?;
-        // The same device for every later worker, whatever the request was.
+        // Every later worker opens the same device, whatever the request was.
         let request = match device.index {
             Some((platform, device)) => DeviceRequest::Opencl { platform, device },
             None => self.request,
@@ -259,7 +259,7 @@ impl Executor for OpenClExecutor {
 
     fn unload(&mut self, program: ProgramId) {
         if matches!(self.worker, Worker::Loading(..)) {
-            // What goes wrong with a build that nobody waits for is of no consequence.
+            // The failure of a build that nothing waits for has no consequence.
             let _ = self.ready(None);
         }
         self.programs.remove(&program.0);
@@ -288,14 +288,14 @@ impl Executor for OpenClExecutor {
         if let Some(fault) = limits::refuse(&self.device, launch, options) {
             return Ok(Err(fault));
         }
-        // A CPU's buffers lie in the same memory as ours.
+        // A CPU device's buffers lie in host memory.
         let on_host = self.device.kind == "cpu";
         let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) =
             launch_request::place(process, on_host, (program.0, &read_only), launch, options, head)?;
-        // What an earlier launch printed after its end is nobody's.
+        // Discards what an earlier launch printed after its end.
         drop(process.printed());
         let result = match process.ask(&request, deadline) {
             Ok(Reply::Done { kernel_times }) => {
@@ -334,7 +334,7 @@ impl Executor for OpenClExecutor {
     }
 }
 
-/// Says so where a kernel printed more than it may.
+/// Appends a note if a kernel printed more than it may.
 fn cut(mut printed: String) -> String {
     if printed.len() as u64 >= MOST_OUTPUT {
         printed.push_str(&format!("\n... (cut after {MOST_OUTPUT} bytes)\n"));
@@ -342,15 +342,15 @@ fn cut(mut printed: String) -> String {
     printed
 }
 
-/// Why a program is not loaded.
+/// Why a program could not be loaded.
 enum Unloadable {
-    /// The worker said no, and lives.
+    /// The worker refused it and is alive.
     Refused(Error),
     /// The worker is dead.
     Died(Error),
 }
 
-/// Hands a program over to be built.
+/// Sends a program to the worker to be built.
 fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::Result<(), Unloadable> {
     let spirv = Plan::default().place(code.spirv.len() as u64);
     process.shared.reserve(spirv.len, 0).map_err(Unloadable::Refused)?;
@@ -366,7 +366,7 @@ fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::R
     process.tell(&request).map_err(|silence| lost(&code.entry, silence))
 }
 
-/// Waits for what [`send`] began.
+/// Waits for the build that [`send`] began.
 fn built(process: &mut Process, entry: &str, deadline: Instant) -> std::result::Result<(), Unloadable> {
     match process.answer(deadline) {
         Ok(Reply::Loaded) => Ok(()),
@@ -388,7 +388,7 @@ fn lost(entry: &str, silence: Silence) -> Unloadable {
     })
 }
 
-/// Waits for the device to be open.
+/// Waits until the device is open.
 fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> Result<DeviceInfo> {
     match process.answer(deadline) {
         Ok(Reply::Opened(info)) => Ok(info),
@@ -426,7 +426,7 @@ fn dead_on_start(silence: Silence) -> Error {
     .help("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
 }
 
-/// One device a line, for messages.
+/// Lists devices for messages, one per line.
 fn listing(devices: &[DeviceInfo]) -> String {
     let line = |d: &DeviceInfo| {
         let index = d.index.map_or(String::new(), |(p, d)| format!("opencl:{p}.{d} "));
@@ -436,7 +436,7 @@ fn listing(devices: &[DeviceInfo]) -> String {
     devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How to come by a device.
+/// How to obtain a device.
 fn lacking_runtime() -> String {
     const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime without root";
     match Vendors::discover().user {
@@ -451,12 +451,13 @@ fn no_such(program: u32) -> Error {
     Error::internal(format!("program {program} was not loaded by this executor"))
 }
 
-/// For answers that no worker of this version gives.
+/// The error for replies that no worker of this version sends.
 pub fn nonsense() -> Error {
     Error::internal("the worker process answered nonsense")
 }
 
-/// Every OpenCL device, also those without IL; found in a worker, so that a broken driver takes down only that.
+/// Lists all OpenCL devices, including those without IL. A worker process does so, so that a broken driver kills
+/// only that.
 ///
 /// # Errors
 /// `Environment`: OpenCL's loader is missing, or a driver dies or hangs.

@@ -1,4 +1,4 @@
-//! Launches on OpenCL devices. The process that asks never loads OpenCL itself: worker processes do.
+//! Runs launches on OpenCL devices. The calling process never loads OpenCL itself: worker processes do.
 
 mod errors;
 mod executor;

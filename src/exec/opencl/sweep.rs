@@ -1,5 +1,5 @@
-//! Sweeps from the parent's side: hands variations to the worker in pieces, watches its progress, and when the worker dies
-//! or hangs, finds out which variation is to blame.
+//! The parent's side of sweeps: sends variations to the worker in pieces, watches its progress, and finds the variation
+//! to blame if the worker dies or hangs.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -15,13 +15,14 @@ use crate::exec::records::{Clock, Progress, Records};
 use crate::exec::{Batch, Executor, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, Swept};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Records of one request take at most about so many bytes, and there are at most so many.
+/// Limits for one request: approximate bytes of its records, and number of its variations.
 const MOST_RECORDS: usize = 32 << 20;
 const MOST_VARIATIONS: usize = 1 << 16;
 
-/// The copies of all slots together take at most so much of the device's memory.
+/// The copies of all slots together take at most 1 / `SHARE_OF_MEMORY` of the device's memory.
 const SHARE_OF_MEMORY: u64 = 4;
-/// Nor more bytes than this: a CPU's memory is everyone's, and more slots of large buffers are no faster.
+/// Nor do they take more bytes than this: a CPU device shares its memory with every process, and more slots of large
+/// buffers are no faster.
 const MOST_COPIED: u64 = 256 << 20;
 
 /// Runs a sweep; see [`Executor::sweep`].
@@ -30,7 +31,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     check(sweep, &read_only)?;
     let options = RunOptions {
         timeout: sweep.timeout,
-        // Pristine copies stay beside the working ones.
+        // Pristine copies are kept beside the working ones.
         repeats: 2,
         probe_words: Some(sweep.probe_words),
         outputs: false,
@@ -66,9 +67,9 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     Ok(SweepOutcome { runs, launches, kernel_time })
 }
 
-/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it.
-/// Images cannot be replicated, so that none may be written; and the work-groups must
-/// all be of one size, which the launch names.
+/// Why this launch cannot hold several runs; `None` if it can, provided that its kernel is instrumented for it.
+/// Images cannot be replicated, so none may be writable; and the launch must state a work-group size that divides the
+/// global size.
 ///
 /// `read_only`: by position, which arguments the kernel cannot write.
 pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<String> {
@@ -85,7 +86,7 @@ pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<
     })
 }
 
-/// Sweeps that make no sense are faults of the caller, which is kassay.
+/// Checks a sweep for consistency; an inconsistent one is kassay's own fault.
 fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
     let wrong = |what: String| Err(Error::internal(format!("a sweep cannot be run: {what}")));
     if sweep.probe.len() as u64 > sweep.probe_words {
@@ -131,7 +132,7 @@ fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
     Ok(())
 }
 
-/// Slots per launch: as many as asked for, as far as the device has memory for their copies.
+/// Slots per launch: the requested number, as far as the device has memory for their copies.
 fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     let Some(batch) = &sweep.batch else { return 1 };
     let device = executor.device();
@@ -144,14 +145,14 @@ fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     usize::try_from(u64::from(batch.slots).min(most)).unwrap_or(1).max(1)
 }
 
-/// What the worker has seen of this sweep.
+/// What the worker has run so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Worker {
-    /// Launches of before the sweep, for all we know.
+    /// Possibly launches from before the sweep.
     Used,
     /// Nothing.
     Fresh,
-    /// Only launches of this sweep, from [`SweepRun::since`] on.
+    /// Only launches of this sweep, beginning with variation [`SweepRun::since`].
     Ours,
 }
 
@@ -161,11 +162,11 @@ enum End {
     Done,
     /// The driver refuses these launches.
     Rejected(Fault),
-    /// The worker is gone; what it ran, if it had come so far.
+    /// The worker is gone; with the variations that it was running, if it had got that far.
     Lost(Fault, Option<Range<usize>>),
 }
 
-/// The course of a sweep.
+/// The state of a sweep.
 struct SweepRun<'a, 'b> {
     executor: &'a mut OpenClExecutor,
     program: ProgramId,
@@ -175,7 +176,7 @@ struct SweepRun<'a, 'b> {
     slots: usize,
     runs: Vec<Option<Swept>>,
     launches: u64,
-    /// Nanoseconds of some launches.
+    /// Nanoseconds, of some of the launches.
     times: Vec<u64>,
     worker: Worker,
     /// The first variation that the worker may have run.
@@ -196,7 +197,7 @@ impl SweepRun<'_, '_> {
                     return Ok(());
                 }
                 End::Lost(fault, Some(suspects)) => next = self.settle(suspects, fault)?,
-                // It died of preparing. An earlier launch may be to blame for that, but only once.
+                // It died while preparing. An earlier launch may be to blame for that, but only once.
                 End::Lost(_, None) if !stillborn => {
                     stillborn = true;
                     self.worker = Worker::Fresh;
@@ -210,14 +211,14 @@ impl SweepRun<'_, '_> {
         Ok(())
     }
 
-    /// The fault for all of these that have no result yet.
+    /// Stores `fault` for those variations in `range` that have no result yet.
     fn mark(&mut self, range: Range<usize>, fault: &Fault) {
         for run in self.runs[range].iter_mut().filter(|r| r.is_none()) {
             *run = Some(Swept::Fault(fault.clone()));
         }
     }
 
-    /// Sees to it that the next request goes to a worker that has run nothing.
+    /// Makes sure that the next request goes to a worker that has run nothing.
     fn renew(&mut self) {
         if self.worker != Worker::Fresh {
             self.executor.restart();
@@ -225,10 +226,10 @@ impl SweepRun<'_, '_> {
         }
     }
 
-    /// Finds out which of the variations that ran when the worker was lost is to blame, or which one before. Returns
-    /// where to go on.
+    /// Finds out which of the variations that ran when the worker was lost is to blame, or which earlier one. Returns
+    /// the variation to continue with.
     fn settle(&mut self, suspects: Range<usize>, fault: Fault) -> Result<usize> {
-        // `attempt` has replaced the worker; this is the dead one's beginning.
+        // `attempt` has replaced the worker; this is where the dead one began.
         let since = self.since;
         let alone = suspects.len() == 1 && since == suspects.start;
         if alone && self.worker == Worker::Ours {
@@ -240,7 +241,7 @@ impl SweepRun<'_, '_> {
         if self.isolate(suspects.clone())? || since == suspects.start {
             return Ok(suspects.end);
         }
-        // They pass by themselves: did an earlier one spoil the worker for them?
+        // They pass by themselves: did an earlier one corrupt the worker for them?
         let Some((guilty, fault)) = self.spoiler(since..suspects.start, suspects.end)? else {
             return Ok(suspects.end);
         };
@@ -250,8 +251,8 @@ impl SweepRun<'_, '_> {
         Ok(guilty + 1)
     }
 
-    /// Runs variations in fresh workers, by halves where one is lost, and keeps what they give. Returns whether one of
-    /// them faulted when it ran alone.
+    /// Runs variations in fresh workers, halving the range when one is lost, and keeps their results. Returns whether
+    /// one of them faulted when it ran alone.
     fn isolate(&mut self, range: Range<usize>) -> Result<bool> {
         self.renew();
         match self.attempt(range.clone(), true)? {
@@ -274,8 +275,8 @@ impl SweepRun<'_, '_> {
         }
     }
 
-    /// The last variation among `before` from which on a worker does not come to `end`, and what happens to it; `None` if
-    /// a fresh worker runs them all.
+    /// The last variation among `before` such that a worker that starts with it does not reach `end`, and the fault
+    /// that it causes; `None` if a fresh worker runs them all. Found by bisection.
     fn spoiler(&mut self, before: Range<usize>, end: usize) -> Result<Option<(usize, Fault)>> {
         let (mut low, mut high) = (before.start, before.end);
         let mut fault = None;
@@ -298,8 +299,8 @@ impl SweepRun<'_, '_> {
         }
     }
 
-    /// Runs these variations in the worker; `keep`: notes the results of all that were finished. Replaces a lost worker,
-    /// but leaves [`SweepRun::worker`] as it was when the worker was lost.
+    /// Runs these variations in the worker; `keep`: stores the results of all that were finished. Replaces a lost
+    /// worker, but leaves [`SweepRun::worker`] as it was when the worker was lost.
     fn attempt(&mut self, range: Range<usize>, keep: bool) -> Result<End> {
         if self.worker == Worker::Fresh {
             self.worker = Worker::Ours;
@@ -363,7 +364,7 @@ impl SweepRun<'_, '_> {
     }
 }
 
-/// The variations that a worker ran last.
+/// The variations that the worker was running last.
 fn running(progress: Progress, range: &Range<usize>) -> Option<Range<usize>> {
     if progress.steps == 0 {
         return None;
@@ -431,7 +432,7 @@ fn lay_out<'a>(
         batch: sweep.batch.as_ref().map(|b| Batch { slots: slots as u32, ..b.clone() }),
         records: records_at,
     };
-    // The probe's beginning travels with the variations, which stand right behind it.
+    // The head of the probe buffer is copied together with the variations, which lie directly after it.
     let begin = usize::try_from(changes_at.start - probe.start).map_err(|_| nonsense())?;
     let mut all: Vec<u8> = sweep.probe.iter().flat_map(|w| w.to_le_bytes()).collect();
     all.resize(begin, 0);

@@ -1,4 +1,4 @@
-//! One launch on the device: arguments, repeats, times, outputs.
+//! Runs one launch on the device: arguments, repeats, times, outputs.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -29,45 +29,47 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal with an OpenCL error name and an explanation.
     pub fn new(error: &str, explanation: String) -> Refusal {
         Refusal { error: error.to_owned(), explanation }
     }
 
-    /// A driver's code while doing something.
+    /// A refusal by the driver: its error code, and what was being done (`doing`).
     pub fn driver(doing: &str, code: cl_int) -> Refusal {
         Refusal { error: errors::name(code), explanation: format!("{doing}: {}", errors::explain(code)) }
     }
 
+    /// The reply to the parent.
     pub fn reply(self) -> Reply {
         Reply::Rejected { error: self.error, explanation: self.explanation }
     }
 }
 
-/// What a launch has to say.
+/// The parameters of a launch.
 #[derive(Debug)]
 pub struct Order<'a> {
     pub range: &'a NdRange,
     pub args: &'a [Arg],
-    /// By position: bytes before and after a buffer that belong to it; shorter: none.
+    /// By position: how many zero bytes before and after a buffer belong to it; missing entries are 0.
     pub margins: &'a [u64],
     pub repeats: u32,
     pub probe: Option<Span>,
-    /// What it begins with.
+    /// What the probe buffer begins with.
     pub head: Option<Span>,
     /// Positions of the arguments to read back.
     pub outputs: &'a [u32],
 }
 
-/// What an argument keeps alive until the launch is over.
+/// What must be kept alive for an argument until the launch is over.
 #[derive(Debug)]
 pub enum Held {
     Nothing,
     Object(Object, Span),
-    /// Held for its `Drop` only.
+    /// Kept for its `Drop` only.
     Sampler(#[expect(dead_code, reason = "released when dropped")] Sampler),
 }
 
-/// Runs `order` on a queue that keeps order and times; inputs lie in `memory`, and outputs are written over them.
+/// Runs `order` on an in-order queue with profiling; inputs lie in `memory`, and outputs are written over them.
 pub fn run(
     context: &Context,
     queue: cl_command_queue,
@@ -124,7 +126,8 @@ pub fn run(
                 let words = bytes(memory, head)?;
                 let words = &words[..words.len().min(length(*span)?)];
                 let from = words.as_ptr().cast::<c_void>().cast_mut();
-                // SAFETY: the buffer has at least as many bytes as `words`, which the blocking call is done with at its return.
+                // SAFETY: the buffer has at least as many bytes as `words`; the call blocks, so the driver no longer
+                // reads them once it returns.
                 unsafe { queue::enqueue_write_buffer(queue, buffer.0, 1, 0, words.len(), from, 0, ptr::null()) }
                     .map(|raw| drop(Event(raw)))
                     .map_err(|code| Refusal::driver("writing the probe buffer", code))?;
@@ -156,7 +159,7 @@ pub fn run(
     Ok(Reply::Done { kernel_times })
 }
 
-/// Makes what an argument needs and sets it.
+/// Creates the OpenCL object for an argument, if it needs one, and sets the argument.
 pub fn set(
     context: &Context,
     loaded: &Loaded,
@@ -176,7 +179,7 @@ pub fn set(
             set_raw(loaded, position, usize::try_from(*len).unwrap_or(usize::MAX).max(1), ptr::null())?;
             Ok(Held::Nothing)
         }
-        // When what it shares is there.
+        // Set once the buffer that it shares exists.
         Arg::Same(_) => Ok(Held::Nothing),
         Arg::Buffer(span) if span.len == 0 => {
             set_null(loaded, position)?;
@@ -215,18 +218,21 @@ pub fn set(
     }
 }
 
+/// Sets an argument to a buffer or image.
 pub fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
     set_raw(loaded, position, size_of_val(&object.0), (&raw const object.0).cast())
 }
 
-/// A null pointer for a buffer.
+/// Sets an argument to a null pointer.
 pub fn set_null(loaded: &Loaded, position: u32) -> Result<(), Refusal> {
     let null: opencl3::types::cl_mem = ptr::null_mut();
     set_raw(loaded, position, size_of_val(&null), (&raw const null).cast())
 }
 
+/// Sets an argument to the `size` bytes at `value`, or to `size` bytes of local memory if `value` is null.
 pub fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
-    // SAFETY: `value` points to `size` bytes, or is null for local memory; the driver copies them.
+    // SAFETY: all callers pass a `value` that points to `size` bytes, or null for local memory; the driver copies the
+    // bytes during the call.
     unsafe { kernel::set_kernel_arg(loaded.kernel.0, position, size, value) }
         .map_err(|code| Refusal::driver(&format!("setting argument {position} ({size} bytes)"), code))
 }
@@ -237,12 +243,14 @@ fn zero(queue: cl_command_queue, buffer: &Memory, len: usize) -> Result<(), Refu
         return Ok(());
     }
     let pattern = 0_u32;
-    // SAFETY: the buffer has at least `len` bytes; the driver copies the pattern.
+    // SAFETY: the buffer has at least `len` bytes, because its size was rounded up likewise; the driver copies the
+    // pattern during the call.
     unsafe { queue::enqueue_fill_buffer(queue, buffer.0, (&raw const pattern).cast(), 4, 0, len, 0, ptr::null()) }
         .map(|raw| drop(Event(raw)))
         .map_err(|code| Refusal::driver("zeroing the probe buffer", code))
 }
 
+/// Enqueues the kernel over `range`.
 pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<Event, Refusal> {
     let sizes = |of: &[u64; 3]| of.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     let (global, offset, local) = (sizes(&range.global), sizes(&range.offset), range.local.as_ref().map(sizes));
@@ -251,7 +259,8 @@ pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Res
     if !(1..=3).contains(&dims) {
         return Err(Refusal::driver(&format!("{dims} dimensions"), -53));
     }
-    // SAFETY: the arrays hold three sizes each and `dims` is at most 3; all arguments of the kernel are set.
+    // SAFETY: the arrays hold three sizes each and live through the call, and `dims` is at most 3; all arguments of the
+    // kernel are set.
     unsafe {
         let (kernel, offset, global) = (loaded.kernel.0, offset.as_ptr(), global.as_ptr());
         queue::enqueue_nd_range_kernel(queue, kernel, dims, offset, global, local_ptr, 0, ptr::null())
@@ -264,7 +273,7 @@ pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Res
     })
 }
 
-/// Nanoseconds of a finished kernel.
+/// Nanoseconds that a finished kernel took.
 pub fn time(event: &Event) -> Result<u64, Refusal> {
     let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
     if status < 0 {
@@ -274,10 +283,12 @@ pub fn time(event: &Event) -> Result<u64, Refusal> {
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))
 }
 
+/// The length of `span` as a host size.
 pub fn length(span: Span) -> Result<usize, Refusal> {
     usize::try_from(span.len).map_err(|_| outside())
 }
 
+/// The bytes of `span` in the shared memory.
 pub fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
     span.of(memory).ok_or_else(outside)
 }
@@ -286,6 +297,7 @@ fn bytes_mut(memory: &mut [u8], span: Span) -> Result<&mut [u8], Refusal> {
     span.of_mut(memory).ok_or_else(outside)
 }
 
+/// The refusal of a launch whose spans lie outside the shared memory.
 pub fn outside() -> Refusal {
     Refusal::new("CL_INVALID_VALUE", "the launch names memory that is not shared".into())
 }

@@ -1,4 +1,5 @@
-//! Buffers and images of a launch: made from their pristine contents, reset between repeats, read back.
+//! Creates the buffers and images of a launch from their pristine contents, resets them between repeats, and reads
+//! them back.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -34,15 +35,15 @@ pub struct Object {
 #[derive(Debug)]
 enum Content {
     Buffer,
-    /// The region of the whole image.
+    /// The region that covers the image.
     Image([usize; 3]),
-    /// An image over a buffer: contents are those of the buffer.
+    /// An image over a buffer; its contents are those of the buffer.
     ImageBuffer(Memory),
-    /// A part of a longer buffer, of so many bytes, whose rest is zero at first.
+    /// A sub-buffer of a longer buffer of this many bytes, the rest of which is initially zero.
     Within(Memory, usize),
 }
 
-/// OpenCL refuses buffers of 0 bytes; this many stand in, and none of them is returned.
+/// OpenCL refuses buffers of 0 bytes; buffers of this size replace them, and none of their bytes is returned.
 const LEAST: usize = 16;
 
 impl Object {
@@ -53,9 +54,10 @@ impl Object {
         Ok(Object { work, pristine, content: Content::Buffer })
     }
 
-    /// A buffer with these contents, and so many bytes before and after them that belong to it, all zero.
+    /// A buffer with these contents, with `margin` zero bytes before and after them that belong to it.
     pub fn within(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
-        // Parts begin where the device can have them (OpenCL 1.2, section 5.2.1); in bits, at least those of a `long16`.
+        // Sub-buffers must be aligned as the device requires (OpenCL 1.2, section 5.2.1); the query returns bits, at
+        // least those of a `long16`.
         let align = Device::new(context.default_device()).mem_base_addr_align().map_or(0, |bits| bits / 8).max(128);
         let margin = usize::try_from(margin).ok().and_then(|m| m.checked_next_multiple_of(align as usize));
         let total = margin.and_then(|m| m.checked_mul(2)?.checked_add(bytes.len()));
@@ -67,7 +69,8 @@ impl Object {
         let whole = buffer(context, &contents, CL_MEM_READ_WRITE)?;
         let pristine = if repeats { Some(buffer(context, &contents, CL_MEM_READ_WRITE)?) } else { None };
         let region = cl_buffer_region { origin: margin, size: bytes.len().max(1) };
-        // SAFETY: the region lies within the buffer, which the part keeps alive; it is read during the call only.
+        // SAFETY: the region lies within the buffer, which `Content::Within` keeps alive; it is only read during
+        // the call.
         let work = unsafe {
             let region = (&raw const region).cast::<c_void>();
             memory::create_sub_buffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region)
@@ -101,10 +104,11 @@ impl Object {
         Ok(Object { work, pristine, content: Content::Image(region) })
     }
 
-    /// Puts the pristine contents back (enqueued, not waited for).
+    /// Enqueues a copy of the pristine contents back; does not wait for it.
     pub fn reset(&self, queue: cl_command_queue, len: usize) -> Result<(), Refusal> {
         let Some(Memory(from)) = self.pristine else { return Ok(()) };
-        // SAFETY: both objects were made above with the same size and format, and live until the queue is finished.
+        // SAFETY: both objects were created by this module with the same size and format, and live until the queue
+        // is finished.
         let event = unsafe {
             match &self.content {
                 Content::Image(region) => {
@@ -120,14 +124,14 @@ impl Object {
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
     }
 
-    /// Reads the contents back; waits for them.
+    /// Reads the contents back and waits for them.
     pub fn read(&self, queue: cl_command_queue, into: &mut [u8]) -> Result<(), Refusal> {
         if into.is_empty() {
             return Ok(());
         }
         let to = into.as_mut_ptr().cast::<c_void>();
-        // SAFETY: `into` has exactly the size of the contents, as the parent's span for the input says, and the call
-        // returns only when it is filled.
+        // SAFETY: `into` has exactly the size of the contents, because the parent's span for the input has it, and the
+        // call returns only when it is filled.
         let event = unsafe {
             match &self.content {
                 Content::Image(region) => {
@@ -147,6 +151,7 @@ impl Object {
     }
 }
 
+/// Enqueues a copy of `len` bytes from one buffer to another.
 /// # Safety
 /// Both buffers have `len` bytes and live until the queue is finished.
 unsafe fn copy(
@@ -155,11 +160,11 @@ unsafe fn copy(
     to: cl_mem,
     len: usize,
 ) -> Result<opencl3::types::cl_event, cl_int> {
-    // SAFETY: as above; a buffer has `LEAST` bytes where it would have none.
+    // SAFETY: the caller guarantees sizes and lifetimes; a buffer without contents has `LEAST` bytes.
     unsafe { queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { LEAST } else { len }, 0, ptr::null()) }
 }
 
-/// A buffer of `bytes`, or of `LEAST` bytes where there are none.
+/// Creates a buffer with these contents, or of `LEAST` bytes if there are none.
 fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory, Refusal> {
     let bytes = if bytes.is_empty() { &[0; LEAST][..] } else { bytes };
     let from = bytes.as_ptr().cast_mut().cast::<c_void>();
@@ -169,15 +174,15 @@ fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory
         .map_err(|code| Refusal::driver(&format!("making a buffer of {} bytes", bytes.len()), code))
 }
 
-/// A buffer of so many bytes without contents.
+/// Creates an uninitialised buffer of `len` bytes (at least `LEAST`).
 pub fn empty_buffer(context: &Context, len: usize) -> Result<Memory, Refusal> {
-    // SAFETY: no host memory is given.
+    // SAFETY: no host memory is passed, and the context is valid for as long as `context` lives.
     unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(LEAST), ptr::null_mut()) }
         .map(Memory)
         .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))
 }
 
-/// An image with these texels, or over `base` if that is not null.
+/// Creates an image with these texels, or over the buffer `base` if that is not null.
 fn image(
     context: &Context,
     shape: &ImageShape,
@@ -212,10 +217,10 @@ fn image(
         false => (0, ptr::null_mut()),
     };
     let mut refused = 0;
-    // Some devices take some formats only for reading or only for writing.
+    // Some devices support some formats only for reading or only for writing.
     for access in [CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY] {
-        // SAFETY: format and description live through the call; the texels fill the image, as the caller checked, and
-        // are only read.
+        // SAFETY: format and description live through the call; the texels fill the image, as the caller has checked,
+        // and are only read.
         match unsafe {
             memory::create_image(context.get(), access | extra, &raw const format, &raw const description, from)
         } {

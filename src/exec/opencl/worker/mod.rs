@@ -1,7 +1,7 @@
 //! The worker process: holds the device, loads programs and runs launches for its parent, one message at a time.
 //!
-//! It is the part that may die: of truncated code, wild accesses, endless loops. It must never know what the launches
-//! are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
+//! It is the part that may die: from truncated code, wild accesses or endless loops. It must never know what the
+//! launches are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
 
 mod devices;
 mod handles;
@@ -28,10 +28,10 @@ use crate::exec::discover::Vendors;
 use crate::exec::memory::{Shared, Span};
 use crate::exec::protocol::{Line, Reply, Request};
 
-/// More than this a kernel cannot print, in bytes.
+/// The most that a kernel can print, in bytes.
 pub const MOST_OUTPUT: u64 = 64 << 20;
 
-/// A device, opened.
+/// An open device.
 struct Open {
     platform: cl_platform_id,
     device: cl_device_id,
@@ -40,23 +40,23 @@ struct Open {
     programs: HashMap<u32, program::Loaded>,
 }
 
-/// Serves the parent behind descriptor `socket`, with `memory` shared, until it hangs up.
+/// Serves the parent behind the descriptor `socket`, with `memory` as the shared memory, until the parent hangs up.
 ///
 /// # Errors
-/// `Internal` if these descriptors are not what a parent gives.
+/// `Internal` if these descriptors are not those that a parent passes.
 pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
     for fd in [socket, memory] {
-        // SAFETY: only asks about a number.
+        // SAFETY: `F_GETFD` only reads the flags of a descriptor, which need not be open; no memory is passed.
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
             return Err(Error::internal("`kassay worker` is started by kassay itself, not by hand"));
         }
     }
     limit();
-    // SAFETY: the parent gave both descriptors to this process for this use, and nothing else here knows them.
+    // SAFETY: the parent passed both descriptors to this process for this use, and nothing else here owns them.
     let (stream, memory) = unsafe { (UnixStream::from_raw_fd(socket), File::from(OwnedFd::from_raw_fd(memory))) };
     let vendors = Vendors::discover().loader_folder()?;
     if let Some(folder) = &vendors.0 {
-        // SAFETY: no other thread runs yet.
+        // SAFETY: no other thread has been started yet, so nothing else reads the environment.
         unsafe { std::env::set_var("OCL_ICD_VENDORS", folder) };
     }
     leave_with_parent(&stream);
@@ -74,8 +74,8 @@ pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
         let reply = answer(request, &mut open, &mut shared);
         // The loader has read the folder by now.
         drop(guard.take());
-        // The kernels' printf is in the C library's buffers; the parent reads it after this reply.
-        // SAFETY: flushes all of them; no pointer is passed.
+        // The kernels' `printf` is in the C library's buffers; the parent reads it after this reply.
+        // SAFETY: a null pointer makes `fflush` flush all streams.
         unsafe { libc::fflush(std::ptr::null_mut()) };
         if let Err(e) = line.send(&reply) {
             return Err(Error::internal(format!("the worker lost its parent: {e}")));
@@ -146,7 +146,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
     }
 }
 
-/// The parent asked for what it had not prepared.
+/// The reply if the parent refers to something that it has not prepared.
 fn confused() -> Reply {
     Reply::Broken { what: "the worker was asked for something it does not have".into(), help: String::new() }
 }
@@ -161,7 +161,7 @@ impl Open {
         let devices::Found { platform, device, .. } = found;
         let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
         let context = Context::new(raw, &[device]);
-        // SAFETY: the device belongs to the context.
+        // SAFETY: `context` was created for `device` just above and is alive.
         #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
         let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
         Ok(Open { platform, device, context, queue, programs: HashMap::new() })
@@ -172,25 +172,25 @@ impl Open {
 fn limit() {
     let set = |what, most: u64| {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: plain data; a refusal leaves the limits as they were.
+        // SAFETY: `limit` is initialised and lives through the call; a refusal leaves the limits as they were.
         unsafe { libc::setrlimit(what, &raw const limit) };
     };
-    // 1, not 0: that also keeps the kernel from starting a dump handler.
+    // 1, not 0: that also keeps the kernel from starting a core dump handler.
     set(libc::RLIMIT_CORE, 1);
     set(libc::RLIMIT_FSIZE, MOST_OUTPUT);
-    // Writes past the limit then fail instead of killing.
-    // SAFETY: installs no handler, only ignores.
+    // Writes past the limit then fail instead of killing the process.
+    // SAFETY: `SIG_IGN` installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Ends this process when the parent is gone, also in the middle of an endless kernel. (`PR_SET_PDEATHSIG` would do so
+/// Ends this process when the parent is gone, even in the middle of an endless kernel. (`PR_SET_PDEATHSIG` would do so
 /// when the *thread* that started the worker ends.)
 fn leave_with_parent(stream: &UnixStream) {
     let fd = stream.as_raw_fd();
     std::thread::spawn(move || {
         let mut poll = libc::pollfd { fd, events: 0, revents: 0 };
         loop {
-            // SAFETY: one valid entry; the descriptor is never closed while the process lives.
+            // SAFETY: `poll` gets one valid entry; its descriptor is never closed while the process lives.
             let n = unsafe { libc::poll(&raw mut poll, 1, -1) };
             if n > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0 {
                 leave();
@@ -199,8 +199,8 @@ fn leave_with_parent(stream: &UnixStream) {
     });
 }
 
-/// Ends the process at once, without the drivers' exit handlers.
+/// Ends the process at once, without running the drivers' exit handlers.
 fn leave() -> ! {
-    // SAFETY: nothing here needs unwinding or flushing: the parent is gone.
+    // SAFETY: nothing needs unwinding or flushing, because the parent is gone.
     unsafe { libc::_exit(0) }
 }

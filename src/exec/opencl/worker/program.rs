@@ -1,4 +1,4 @@
-//! Loading SPIR-V into the device.
+//! Loads SPIR-V into the device.
 
 use std::ffi::{CStr, CString};
 
@@ -17,7 +17,7 @@ type CreateWithIl = unsafe extern "C" fn(cl_context, *const libc::c_void, libc::
 #[derive(Debug)]
 pub struct Loaded {
     pub kernel: Kernel,
-    /// Arguments that the kernel takes.
+    /// Number of arguments that the kernel takes.
     pub args: u32,
     _program: Program,
 }
@@ -29,7 +29,7 @@ pub struct Refused {
     pub log: String,
 }
 
-/// Builds `spirv` and finds the kernel `entry` in it.
+/// Builds `spirv` and creates its kernel `entry`.
 pub fn load(
     context: &Context,
     platform: cl_platform_id,
@@ -47,7 +47,7 @@ pub fn load(
     };
     let (entry_name, options) = (c_string(entry)?, c_string(options)?);
     let raw = match program::create_program_with_il(context.get(), spirv) {
-        // Not in the loader, or not in the driver's dispatch table: the extension may have it.
+        // Missing in the loader or in the driver's dispatch table: the extension may provide it.
         Err(-2001 | -59) => create_with_extension(context, platform, spirv),
         other => other,
     };
@@ -70,7 +70,7 @@ fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u
     const MISSING: cl_int = -2001;
     type Finder = unsafe extern "C" fn(cl_platform_id, *const libc::c_char) -> *mut libc::c_void;
     let name: &CStr = c"clGetExtensionFunctionAddressForPlatform";
-    // SAFETY: the loader is loaded already (a context exists), so this only finds it again.
+    // SAFETY: both names are NUL-terminated; the loader is already loaded (a context exists), so this only looks it up.
     let finder = unsafe {
         let loader = libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);
         if loader.is_null() { std::ptr::null_mut() } else { libc::dlsym(loader, name.as_ptr()) }
@@ -80,7 +80,8 @@ fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u
     }
     // SAFETY: this is the signature that OpenCL 1.2 gives the function of that name.
     let finder = unsafe { std::mem::transmute::<*mut libc::c_void, Finder>(finder) };
-    // SAFETY: the platform is one that the loader gave.
+    // SAFETY: `platform` came from the loader, the name is NUL-terminated, and `finder` has the signature that it was
+    // cast to.
     let function = unsafe { finder(platform, c"clCreateProgramWithILKHR".as_ptr()) };
     if function.is_null() {
         return Err(MISSING);

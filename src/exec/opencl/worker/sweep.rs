@@ -1,5 +1,6 @@
-//! A sweep on the device: objects are made once; each run resets what the kernel can write, launches, and is compared
-//! where its outputs lie. Nothing is made or released between runs, and the queue is waited for once per launch.
+//! Runs a sweep on the device: objects are created once; each run resets what the kernel can write, launches it,
+//! and compares the outputs in place. Nothing is created or released between runs, and the queue is waited for once
+//! per launch.
 
 use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
@@ -14,22 +15,22 @@ use crate::exec::records::{Clock, Records};
 use crate::suite::compare::Tolerance;
 use crate::suite::launch::NdRange;
 
-/// So many launches are timed.
+/// The number of launches whose times are reported.
 const TIMED: usize = 16;
 
-/// An argument that the kernel may write, or that batches replicate.
+/// An argument with memory of its own: one that the kernel may write, or that batches replicate.
 #[derive(Debug)]
 struct Place<'a> {
     store: Store,
     pristine: &'a [u8],
     /// Whether the kernel can write to it.
     written: bool,
-    /// In bytes between the slots' copies; 0: all share it.
+    /// Distance in bytes between the slots' copies; 0: all slots share one.
     stride: usize,
     expected: Vec<(&'a Expected, &'a [u8])>,
 }
 
-/// The variations, as the shared memory has them.
+/// The variations, in the form they have in the shared memory.
 #[derive(Debug)]
 struct Variations<'a> {
     starts: &'a [[u8; 4]],
@@ -49,7 +50,7 @@ impl<'a> Variations<'a> {
     }
 }
 
-/// Where slots lie in the probe buffer, in words.
+/// The position of slots in the probe buffer, in words.
 #[derive(Debug, Clone, Copy)]
 struct Slots {
     count: usize,
@@ -74,7 +75,7 @@ pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Re
     let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(launch::outside)?;
     let mut course = SweepState::prepare(open, loaded, sweep, inputs, results)?;
     let ran = course.run();
-    // The objects must not go while the device uses them.
+    // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
     ran.and(finished)?;
     Ok(Reply::Swept { kernel_times: course.times })
@@ -86,7 +87,7 @@ struct SweepState<'a> {
     sweep: &'a Sweep,
     range: NdRange,
     places: Vec<Place<'a>>,
-    /// Arguments that are set once; kept until the end.
+    /// Objects of arguments that are set once; kept alive until the end.
     _held: Vec<Held>,
     probe: Probe,
     probe_head: &'a [u8],
@@ -114,7 +115,7 @@ impl<'a> SweepState<'a> {
             None => Slots { count: 1, first: 0, words: 0 },
         };
         let (mut places, mut held): (Vec<Place<'_>>, _) = (Vec::new(), Vec::new());
-        // By position, which of the places an argument has.
+        // By position: the index in `places` of an argument.
         let mut at: Vec<(u32, usize)> = Vec::new();
         for (position, arg) in (0..).zip(&sweep.args) {
             let read_only = sweep.read_only.get(position as usize).copied().unwrap_or(false);
@@ -199,9 +200,9 @@ impl<'a> SweepState<'a> {
         Ok(())
     }
 
-    /// All repeats of some variations that share launches.
+    /// Runs all repeats of `together` variations that share launches.
     fn unit(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
-        // Whether a slot's variation agreed the last time; `None`: it has not run.
+        // Whether a slot's variation agreed in its last run; `None` if it has not run.
         let mut agreed: Vec<Option<bool>> = vec![None; together];
         let mut live: Vec<bool> = vec![true; together];
         if let Some(batch) = &self.sweep.batch {
@@ -251,7 +252,7 @@ impl<'a> SweepState<'a> {
         self.probe.send(self.queue)
     }
 
-    /// Compares what a launch left and notes it for the slots whose variations live.
+    /// Compares the outputs of a launch and records the results of the slots whose variations still run.
     fn judge(&mut self, first: usize, agreed: &mut [Option<bool>], live: &mut [bool]) -> Result<(), Refusal> {
         let slots = self.slots;
         let mut differences: Vec<Option<String>> = vec![None; live.len()];
@@ -293,7 +294,7 @@ fn words(count: u64) -> Result<usize, Refusal> {
     count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(launch::outside)
 }
 
-/// The first difference, in words.
+/// The first difference, as text.
 fn differs(expected: &Expected, bytes: &[u8], actual: &[u8]) -> Option<String> {
     let [abs, rel] = expected.tolerance.map(f64::from_bits);
     difference::first(&expected.label, expected.ty.as_ref(), Tolerance { abs, rel }, bytes, actual)

@@ -1,6 +1,6 @@
-//! Warming the driver's compiler up: its first build in a process is several times dearer than the next ones.
+//! Warms up the driver's compiler: its first build in a process takes several times as long as the next ones.
 //!
-//! The worker does this after it has said that the device is open, while its parent still compiles the kernel.
+//! The worker does this after it has reported the device as open, while its parent still compiles the kernel.
 
 /// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification 1.0,
 /// section 3.32: each instruction's word count and opcode, then its operands).
@@ -24,7 +24,7 @@ const MODULE: [u32; 51] = [
     1 << 16 | 56, // OpFunctionEnd
 ];
 
-/// Builds a tiny module and throws it away. Whatever the driver says to it is of no consequence.
+/// Builds a tiny module and discards it. Errors of the driver have no consequence.
 pub fn up(open: &super::Open) {
     let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
     let _ = super::program::load(&open.context, open.platform, open.device, &bytes, "w", "");

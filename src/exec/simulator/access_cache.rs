@@ -1,26 +1,26 @@
-//! What the hook of accesses must know of a site in a run, looked up once per run and slot.
+//! Caches what the access hook needs to know of a site, once per run and slot.
 
 use super::exec_thread::ExecThread;
 use super::program::NONE;
 use super::shadow::{FastPath, Way};
 use super::work_group::GroupSlot;
 
-/// A site of accesses whose pointer can only come from one object.
+/// A site whose pointer can only come from one object.
 #[derive(Debug, Clone, Copy)]
 pub struct Watch {
-    /// Where the object begins.
+    /// The object's address.
     base: u64,
-    /// At how many places in it the access fits; 0: its check takes more than this.
+    /// The number of offsets in the object at which the access fits; 0 if its check is more complex.
     places: u64,
-    /// Of the address: bits that must be zero.
+    /// The address bits that must be zero.
     misaligned: u32,
-    /// Of the table.
+    /// Number in the table.
     pub object: u32,
     pub fast_path: FastPath,
 }
 
 impl Watch {
-    /// Where in the object the address lies, if the access is fine there.
+    /// The offset of the address in the object, if the access is valid there.
     #[inline(always)]
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);
@@ -28,12 +28,13 @@ impl Watch {
     }
 }
 
-/// Gets a slot ready for the lane's run, in which the slot's group has begun.
+/// Fills the site cache of a slot whose group has begun, for the current run of the thread.
 ///
 /// # Safety
-/// The lane has begun the run, and no fiber runs.
+/// The thread has begun the run, and no fiber runs.
 pub unsafe fn prepare(thread: *mut ExecThread, slot: &mut GroupSlot) {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that the thread has begun the run, so its pointers are valid, and that no fiber
+    // runs that could use them meanwhile.
     unsafe {
         let (races, number) = ((*thread).races, slot.number);
         let group = if races { (*(*thread).shadow).group(number) } else { std::ptr::null() };

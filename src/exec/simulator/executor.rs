@@ -1,4 +1,4 @@
-//! The simulator as an executor.
+//! Implements [`Executor`] with the simulator.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use crate::exec::{
 };
 use crate::suite::launch::Launch;
 
-/// What [`DeviceInfo::kind`] says of the simulator.
+/// [`DeviceInfo::kind`] of the simulator.
 pub const KIND: &str = "simulator";
 
-/// Work-items below which a launch is not worth a second thread.
+/// The number of work-items below which a launch is not worth a second thread.
 const WORTH_THREADS: u64 = 1 << 15;
 
-/// The simulator: runs launches on this host's threads. Each is a world of its own: several may run at once.
+/// The simulator: runs launches on this host's threads. Simulators share no state, so several may run at once.
 pub struct Simulator {
     device: DeviceInfo,
     programs: HashMap<u32, Loaded>,
     next: u32,
-    /// The last launch, ready to be run again. Before the lanes, which point into it.
+    /// The last launch, ready to be run again. The threads point into it.
     prepared: Option<Box<Prepared>>,
     threads: Vec<ExecThread>,
 }
 
 struct Loaded {
     program: Arc<Program>,
-    /// Made when races are looked for first.
+    /// Created when races are first looked for.
     shadow: Option<Box<Shadow>>,
 }
 
-/// How a run ended, besides what its buffers hold.
+/// The result of a run, except the contents of buffers.
 #[derive(Debug, Default)]
 struct Seen {
     compared: Vec<Compared>,
@@ -61,26 +61,27 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether the launch came to its end all the same, with faults that it could skip.
+    /// Returns whether the launch completed in spite of its faults, all of which could be skipped.
     fn is_tolerable(&self) -> bool {
         self.completed && self.divergences.is_empty() && self.faults.iter().all(|f| f.kind.is_skipped())
     }
 }
 
 impl Simulator {
-    /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter; at least 1.
+    /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter;
+    /// at least 1.
     ///
     /// # Errors
-    /// `Environment` if there is no memory.
+    /// `Environment` if there is not enough memory.
     pub fn new(threads: usize) -> Result<Simulator> {
         let threads = (0..threads.max(1)).map(|_| ExecThread::new()).collect::<Result<_>>()?;
         Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, threads })
     }
 
-    /// Loads code.
+    /// Loads code for the simulator.
     ///
     /// # Errors
-    /// `Internal` if its object file is not what this host can run.
+    /// `Internal` if this host cannot run its object file.
     pub fn load_host(&mut self, code: &Arc<HostCode>) -> Result<ProgramId> {
         let program = Arc::new(Program::new(code)?);
         let id = self.next;
@@ -89,14 +90,15 @@ impl Simulator {
         Ok(ProgramId(id))
     }
 
-    /// Runs a launch once. `head`: what the probe buffer begins with. Whatever the kernel does wrong is in the result. Launches with
-    /// the same inputs (the very same buffers) as the one before skip most of the preparations.
+    /// Runs a launch once. `head`: what the probe buffer begins with. Everything that the kernel does wrong is
+    /// part of the result. A launch with the same inputs (the very same buffers) as the one before skips most of
+    /// the preparation.
     ///
-    /// Schedules interrupt items only in code that was woven for races.
+    /// Schedules interrupt work-items only in code that was instrumented for race detection.
     ///
     /// # Errors
-    /// `Caller` if the launch is too large to look for races, or its schedule is no permutation; `Environment` if there is no
-    /// memory; `Internal` if the program was not loaded here.
+    /// `Caller` if its schedule is not a permutation; `Environment` if there is not enough memory; `Internal` if the
+    /// program was not loaded here.
     pub fn simulate(
         &mut self,
         program: ProgramId,
@@ -139,7 +141,7 @@ impl Simulator {
         })
     }
 
-    /// Gets a launch ready, unless it is.
+    /// Prepares a launch, unless it is the one already prepared.
     fn prepare(
         &mut self,
         program: ProgramId,
@@ -158,7 +160,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// Runs the prepared launch, twice if its races must be told.
+    /// Runs the prepared launch, and a second time if races must be reported.
     fn once(
         &mut self,
         program: ProgramId,
@@ -183,7 +185,7 @@ impl Simulator {
                 let sharers = (0..).zip(&prepared.owners).filter(|(o, owner)| **owner == object && *o != object);
                 let granules = sharers.map(|(o, _)| Area::of(table, o, 0).granule);
                 let granule = granules.fold(own.granule, u32::min);
-                // What shares another one's memory has its shadow there.
+                // An object that shares another one's memory has its shadow memory there.
                 let bytes = if prepared.owners[object as usize] == object { own.bytes } else { 0 };
                 Area { bytes, granule, ..own }
             }
@@ -201,7 +203,8 @@ impl Simulator {
         if shadow.suspects() && !seen.conflicted {
             shadow.begin(grid, &areas, Pass::Record)?;
             course.next = AtomicU64::new(0);
-            // A first pass that was cut short has a second one of its length: what it found is told.
+            // If the first pass was cut short, the second may take as long as the first did, so that its findings
+            // are reported.
             let time = if seen.cut_short { seen.time.min(timeout) } else { timeout };
             let deadline = options.deadline.filter(|_| !seen.cut_short);
             (course.deadline, course.is_budget) = ends(time, deadline);
@@ -215,7 +218,7 @@ impl Simulator {
     }
 }
 
-/// Runs a launch from its beginning to its end.
+/// Runs a prepared launch from its beginning to its end.
 fn passage(
     threads: &mut [ExecThread],
     prepared: &mut Prepared,
@@ -232,14 +235,15 @@ fn passage(
         thread.begin(prepared, course, shadow.as_deref_mut());
     }
     let outcomes: Vec<Result<()>> = if let [thread] = threads {
-        // SAFETY: the lane has begun this launch, and is ours.
+        // SAFETY: `begin` has prepared the thread for this launch, and `threads` borrows it exclusively.
         vec![unsafe { schedule::run(std::ptr::from_mut(thread)) }]
     } else {
         std::thread::scope(|scope| {
             let threads: Vec<_> = threads
                 .iter_mut()
                 .map(|thread| {
-                    // SAFETY: as above; each thread has its own lane.
+                    // SAFETY: `begin` has prepared the thread for this launch; each system thread gets an exclusive
+                    // borrow of its own.
                     scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(thread)) })
                 })
                 .collect();
@@ -283,7 +287,7 @@ fn passage(
     Ok(seen)
 }
 
-/// How many lanes share a launch: one where an order matters.
+/// How many threads share a launch: one if its order matters.
 fn threads_used(threads: usize, prepared: &Prepared, course: &RunPlan, races: bool) -> usize {
     let table = prepared.program.table();
     let ordered = races || !course.map.is_empty() || !course.item_order.is_empty() || !course.preemptions.is_empty();
@@ -338,7 +342,7 @@ fn course(
     })
 }
 
-/// Has only these groups run (ascending), in the order that the course has.
+/// Restricts the run to these groups (ascending), in the order that the plan has.
 fn restrict(course: &mut RunPlan, groups: Vec<u64>) {
     course.map = match course.map.is_empty() {
         true => groups,
@@ -347,7 +351,8 @@ fn restrict(course: &mut RunPlan, groups: Vec<u64>) {
     course.is_sample = true;
 }
 
-/// When a run that begins now ends, and whether that is the caller's `deadline` rather than its own time.
+/// The time at which a run that begins now must end, and whether that is the caller's `deadline` rather than its
+/// own limit.
 fn ends(timeout: Duration, deadline: Option<Instant>) -> (Instant, bool) {
     let now = Instant::now();
     let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 30));
@@ -370,9 +375,9 @@ fn no_such(program: ProgramId) -> Error {
     Error::internal(format!("program {} was not loaded by this simulator", program.0))
 }
 
-/// What the simulator says of itself.
+/// The simulator's properties as a device.
 pub fn device() -> DeviceInfo {
-    // SAFETY: these calls only ask.
+    // SAFETY: `sysconf` only reads system constants; no memory is passed.
     let memory = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES).max(0) * libc::sysconf(libc::_SC_PAGESIZE).max(0) };
     let memory = u64::try_from(memory).unwrap_or(0);
     DeviceInfo {
@@ -499,7 +504,7 @@ impl Executor for Simulator {
 }
 
 impl Simulator {
-    /// All repeats of one variation.
+    /// Runs all repeats of one variation.
     fn variation(
         &mut self,
         program: ProgramId,

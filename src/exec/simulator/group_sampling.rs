@@ -1,19 +1,20 @@
-//! Which groups of a launch are run that is too large to be watched as a whole.
+//! Selects the groups to run of a launch that is too large for race detection as a whole.
 
-/// Work-items that a sample has at most: a launch of so many takes about a second.
+/// The maximum number of work-items in a sample: a launch of this size takes about a second.
 const MOST: u64 = 1 << 20;
 
-/// Blocks beside those at corners and in the middle.
+/// Number of blocks besides those at corners and in the middle.
 const OTHERS: u64 = 5;
 
-/// Linear numbers, ascending, of some groups of a launch with so many: blocks of groups that are neighbours in each dimension, at the corners, in
-/// the middle and elsewhere. `items`: of a group; `most`: groups at most, whatever their size.
+/// Samples the groups of a launch. Returns ascending linear numbers: blocks of groups that are neighbours in each
+/// dimension, at the corners, in the middle and elsewhere. `items`: work-items of a group; `most`: maximum number of
+/// groups, whatever their size.
 pub fn sample(groups: [u64; 3], items: u64, most: u64) -> Vec<u64> {
     let most = most.min(MOST / items.max(1)).max(2);
     let dims: Vec<usize> = (0..3).filter(|d| groups[*d] > 1).collect();
     let blocks = 3_u64.pow(dims.len() as u32) + OTHERS;
     let share = (most / blocks).max(1);
-    // Of a block: how many groups in each dimension, the last ones the more.
+    // Size of a block in groups by dimension; later dimensions get more.
     let mut side = [1; 3];
     let mut left = share;
     for (place, d) in dims.iter().enumerate() {
@@ -28,7 +29,7 @@ pub fn sample(groups: [u64; 3], items: u64, most: u64) -> Vec<u64> {
             let place = dims.iter().position(|k| *k == d).unwrap_or(0) as u32;
             return [0, last / 2, last][(block / 3_u64.pow(place) % 3) as usize];
         }
-        // Far from each other and from the others: multiples of the golden ratio.
+        // Far from each other and from the other blocks: multiples of the golden ratio.
         let turn = (block - corners + 1) * (d as u64 + 1);
         ((u128::from(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * u128::from(last + 1)) >> 64) as u64
     };

@@ -1,8 +1,9 @@
-//! Puts a relocatable object file into memory and makes it run.
+//! Loads a relocatable object file into memory and makes it executable.
 //!
-//! Own code instead of LLVM's JIT linker, because programs are loaded by any thread at any time, also while another thread forks
-//! to lower the next module (invariant 10 of ARCHITECTURE.md). The code has no thread-local data, no unwinding and no
-//! constructors, so little is left to do: sections, relocations (System V ABI, AMD64 supplement, 4.4) and two kinds of stubs.
+//! This is used instead of LLVM's JIT linker because programs are loaded by any thread at any time, even while another
+//! thread forks to lower the next module (invariant 10 of ARCHITECTURE.md). The code has no thread-local data, no
+//! unwinding and no constructors, so little remains to be done: sections, relocations (System V ABI, AMD64 supplement,
+//! 4.4) and two kinds of stubs.
 
 use std::collections::HashMap;
 
@@ -15,21 +16,21 @@ use crate::lower::host::runtime_support;
 
 const PAGE: usize = 4096;
 
-/// `jmp *disp32(%rip)`, filled up to 8 bytes.
+/// `jmp *disp32(%rip)`, padded to 8 bytes.
 const STUB: [u8; 8] = [0xff, 0x25, 0, 0, 0, 0, 0xcc, 0xcc];
 
 /// An object file in memory, with all addresses resolved.
 #[derive(Debug)]
 pub struct Loaded {
     entry: usize,
-    /// What the code may read of its own: constants (address, bytes).
+    /// The constants that the code may read: address and size in bytes.
     constants: (usize, usize),
-    /// What it may write, and what that held at first.
+    /// The writable sections: address and initial contents.
     writable: (usize, Vec<u8>),
     _map: memmap2::MmapRaw,
 }
 
-/// Sections, by what they need; in this order in memory.
+/// Sections by the access that they need; they lie in memory in this order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -38,18 +39,19 @@ enum Kind {
 }
 
 impl Loaded {
-    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; what is not among them is
-    /// looked for in [`runtime_support`].
+    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; other names are looked up
+    /// in [`runtime_support`].
     ///
     /// # Errors
-    /// `Internal`: no ELF object for this host, a symbol nobody has, a relocation that is not known or does not reach.
+    /// `Internal`: not an ELF object for this host, an undefined symbol that nothing provides, or a relocation that is
+    /// unknown or out of range.
     pub fn new(bytes: &[u8], entry: &str, hooks: &HashMap<&'static str, usize>) -> Result<Loaded> {
         let file: ElfFile64<'_> = ElfFile64::parse(bytes)
             .map_err(|e| Error::internal(format!("the kernel's object file cannot be read: {e}")))?;
         let mut load = Load { file, places: HashMap::new(), externals: HashMap::new() };
         let sizes = load.lay_out();
         let externals = load.in_tables(hooks)?;
-        // Stubs and addresses of what lies outside stand behind the constants: 8 bytes of each per symbol.
+        // Stubs and addresses of external symbols follow the constants: 8 bytes of each per symbol.
         let got = sizes.constants.next_multiple_of(16);
         let stubs = got + 8 * externals.len();
         let writable = (stubs + 8 * externals.len()).next_multiple_of(PAGE);
@@ -60,7 +62,7 @@ impl Loaded {
         let mut map = MmapMut::map_anon(len).map_err(lacking)?;
         let base = map.as_ptr() as usize;
         for (kind, address) in load.places.values_mut() {
-            // Places of writable sections were counted from the first of them.
+            // Addresses in writable sections were counted from the first of them.
             *address += base + if *kind == Kind::Writable { writable } else { 0 };
         }
         for (i, (symbol, address)) in externals.iter().enumerate() {
@@ -79,7 +81,7 @@ impl Loaded {
         let entry = load.entry(entry)?;
         let first = map[writable..].to_vec();
         let raw = memmap2::MmapRaw::from(map);
-        // SAFETY: the range lies inside the mapping and begins at a page.
+        // SAFETY: the range lies inside the mapping `raw`, which this function owns, and begins at a page boundary.
         let failed =
             unsafe { libc::mprotect(raw.as_mut_ptr().cast(), writable, libc::PROT_READ | libc::PROT_EXEC) } != 0;
         if failed {
@@ -96,16 +98,17 @@ impl Loaded {
         self.entry
     }
 
-    /// Where the code's constants lie: address and bytes.
+    /// Where the code's constants lie: address and size in bytes.
     pub fn constants(&self) -> (usize, usize) {
         self.constants
     }
 
-    /// Gives the code's variables their first values again. No code of this object may be running.
+    /// Restores the initial values of the code's variables. No code of this object may be running.
     pub fn reset(&self) {
         let (address, first) = &self.writable;
         if !first.is_empty() {
-            // SAFETY: the range is the end of our mapping, which is writable, and no code runs.
+            // SAFETY: the range is the end of our mapping, which stays writable, and the caller guarantees that no code
+            // of this object runs.
             unsafe { std::ptr::copy_nonoverlapping(first.as_ptr(), *address as *mut u8, first.len()) };
         }
     }
@@ -120,12 +123,12 @@ struct External {
 
 struct Load<'a> {
     file: ElfFile64<'a>,
-    /// By section: what it is and where (offset, later address).
+    /// By section: its kind and its address (an offset until `new` adds the base).
     places: HashMap<usize, (Kind, usize)>,
     externals: HashMap<SymbolIndex, External>,
 }
 
-/// Where code ends, where constants behind it end, and bytes of what is writable.
+/// Where code ends, where the constants after it end, and the size of the writable sections in bytes.
 struct Sizes {
     code: usize,
     constants: usize,
@@ -145,7 +148,7 @@ impl Load<'_> {
                     (_, true) => Kind::Writable,
                     _ => Kind::Constant,
                 };
-                // Unwind tables are of no use here.
+                // Unwind tables are not needed.
                 let wanted = flags & elf::SHF_ALLOC != 0 && section.name() != Ok(".eh_frame");
                 if own != kind || !wanted {
                     continue;
@@ -159,7 +162,7 @@ impl Load<'_> {
         Sizes { code: ends[0], constants: ends[1].max(ends[0]), writable: ends[2] }
     }
 
-    /// The symbols that code may reach through the table of addresses: with the address, if that lies outside.
+    /// The symbols that code may reach through the global offset table; with the address for external ones.
     fn in_tables(&self, hooks: &HashMap<&'static str, usize>) -> Result<Vec<(SymbolIndex, Option<usize>)>> {
         let mut found = Vec::new();
         for symbol in self.file.symbols().filter(|s| s.is_undefined() && s.index().0 != 0) {
@@ -186,7 +189,7 @@ impl Load<'_> {
         Ok(found)
     }
 
-    /// Copies the sections to their places and resolves their relocations.
+    /// Copies the sections to their addresses and resolves their relocations.
     fn fill(&self, map: &mut [u8], base: usize) -> Result<()> {
         for section in self.file.sections() {
             let Some((_, address)) = self.places.get(&section.index().0) else { continue };
@@ -242,7 +245,7 @@ impl Load<'_> {
             elf::R_X86_64_32S => write(&word(value)?),
             elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => match (word(relative), external) {
                 (Ok(near), _) => write(&near),
-                // Only calls and jumps may go by a stub; of data in libraries the code knows nothing.
+                // Only calls and jumps may go through a stub; the code refers to no data in libraries.
                 (Err(_), Some(e)) => write(&word(e.stub as i64 + addend - place)?),
                 (Err(e), None) => Err(e),
             },
@@ -254,7 +257,7 @@ impl Load<'_> {
         }
     }
 
-    /// Where a symbol of the object itself lies.
+    /// The address of a symbol that the object itself defines.
     fn address(&self, symbol: SymbolIndex) -> Result<usize> {
         let symbol = self.file.symbol_by_index(symbol).map_err(|e| broken(&e.to_string()))?;
         let section = symbol.section_index().ok_or_else(|| broken("a symbol without a section"))?;

@@ -1,9 +1,9 @@
-//! Events of asynchronous copies: which copies they stand for, and which of them a group waits for.
+//! Events of asynchronous copies: the copies that they stand for, and those that a group waits for.
 //!
-//! An event is a number that is the same for all items of the group. Code keeps it in the guise of a pointer, in memory that may hold anything
-//! else: what is no event of this group counts as none (0).
+//! An event is a number that is the same for all work-items of the group. Code stores it as a pointer, in memory that
+//! may hold anything else: a value that is not an event of this group counts as none (0).
 
-/// What two lists of events differ in.
+/// How two lists of events differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListDifference {
     Length = 0,
@@ -16,30 +16,31 @@ pub type Copy = [u64; 7];
 /// The events of one group at a time.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// Events are above this number.
+    /// The group's events are greater than this number.
     base: u64,
     last: u64,
-    /// What the first item that arrived at a copy has it do, and the event of that.
+    /// The arguments that the first work-item to arrive passed to the current copy, and that copy's event.
     copying: Copy,
     copied: u64,
-    /// What the first item that arrived waits for, ascending, and another item; `None`: not known.
+    /// The events that the first work-item to arrive waits for, ascending (`None` if unknown), and a buffer for those
+    /// of another work-item.
     awaited: Option<Vec<u64>>,
     other: Vec<u64>,
 }
 
 impl Events {
-    /// Another group begins. What its items find in memory that they have not written is no event of theirs.
+    /// Begins another group. Values that its work-items find in uninitialised memory are not events of the group.
     pub fn begin(&mut self, group: u64) {
         self.base = group.wrapping_add(1) << 24;
         self.last = self.base;
     }
 
-    /// The event, if there is such a one; else 0.
+    /// The event itself if it is one of this group, else 0.
     pub fn known(&self, event: u64) -> u64 {
         if event > self.base && event <= self.last { event } else { 0 }
     }
 
-    /// The first item asks for a copy: it gets a new event unless it brings one.
+    /// Called when the first work-item requests a copy: the copy gets a new event unless one is passed.
     pub fn copy(&mut self, copying: Copy) {
         self.copying = copying;
         self.copied = match copying[6] {
@@ -51,17 +52,17 @@ impl Events {
         };
     }
 
-    /// The first argument in which an item that asks for the same copy differs.
+    /// The index of the first argument in which a later work-item's request for the same copy differs.
     pub fn other_copy(&self, copying: Copy) -> Option<usize> {
         self.copying.iter().zip(&copying).position(|(a, b)| a != b)
     }
 
-    /// The event of the copy that the group is at.
+    /// The event of the group's current copy.
     pub fn of_copy(&self) -> u64 {
         self.copied
     }
 
-    /// The first item waits for these events; `None`: they are not known.
+    /// Called when the first work-item waits for these events; `None` if they are unknown.
     pub fn wait(&mut self, list: Option<&[u64]>) {
         let mut awaited = self.awaited.take().unwrap_or_default();
         self.awaited = list.map(|list| {
@@ -70,7 +71,7 @@ impl Events {
         });
     }
 
-    /// In what the list of an item that waits at the same place differs; its order does not matter.
+    /// How the list of another work-item that waits at the same point differs; the order does not matter.
     pub fn other_list(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
         let (awaited, list) = (self.awaited.as_ref()?, list?);
         if awaited.len() != list.len() {

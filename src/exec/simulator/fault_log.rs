@@ -1,19 +1,21 @@
-//! What checks stopped, one entry per kind and site.
+//! Collects the faults that checks detect, one entry per kind and site.
 
 use std::collections::HashMap;
 
 use super::observation::{FaultKind, SimulatorFault};
 use super::work_group::Item;
 
-/// Where in an object.
+/// A position in an object.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// In bytes.
+    /// An offset in bytes.
     At(i64),
     Texel([i64; 3]),
+    /// Index and length of an inner array.
     Inner((i64, u64)),
 }
 
+/// The faults of a run.
 #[derive(Debug, Default)]
 pub struct Faults {
     list: Vec<SimulatorFault>,
@@ -26,30 +28,30 @@ impl Faults {
         self.index.clear();
     }
 
-    /// Notes that `item` did this; the first one stays as the example.
+    /// Records a fault of `item`; the first of its kind and site is kept as the example.
     ///
     /// # Safety
-    /// `item` is one of a live slot that has a group.
+    /// `item` belongs to a live slot that has a group.
     pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
-        // SAFETY: as promised.
+        // SAFETY: the caller guarantees that `item` and its slot are alive.
         unsafe { self.add(item, kind, site, object, Place::At(offset)) };
     }
 
-    /// Notes that `item` accessed a texel beside an image.
+    /// Records that `item` accessed a texel outside an image.
     ///
     /// # Safety
-    /// As of [`Faults::note`].
+    /// As for [`Faults::note`].
     pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
-        // SAFETY: as promised.
+        // SAFETY: the caller guarantees that `item` and its slot are alive.
         unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Place::Texel(texel)) };
     }
 
-    /// Notes that `item` used this index of an inner array with so many elements.
+    /// Records that `item` used this index in an inner array; `inner` is the index and the number of elements.
     ///
     /// # Safety
-    /// As of [`Faults::note`].
+    /// As for [`Faults::note`].
     pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
-        // SAFETY: as promised.
+        // SAFETY: the caller guarantees that `item` and its slot are alive.
         unsafe { self.add(item, FaultKind::BeyondInner, site, object, Place::Inner(inner)) };
     }
 
@@ -65,7 +67,7 @@ impl Faults {
             };
             return;
         }
-        // SAFETY: as promised.
+        // SAFETY: the callers guarantee that `item` and its slot are alive.
         let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
         let mut fault = SimulatorFault {
@@ -88,7 +90,7 @@ impl Faults {
         self.list.push(fault);
     }
 
-    /// Adds what another lane saw.
+    /// Adds the faults of another thread.
     pub fn absorb(&mut self, other: &mut Faults) {
         for fault in other.list.drain(..) {
             match self.index.get(&(fault.kind, fault.site)) {

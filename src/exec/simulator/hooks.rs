@@ -1,7 +1,7 @@
-//! The functions that compiled code calls; see [`crate::lower::host::abi::hook`].
+//! The hooks: functions that compiled code calls; see [`crate::lower::host::abi::hook`].
 //!
-//! They run on the item's stack, and an item may be suspended in them for ever: nothing they own then is freed. None of them panics:
-//! there is no way to unwind through compiled code.
+//! They run on the work-item's stack, and a work-item may be suspended in them forever: whatever they own at that point
+//! is never freed. None of them panics, because compiled code cannot be unwound.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::lower::host::table::Space;
 /// The first bytes of the address space, where null pointers lead.
 const NULL_PAGE: u64 = 4096;
 
-/// How far from an object an address may lie to be told as being before or behind it.
+/// The distance from an object within which an address is reported as lying before or after it.
 const NEAR: u64 = super::memory::GAP / 2;
 
 /// Names and addresses of all hooks.
@@ -44,25 +44,26 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
     ]
 }
 
-/// What a check says.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
     Good,
     Bad,
 }
 
-/// Where an address lies, or what is wrong with it.
+/// What an address refers to, or what is wrong with it.
 #[derive(Debug, Clone, Copy)]
 enum Found {
-    /// In this object.
+    /// An offset in this object.
     At(u32, u64),
-    /// In memory that has no shadow: private variables, the code's constants.
+    /// Memory that has no shadow: private variables, the code's constants.
     Unshared,
     Fault(FaultKind, Option<u32>, i64),
 }
 
+/// The hook of accesses of known length; its fast path.
 unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: code calls this with its own item and a site of its table.
+    // SAFETY: compiled code passes its own work-item, which is alive with its slot and thread, and a site of its table.
     unsafe {
         let number = (*item).accesses;
         (*item).accesses = number + 1;
@@ -77,8 +78,10 @@ unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mu
     }
 }
 
+/// The hook of compare-exchanges.
 unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u32, expected: u64) -> *mut u8 {
-    // SAFETY: as of `access`; what is read is known to be in bounds, and nobody else runs between here and the access.
+    // SAFETY: as in `access`; the read is in bounds, as was just checked, and no other work-item of this thread runs
+    // before the access.
     unsafe {
         let number = (*item).accesses;
         if number == (*item).stop_at {
@@ -97,10 +100,10 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
     }
 }
 
-/// Accesses that the short way leaves: everything that [`access`] has to do.
+/// The slow path of [`access`], which handles everything.
 #[inline(never)]
 unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
         let number = (*item).accesses.wrapping_sub(1);
@@ -130,7 +133,7 @@ unsafe fn shadow_access(
     offset: u64,
     address: *mut u8,
 ) -> bool {
-    // SAFETY: the access was checked, so the bytes are there; they stay until the launch ends.
+    // SAFETY: the access has been checked, so the bytes exist; they stay until the launch ends.
     unsafe {
         let shadow = &mut *(*thread).shadow;
         let initialised = shadow.access(who(item), site, Place { object, offset }, address);
@@ -139,13 +142,13 @@ unsafe fn shadow_access(
     }
 }
 
-/// Ends the run if it has its conflict and one is enough.
+/// Ends the run if it has found a conflict and one is enough.
 ///
 /// # Safety
-/// `item` is running, and told the race detector of an access.
+/// `item` is running and has just reported an access to the race detector.
 #[inline(always)]
 pub unsafe fn enough(item: *mut Item) {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that `item` is running, so its thread, plan and shadow memory are alive.
     unsafe {
         let thread = (*item).thread;
         if (*(*thread).course).first_conflict && (*(*thread).shadow).has_conflict() {
@@ -155,21 +158,21 @@ pub unsafe fn enough(item: *mut Item) {
     }
 }
 
-/// The item, for the race detector.
+/// Identifies the work-item for the race detector.
 ///
 /// # Safety
-/// `item` is running, and its current access is counted.
+/// `item` is running, and its current access has been counted.
 #[inline(always)]
 pub unsafe fn who(item: *const Item) -> Who {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that `item` is alive.
     unsafe { Who { slot: (*item).slot_number, item: (*item).index, number: (*item).accesses.wrapping_sub(1) } }
 }
 
-/// Accesses whose object is not known beforehand, and faults.
+/// Handles accesses whose object is not known beforehand, and faults.
 #[cold]
 #[inline(never)]
 unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
         let at = &*(*thread).sites.add(site as usize);
@@ -189,22 +192,22 @@ unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     }
 }
 
-/// A read of local memory that nobody has written: noted, and done.
+/// Records a read of uninitialised local memory; the read itself is made.
 #[cold]
 #[inline(never)]
 unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u32, offset: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe { (*(*item).thread).faults.note(item, FaultKind::Uninitialised, site, Some(object), offset as i64) };
     address
 }
 
-/// Where a skipped access goes instead.
+/// Returns the address that a skipped access uses instead.
 unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         halt(item);
         let thread = (*item).thread;
-        // What is only written needs no zeros, but others may read there later.
+        // A skipped write does not need zeros, but others may later read from the sink.
         let bytes = bytes.max(u64::from(at.bytes));
         match (*thread).in_sink(bytes) {
             Some(sink) => sink,
@@ -215,7 +218,7 @@ unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
 
 /// Ends the run after a fault, if one is enough.
 unsafe fn halt(item: *mut Item) {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         let thread = (*item).thread;
         if (*(*thread).course).halts {
@@ -225,9 +228,10 @@ unsafe fn halt(item: *mut Item) {
     }
 }
 
-/// Ends the item's group: the item has no way to go on.
+/// Ends the work-item's group, because the work-item cannot continue.
 unsafe fn end(item: *mut Item) -> ! {
-    // SAFETY: as of `sync::suspend`; the group is over, so that nobody resumes the item.
+    // SAFETY: as in `group_sync::suspend`, this hook owns nothing; the group is over, so the work-item is
+    // never resumed.
     unsafe {
         (*(*item).slot).over = true;
         loop {
@@ -236,8 +240,9 @@ unsafe fn end(item: *mut Item) -> ! {
     }
 }
 
+/// The hook of accesses whose length is known only at run time.
 unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let number = (*item).accesses;
         (*item).accesses = number + 1;
@@ -252,12 +257,12 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
     }
 }
 
-/// Checks an access of `bytes` bytes and tells the race detector of it. A fault is noted.
+/// Checks an access of `bytes` bytes and reports it to the race detector. A fault is recorded.
 ///
 /// # Safety
-/// `item` is running; `site` is one of its table's accesses.
+/// `item` is running; `site` is an access site of its table.
 pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Checked {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that `item` is running, so its thread is alive, and that the site exists.
     unsafe {
         let thread = (*item).thread;
         if bytes == 0 {
@@ -280,12 +285,13 @@ pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u6
     }
 }
 
-/// Checks an access and notes a fault; the race detector hears nothing. With the object and the offset, if it is shared memory.
+/// Checks an access and records a fault, without the race detector. Also returns object and offset, if the memory
+/// is shared.
 ///
 /// # Safety
-/// As of [`check_span`].
+/// As for [`check_span`].
 pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> (Checked, Option<Place>) {
-    // SAFETY: as promised.
+    // SAFETY: the caller gives the guarantees of `check_span`, which `check_only` needs.
     unsafe {
         match check_only(item, address, site, bytes) {
             Found::At(object, offset) => (Checked::Good, Some(Place { object, offset })),
@@ -296,7 +302,7 @@ pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u
 }
 
 unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Found {
-    // SAFETY: as of `check_span`.
+    // SAFETY: the callers give the guarantees of `check_span`: `item` is running and the site exists.
     unsafe {
         let thread = (*item).thread;
         let found = find(item, &*(*thread).sites.add(site as usize), address as u64, bytes);
@@ -307,8 +313,9 @@ unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -
     }
 }
 
+/// The hook of accesses that failed the inline check of bounds, in code without race detection.
 unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
         let at = &*(*thread).sites.add(site as usize);
@@ -322,9 +329,9 @@ unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut
     }
 }
 
-/// Looks for `bytes` bytes at `address` in what the item's group may access.
+/// Finds `bytes` bytes at `address` in the memory that the work-item's group may access.
 unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item, its task and its slot are alive.
     unsafe {
         if address < NULL_PAGE {
             return Found::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
@@ -344,7 +351,7 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
         for region in &(*(*item).slot).regions {
             let offset = address.wrapping_sub(region.base) as i64;
             let object = (region.object != NONE).then_some(region.object);
-            // A pointer that comes from this object, or from nobody knows where but is of its kind.
+            // The pointer comes from this object, or its origin is unknown but its address space fits.
             let wanted = if at.object == NONE { suits(at.space, region.space) } else { wanted_object == region.object };
             if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
                 continue;
@@ -365,7 +372,7 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
                 _ => Found::Unshared,
             };
         }
-        // What the pointer comes from, wherever it leads now.
+        // The object that the pointer comes from, wherever it leads now.
         if at.object != NONE {
             let base = (*(*item).extents.add(at.object as usize)).base;
             let offset = if base == 0 { 0 } else { address.wrapping_sub(base) as i64 };
@@ -376,21 +383,24 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
     }
 }
 
-/// Whether a pointer to `pointer` may lead to memory of kind `memory`. Constant memory is global memory that is only read.
+/// Returns whether a pointer to `pointer` may point to memory of kind `memory`. Constant memory is global memory that
+/// is only read.
 fn suits(pointer: Space, memory: Space) -> bool {
     pointer == Space::Generic || pointer == memory || (pointer, memory) == (Space::Global, Space::Constant)
 }
 
+/// The hook of bad divisions.
 unsafe extern "C" fn division(item: *mut Item, site: u32) {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         (*(*item).thread).faults.note(item, FaultKind::Division, site, None, 0);
         halt(item);
     }
 }
 
+/// The hook of indices beyond an inner array.
 unsafe extern "C" fn inner(item: *mut Item, site: u32, index: i64, length: u64) {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
         let at = &*(*thread).sites.add(site as usize);
@@ -399,9 +409,10 @@ unsafe extern "C" fn inner(item: *mut Item, site: u32, index: i64, length: u64) 
     }
 }
 
+/// The hook of fences.
 unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, scope: u32) {
     let _ = site;
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         let thread = (*item).thread;
         if (*thread).races {
@@ -411,8 +422,9 @@ unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, s
     }
 }
 
+/// The hook of loops whose fuel is used up: returns the next slice.
 unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
-    // SAFETY: as of `access`.
+    // SAFETY: as in `access`: the work-item, its slot and its thread are alive.
     unsafe {
         let thread = (*item).thread;
         (*item).at = (site, 0);
@@ -428,7 +440,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
             (*item).state = State::Late;
             (*(*item).slot).over = true;
             group_sync::suspend(item);
-            // Only to leave.
+            // Reached only if the work-item leaves.
             return 0;
         }
         (*(*item).slot).cursor = (*item).place + 1;

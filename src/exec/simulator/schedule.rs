@@ -1,7 +1,8 @@
-//! Who runs next: items of a group in the schedule's order, and more groups beside the first where items spin.
+//! Schedules work-items: those of a group in the schedule's order, and further groups interleaved with the first if
+//! work-items spin.
 //!
-//! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
-//! to them may be alive then.
+//! Everything here works on raw pointers: while a fiber runs, its hooks change the thread, the slot and the work-items,
+//! so no reference to them may exist then.
 
 use super::access_cache;
 use super::exec_thread::ExecThread;
@@ -11,30 +12,30 @@ use super::observation::{Divergence, FaultKind, Waiting};
 use super::work_group::{GroupSlot, Item, State};
 use crate::error::Result;
 
-/// Loop iterations of an item before the others get a turn, the first time and later.
+/// Loop iterations of a work-item before others get a turn, the first time and later.
 pub const FIRST_SLICE: u64 = 1 << 16;
 pub const SLICE: u64 = 1 << 13;
 
-/// Items of all groups that are active at a time, at most: each may take a stack.
+/// The maximum number of work-items in all groups that are active at a time: each may take a stack.
 const MOST_ACTIVE: usize = 8192;
 
-/// How the items of a group stand when none can run.
+/// Why no work-item of a group can run.
 enum End {
     Finished,
     /// They wait for each other in vain.
     Diverged,
-    /// One was ended.
+    /// The group was ended.
     Aborted,
-    /// Some spin.
+    /// Some spin or wait for others to change memory.
     Spinning,
 }
 
-/// After `item` has come to its end, or left: the item that its fiber runs next, or null.
+/// Called after `item` has ended or left: returns the work-item that its fiber runs next, or null.
 ///
 /// # Safety
-/// `item` is the running one.
+/// `item` is the running work-item.
 pub unsafe fn ended(item: *mut Item) -> *mut Item {
-    // SAFETY: the slot lives as long as its items; no reference to it is alive while a fiber runs.
+    // SAFETY: the slot lives as long as its work-items, and no reference to it exists while a fiber runs.
     unsafe {
         let (slot, thread) = ((*item).slot, (*item).thread);
         (*item).state = State::Finished;
@@ -63,15 +64,15 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
     }
 }
 
-/// Runs groups until the course has none left, or all is over.
+/// Runs groups until the plan has none left, or the run is over.
 ///
 /// # Errors
-/// `Environment` if there is no memory for stacks.
+/// `Environment` if there is not enough memory for stacks.
 ///
 /// # Safety
-/// `thread` has begun a run, and nobody else uses it.
+/// `thread` has begun a run, and nothing else uses it.
 pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that `thread` has begun a run and is not used by anything else.
     unsafe {
         let done = run_all(thread);
         if done.is_err() {
@@ -82,7 +83,7 @@ pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
 }
 
 unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised; no reference outlives a statement that runs a fiber.
+    // SAFETY: `run` has exclusive use of the thread, and no reference outlives a statement that runs a fiber.
     unsafe {
         let prepared = &*(*thread).prepared;
         let mut stalls = 0;
@@ -140,14 +141,14 @@ unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
     }
 }
 
-/// Begins the next group in a free slot. `false`: there is none, or no time.
+/// Begins the next group in a free slot. Returns `false` if there is none, or no time.
 unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bool> {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         let course = &*(*thread).course;
         (*thread).step();
         if (*thread).late {
-            // Nothing is to blame but the launch's size; what did not begin did not end.
+            // Only the launch's size is to blame; groups that did not begin did not complete.
             (*thread).incomplete |= course.next_group(prepared.groups).is_some();
             return Ok(false);
         }
@@ -167,9 +168,9 @@ unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bo
     }
 }
 
-/// The group of a slot is over.
+/// Frees the slot of a group that is over.
 unsafe fn leave(thread: *mut ExecThread, number: u32) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         if (*thread).races {
             (*(*thread).shadow).end_group(number);
@@ -178,15 +179,15 @@ unsafe fn leave(thread: *mut ExecThread, number: u32) {
     }
 }
 
-/// Whether one more group may be active.
+/// Returns whether one more group may be active.
 unsafe fn has_room(thread: *mut ExecThread, prepared: &Prepared) -> bool {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
 }
 
-/// Runs the items of a group until none can go on.
+/// Runs the work-items of a group until none can continue.
 unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End> {
-    // SAFETY: as of `run`.
+    // SAFETY: `run` has exclusive use of the thread; references end before a fiber runs.
     unsafe {
         loop {
             if (*slot).over {
@@ -220,9 +221,9 @@ unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End>
     }
 }
 
-/// Lets items in this state go on.
+/// Makes work-items in this state ready.
 unsafe fn wake(slot: *mut GroupSlot, state: State) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         let count = (*slot).count as usize;
         for item in (&mut (*slot).items)[..count].iter_mut().filter(|i| i.state == state) {
@@ -231,9 +232,9 @@ unsafe fn wake(slot: *mut GroupSlot, state: State) {
     }
 }
 
-/// An item of an active group in this state.
+/// Finds a work-item of an active group in this state.
 unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         (*thread).active.iter().find_map(|number| {
             let slot = &(&(*thread).slots)[*number as usize];
@@ -242,15 +243,15 @@ unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
     }
 }
 
-/// Notes that the loop an item is in does not end.
+/// Records that the loop in which a work-item is does not end.
 unsafe fn does_not_end(thread: *mut ExecThread, item: *const Item) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs, and `item` belongs to an active group.
     unsafe { (*thread).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
 }
 
 /// Ends all groups.
 unsafe fn give_up(thread: *mut ExecThread) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         while let Some(number) = (*thread).active.pop() {
             abandon(thread, &raw mut *(&mut (*thread).slots)[number as usize]);
@@ -261,9 +262,11 @@ unsafe fn give_up(thread: *mut ExecThread) {
     }
 }
 
-/// Ends a group whose items have not all finished. Those that wait or spin do first what the code has them do at their end.
+/// Ends a group whose work-items have not all finished. Those that wait or spin first run the code that the kernel has
+/// for leaving.
 unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
-    // SAFETY: as of `run`; no fiber runs, but those of items that leave, one after the other.
+    // SAFETY: `run` has exclusive use of the thread; the only fibers that run are those of work-items that leave, one
+    // after the other.
     unsafe {
         (*thread).incomplete = true;
         let can_leave = (*(*thread).program).table().leaves;
@@ -275,11 +278,11 @@ unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
             }
             let number = (*item).fiber;
             let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            // A fiber that came back idle is among the idle ones already.
+            // A fiber that returned idle is already in the list of idle ones.
             if !std::ptr::eq((*fiber).item(), item) {
                 continue;
             }
-            // Others stopped at an access, and would go on with it.
+            // Other work-items were stopped at an access, and would continue with it.
             let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
             let left = match (*thread).entry.filter(|_| can_leave && at_hook) {
                 Some(entry) => {
@@ -296,7 +299,7 @@ unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
     }
 }
 
-/// Who waits where, and who does not come.
+/// Describes which work-items wait where, and which have ended.
 fn divergence(slot: &GroupSlot) -> Divergence {
     let mut waiting: Vec<Waiting> = Vec::new();
     let (mut finished, mut finished_item) = (0, None);

@@ -1,20 +1,20 @@
-//! From coordinates to texels: addressing and filter modes (OpenCL C 3.0, section 8.2), one dimension at a time.
+//! Maps coordinates to texels: addressing and filter modes (OpenCL C 3.0, section 8.2), one dimension at a time.
 
 use super::sampler::Sampler;
 use crate::suite::launch::Addressing;
 
-/// Where along one dimension a texel is taken from.
+/// The texel that is read, in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// This texel, counted from 0.
     At(u64),
-    /// Beside the image, where the border's colour is.
+    /// Outside the image, where the border colour is read.
     Border,
-    /// Beside the image, where the addressing mode leaves open what is read: the texel's number would be this.
+    /// Outside the image, where the addressing mode leaves the result undefined: the texel's index would be this.
     Outside(i64),
 }
 
-/// Two neighbouring texels and how much the second one counts, from 0 to 1.
+/// Two neighbouring texels and the weight of the second one, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     pub places: [Place; 2],
@@ -22,7 +22,7 @@ pub struct Pair {
 }
 
 impl Place {
-    /// A texel's number that was not brought into the image's size.
+    /// An index to which no addressing mode is applied.
     pub fn checked(at: i64, size: u64) -> Place {
         match u64::try_from(at) {
             Ok(inside) if inside < size => Place::At(inside),
@@ -42,8 +42,8 @@ impl Place {
     }
 }
 
-/// The nearest texel of an integer coordinate, in an image of `size` texels (at least 1) in this dimension. Integer coordinates
-/// are not normalized, whatever the sampler says, which OpenCL leaves undefined.
+/// The texel of an integer coordinate, in an image of `size` texels (at least 1) in this dimension. Integer coordinates
+/// are not normalized, whatever the sampler says; OpenCL leaves that case undefined.
 pub fn integer(sampler: Sampler, at: i64, size: u64) -> Place {
     match sampler.addressing {
         Addressing::None => Place::checked(at, size),
@@ -57,7 +57,7 @@ pub fn integer(sampler: Sampler, at: i64, size: u64) -> Place {
     }
 }
 
-/// The texel that `CLK_FILTER_NEAREST` takes.
+/// The texel that `CLK_FILTER_NEAREST` selects.
 pub fn nearest(sampler: Sampler, coordinate: f32, size: u64) -> Place {
     match sampler.addressing {
         Addressing::None | Addressing::ClampToEdge | Addressing::Clamp => {
@@ -71,7 +71,7 @@ pub fn nearest(sampler: Sampler, coordinate: f32, size: u64) -> Place {
     }
 }
 
-/// The texels that `CLK_FILTER_LINEAR` weighs.
+/// The texels that `CLK_FILTER_LINEAR` interpolates.
 pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> Pair {
     let u = match sampler.addressing {
         Addressing::None | Addressing::ClampToEdge | Addressing::Clamp => unnormalized(sampler, coordinate, size),
@@ -81,7 +81,7 @@ pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> Pair {
     let (first, weight) = (floor(u - 0.5), fraction(u - 0.5));
     let texels = [first, first.saturating_add(1)];
     let places = match sampler.addressing {
-        // A coordinate in the image is in order, also where one of its two texels is beside it: that is the border then.
+        // A coordinate inside the image is valid even if one of its two texels lies outside: that one is the border.
         Addressing::None => match Place::checked(floor(u), size) {
             Place::At(_) => texels.map(|at| Place::bordered(at, size)),
             outside => [outside; 2],
@@ -93,9 +93,9 @@ pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> Pair {
     Pair { places, weight }
 }
 
-/// The layer of an image array (section 8.4), by a float coordinate and a sampler.
+/// The layer of an image array (section 8.4) for a float coordinate and a sampler.
 pub fn layer(coordinate: f32, layers: u64) -> u64 {
-    // Saturates, and takes what is no number as 0.
+    // The cast saturates and maps NaN to 0.
     u64::min(coordinate.round_ties_even() as u64, layers - 1)
 }
 
@@ -104,7 +104,7 @@ fn length(size: u64) -> i64 {
 }
 
 fn floor(u: f32) -> i64 {
-    // Saturates, and takes what is no number as 0.
+    // The cast saturates and maps NaN to 0.
     u.floor() as i64
 }
 
@@ -195,7 +195,7 @@ mod tests {
             for addressing in ALL {
                 let sampler = sampler(addressing, false);
                 prop_assert_eq!(integer(sampler, at as i64, size), Place::At(at));
-                // Repetition needs normalized coordinates, which have no exact place.
+                // Repetition needs normalized coordinates, which are not exact.
                 if !matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat) {
                     prop_assert_eq!(nearest(sampler, at as f32 + fraction, size), Place::At(at));
                 }
@@ -211,7 +211,7 @@ mod tests {
             prop_assert_eq!(integer(mirror, at, size), integer(mirror, -1 - at, size));
         }
 
-        /// In powers of two nothing is rounded, so that the float forms are the integer ones.
+        /// With powers of two nothing is rounded, so the float and integer forms agree.
         #[test]
         fn floats_and_integers_agree(at in -2000_i64..2000, bits in 0_u32..7) {
             let size = 1_u64 << bits;
@@ -222,7 +222,7 @@ mod tests {
             }
         }
 
-        /// In the middle of a texel, it alone counts.
+        /// In the middle of a texel, only that texel counts.
         #[test]
         fn the_middle_of_a_texel_is_that_texel(at in 0_u64..64, bits in 0_u32..7) {
             let size = 1_u64 << bits;

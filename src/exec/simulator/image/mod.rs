@@ -1,5 +1,5 @@
-//! Images and samplers: what kernels read and write through the handles that are their arguments (OpenCL C 3.0, section 6.15.15
-//! and chapter 8).
+//! Images and samplers: emulates what kernels read and write through the handles that are their arguments (OpenCL C
+//! 3.0, section 6.15.15 and chapter 8).
 
 mod address;
 mod sampler;
@@ -18,7 +18,7 @@ use crate::exec::formats;
 use crate::lower::host::abi::{query, texel as kind};
 use crate::suite::launch::{ArgValue, Filter, ImageShape};
 
-/// An image or a sampler as a kernel's argument: what its handle points to.
+/// An image or a sampler argument: the target of its handle.
 #[derive(Debug)]
 pub struct Image(Body);
 
@@ -31,29 +31,29 @@ enum Body {
 #[derive(Debug)]
 struct Texels {
     format: Format,
-    /// As `get_image_channel_order` and `get_image_channel_data_type` name it.
+    /// As `get_image_channel_order` and `get_image_channel_data_type` return them.
     codes: (u32, u32),
-    /// Texels by dimension; layers are the dimension behind those of a layer.
+    /// Size in texels by dimension; layers are one more dimension after those of a layer.
     extents: [u64; 3],
-    /// Dimensions of a layer.
+    /// Number of dimensions of a layer.
     dimensions: usize,
     layered: bool,
     pristine: Arc<Vec<u8>>,
-    /// Work-items on several threads may write.
+    /// The current contents. Atomic because work-items on several threads may write.
     now: Box<[AtomicU8]>,
 }
 
-/// A texel that is not there was read where nothing says what that gives, or written: its numbers by dimension.
+/// An access outside the image whose result is undefined, or a write there: the texel's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outside {
     pub texel: [i64; 3],
 }
 
 impl Image {
-    /// What a launch gives for an argument that is an image or a sampler.
+    /// Creates the image or sampler that a launch passes as an argument.
     ///
     /// # Errors
-    /// What is wrong with it: a format that is not known, texels that do not fill it.
+    /// What is wrong with it: an unknown format, or texels that do not fill it.
     pub fn new(value: &ArgValue) -> Result<Image, String> {
         match value {
             ArgValue::Image { shape, format, texels } => {
@@ -95,7 +95,7 @@ impl Image {
         }
     }
 
-    /// Gives the texels what they were made with.
+    /// Restores the initial texels.
     pub fn reset(&mut self) {
         if let Body::Texels(texels) = &mut self.0 {
             for (now, pristine) in texels.now.iter_mut().zip(texels.pristine.iter()) {
@@ -104,13 +104,13 @@ impl Image {
         }
     }
 
-    /// What the texels are now; `None` for samplers.
+    /// The current texels; `None` for samplers.
     ///
     /// # Safety
-    /// Nobody may write to the image while the bytes are in use: the launch's code must not run.
+    /// Nothing may write to the image while the bytes are in use: the launch's code must not run.
     pub unsafe fn output(&self) -> Option<&[u8]> {
         match &self.0 {
-            // SAFETY: atomic bytes lie in memory as plain ones do, and the caller promises that none changes.
+            // SAFETY: atomic bytes have the layout of plain ones, and the caller guarantees that none of them changes.
             Body::Texels(Texels { now, .. }) => {
                 Some(unsafe { std::slice::from_raw_parts(now.as_ptr().cast(), now.len()) })
             }
@@ -126,7 +126,7 @@ impl Image {
         }
     }
 
-    /// Texels by dimension, layers behind the others; of samplers, nothing.
+    /// Size in texels by dimension, layers after the others; empty for samplers.
     pub fn size(&self) -> &[u64] {
         match &self.0 {
             Body::Texels(texels) => &texels.extents[..texels.dimensions + usize::from(texels.layered)],
@@ -134,7 +134,7 @@ impl Image {
         }
     }
 
-    /// Where the texels lie, and how many bytes they take; of samplers, nowhere.
+    /// Address and size in bytes of the texels; null and 0 for samplers.
     pub fn place(&self) -> (*const u8, u64) {
         match &self.0 {
             Body::Texels(texels) => (texels.now.as_ptr().cast(), texels.now.len() as u64),
@@ -142,20 +142,20 @@ impl Image {
         }
     }
 
-    /// `read_image{f,i,ui,h}`: coordinates and components as [`crate::lower::host::abi::texel`] says; halves are the low 16 bits of
-    /// their words. What OpenCL leaves undefined beside places (a filter for integers, the wrong function for a format) gives something
-    /// near.
+    /// `read_image{f,i,ui,h}`: coordinates and components as in [`crate::lower::host::abi::texel`]; halves are the low
+    /// 16 bits of their words. Other cases that OpenCL leaves undefined (a filter for integers, the wrong function for
+    /// a format) give an approximate result.
     ///
     /// # Errors
-    /// If what is beside the image was read without a sampler, or with one that does not say what that gives.
+    /// If a texel outside the image was read without a sampler, or with one that leaves the result undefined.
     pub fn read(&self, sampler: Option<Sampler>, coordinates: [u32; 4], kind: u32) -> Result<[u32; 4], Outside> {
         self.read_and_tell(sampler, coordinates, kind, &mut |_| {})
     }
 
-    /// The same, telling of every texel that is read: its bytes, counted from the first texel's.
+    /// Like [`Image::read`], calling `tell` with the bytes of every texel that is read, counted from the first texel's.
     ///
     /// # Errors
-    /// As of [`Image::read`].
+    /// As for [`Image::read`].
     pub fn read_and_tell(
         &self,
         sampler: Option<Sampler>,
@@ -169,7 +169,8 @@ impl Image {
         }
     }
 
-    /// Where `write_image` writes: the bytes of the texel at coordinates that are integers, counted from the first texel's.
+    /// The target of `write_image`: the bytes of the texel at these integer coordinates, counted from the
+    /// first texel's.
     ///
     /// # Errors
     /// If there is no such texel.
@@ -180,10 +181,10 @@ impl Image {
         }
     }
 
-    /// `write_image{f,i,ui,h}`, with coordinates that are integers.
+    /// `write_image{f,i,ui,h}`, with integer coordinates.
     ///
     /// # Errors
-    /// As of [`Image::texel`]; then nothing is written.
+    /// As for [`Image::texel`]; then nothing is written.
     pub fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
         match &self.0 {
             Body::Texels(texels) => texels.write(coordinates, kind, colour),
@@ -206,7 +207,7 @@ impl Image {
     }
 }
 
-/// A colour of either form.
+/// A colour, as floats or as integers.
 #[derive(Debug, Clone, Copy)]
 enum Colour {
     Floats([f32; 4]),
@@ -247,7 +248,7 @@ impl Texels {
         Ok(words(colour, kind & !kind::FLOAT_COORDINATES))
     }
 
-    /// Linear filtering; of arrays, inside one layer.
+    /// Linear filtering; for arrays, within one layer.
     fn weighed(
         &self,
         sampler: Sampler,
@@ -280,7 +281,7 @@ impl Texels {
         Ok(sum)
     }
 
-    /// The colour of a texel, or of the border if one of the places is there.
+    /// The colour of a texel, or of the border if one of the indices is there.
     fn colour(&self, places: [Place; 3], tell: &mut dyn FnMut(Range<usize>)) -> Result<Colour, Outside> {
         if places.iter().any(|place| matches!(place, Place::Outside(_))) {
             return Err(outside(places));
@@ -304,11 +305,11 @@ impl Texels {
         })
     }
 
-    /// Where a texel of the image lies.
+    /// The bytes of a texel of the image.
     fn bytes(&self, [x, y, z]: [u64; 3]) -> Range<usize> {
         let [width, height, _] = self.extents;
         let bytes = self.format.bytes();
-        // The texels fit into memory, so their numbers do.
+        // The texels fit into memory, so their indices do.
         let start = ((z * height + y) * width + x) as usize * bytes;
         start..start + bytes
     }
@@ -358,7 +359,7 @@ fn outside(places: [Place; 3]) -> Outside {
     Outside { texel: places.map(number) }
 }
 
-/// A component as a kernel gave it.
+/// Converts a component from the form in which a kernel passes it.
 fn float(word: u32, kind: u32) -> f32 {
     match kind {
         kind::HALF => f16::from_bits(word as u16).to_f32(),
@@ -368,7 +369,7 @@ fn float(word: u32, kind: u32) -> f32 {
     }
 }
 
-/// A colour as a kernel gets it.
+/// Converts a colour to the form in which a kernel receives it.
 fn words(colour: Colour, kind: u32) -> [u32; 4] {
     match (kind, colour) {
         (kind::INT | kind::UINT, Colour::Integers(c)) => c.map(|c| c as u32),
@@ -424,7 +425,7 @@ mod tests {
         assert_eq!(texels.write([1, 0, 0, 0], kind::FLOAT, colour), Ok(()));
         let halves = [1.0, -2.0, 0.5, f32::INFINITY].map(|x| u32::from(f16::from_f32(x).to_bits()));
         assert_eq!(texels.read(None, [1, 0, 0, 0], kind::HALF), Ok(halves));
-        // SAFETY: nobody else has the image.
+        // SAFETY: the image belongs to this test, and no code runs that could write to it.
         let output = |texels: &Image| unsafe { texels.output() }.map(<[u8]>::to_vec);
         assert_eq!(output(&texels).map(|bytes| bytes[8..10].to_vec()), Some(f16::ONE.to_le_bytes().to_vec()));
         texels.reset();

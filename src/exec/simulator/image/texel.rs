@@ -1,15 +1,16 @@
-//! Texels in memory and as colours: channel orders (OpenCL C 3.0, section 6.15.15.7) and the conversions of section 8.3.
+//! Converts texels between memory and colours: channel orders (OpenCL C 3.0, section 6.15.15.7) and the conversions of
+//! section 8.3.
 
 use half::f16;
 
-/// A colour's component by number: red, green, blue, alpha; or a channel that is only in memory.
+/// Components of a colour by index: red, green, blue, alpha (3); 4 is a channel that exists only in memory.
 const ALPHA: usize = 3;
 const PADDING: usize = 4;
 
-/// What a colour is made of.
+/// How channels in memory map to the components of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Which component each channel in memory is.
+    /// The component of each channel in memory.
     Components(&'static [usize]),
     /// One channel for all four components.
     Intensity,
@@ -24,7 +25,7 @@ enum Channel {
     Snorm16,
     Unorm8,
     Unorm16,
-    /// Several channels in one number, red in the highest bits: how many bits each.
+    /// Several channels in one number, red in the highest bits: the number of bits of each.
     Packed(&'static [u32]),
     Signed8,
     Signed16,
@@ -41,18 +42,19 @@ enum Channel {
 pub struct Format {
     order: Order,
     channel: Channel,
-    /// Red, green and blue are stored in the sRGB colour space.
+    /// Whether red, green and blue are stored in the sRGB colour space.
     srgb: bool,
-    /// Alpha beside the image is 1 instead of 0 (section 6.15.15.2, border colours).
+    /// Whether alpha is 1 instead of 0 outside the image (section 6.15.15.2, border colours).
     opaque_border: bool,
     bytes: usize,
 }
 
-/// The longest texel in bytes.
+/// The size of the longest texel in bytes.
 pub const MOST_BYTES: usize = 16;
 
 impl Format {
-    /// By the numbers of `CL_RGBA` and of `CL_UNORM_INT8`, and the bytes of a texel.
+    /// The format with these OpenCL numbers (such as those of `CL_RGBA` and `CL_UNORM_INT8`) and this texel size
+    /// in bytes.
     pub fn new(order: u32, channel: u32, bytes: u64) -> Option<Format> {
         let (components, opaque_border): (Order, bool) = match order {
             0x10B0 => (Order::Components(&[0]), true),
@@ -93,12 +95,12 @@ impl Format {
         Some(Format { order: components, channel, srgb: order == 0x10C1, opaque_border, bytes })
     }
 
-    /// Bytes of a texel.
+    /// Size of a texel in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether colours are integers.
+    /// Returns whether colours are integers.
     pub fn is_integer(&self) -> bool {
         matches!(
             self.channel,
@@ -115,12 +117,12 @@ impl Format {
         matches!(self.channel, Channel::Signed8 | Channel::Signed16 | Channel::Signed32)
     }
 
-    /// The border's colour; 0 or 1 are the same numbers as floats and as integers.
+    /// The border colour; 0 and 1 are the same numbers as floats and as integers.
     pub fn border(&self) -> [f32; 4] {
         [0.0, 0.0, 0.0, f32::from(u8::from(self.opaque_border))]
     }
 
-    /// The colour of a texel, for formats that are no integers.
+    /// The colour of a texel, for formats that are not integers.
     pub fn floats(&self, texel: &[u8]) -> [f32; 4] {
         let mut colour = self.spread(texel, 0.0, 1.0, |bytes, index| self.channel.float(bytes, index));
         if self.srgb {
@@ -131,7 +133,7 @@ impl Format {
         colour
     }
 
-    /// The colour of a texel, for formats that are integers.
+    /// The colour of a texel, for integer formats.
     pub fn integers(&self, texel: &[u8]) -> [i64; 4] {
         self.spread(texel, 0, 1, |bytes, index| self.channel.integer(bytes, index))
     }
@@ -151,7 +153,7 @@ impl Format {
         colour
     }
 
-    /// A texel of this colour, for formats that are no integers. The bytes behind [`Format::bytes`] are 0.
+    /// A texel of this colour, for formats that are not integers. The bytes after [`Format::bytes`] are 0.
     pub fn of_floats(&self, mut colour: [f32; 4]) -> [u8; MOST_BYTES] {
         if self.srgb {
             for c in &mut colour[..ALPHA] {
@@ -162,7 +164,7 @@ impl Format {
         self.gather(|component| colour[component], |bytes, index, value| self.channel.store_float(bytes, index, value))
     }
 
-    /// A texel of this colour, for formats that are integers: brought into their range.
+    /// A texel of this colour, for integer formats; values are clamped to their range.
     pub fn of_integers(&self, colour: [i64; 4]) -> [u8; MOST_BYTES] {
         self.gather(
             |component| colour[component],
@@ -183,7 +185,7 @@ impl Format {
         texel
     }
 
-    /// What a 32-bit word that a kernel gives as a component of an integer colour stands for.
+    /// The value of a 32-bit word that a kernel passes as a component of an integer colour.
     pub fn widen(&self, word: u32) -> i64 {
         if self.is_signed() { i64::from(word.cast_signed()) } else { i64::from(word) }
     }
@@ -204,13 +206,13 @@ fn put<const N: usize>(texel: &mut [u8], index: usize, bytes: [u8; N]) {
     }
 }
 
-/// Where a packed channel is: bits to shift by, and its greatest value.
+/// The position of a packed channel: number of bits to shift by, and its greatest value.
 fn packed(bits: &[u32], index: usize) -> (u32, u32) {
     let behind = bits.iter().skip(index + 1).sum();
     (behind, (1 << bits.get(index).copied().unwrap_or(0)) - 1)
 }
 
-/// Rounded to the nearest, ties to even. Casts to integers saturate, and take what is no number as 0.
+/// Scales and rounds to the nearest integer, ties to even. Casts to integers saturate and map NaN to 0.
 fn scaled(value: f32, by: f32) -> f32 {
     (value * by).round_ties_even()
 }

@@ -117,7 +117,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// Returns whether the work-item continues after the fault, skipping the faulty operation.
+    /// Returns whether the work-item continues after the fault, with the faulty operation skipped, replaced or noted.
     pub fn is_skipped(self) -> bool {
         !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments | FaultKind::EventLists)
     }

@@ -1,22 +1,22 @@
-//! Arrays beside memory: one element per cell, of global memory once, of local memory per slot.
+//! Arrays of shadow cells: one element per cell, once for global memory, per slot for local memory.
 
 use super::launch::{Area, Memory};
 use super::lazy_array::{Lazy, Plain};
 use crate::error::Result;
 
-/// One object's cells.
+/// The cells of one object.
 #[derive(Debug)]
 pub struct Cells<T> {
     pub area: Area,
     shift: u32,
-    /// Of global memory and of slot 0.
+    /// Cells of global memory, or of slot 0.
     first: Lazy<T>,
-    /// Of the other slots.
+    /// Cells of the other slots.
     others: Vec<Lazy<T>>,
 }
 
 impl<T: Plain> Cells<T> {
-    /// The numbers of the cells that `bytes` bytes from `offset` on touch: the first and how many.
+    /// The cells that `bytes` bytes from `offset` on touch: number of the first, and how many.
     #[inline]
     pub fn touched(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let first = offset >> self.shift;
@@ -24,11 +24,12 @@ impl<T: Plain> Cells<T> {
     }
 
     #[inline]
+    /// Whether the object lies in local memory, so that each slot has cells of its own.
     pub fn is_local(&self) -> bool {
         self.area.memory == Memory::Local
     }
 
-    /// The cells of `slot`.
+    /// The cells of `slot`, as far as they exist.
     #[inline]
     pub fn range(&mut self, slot: u32, first: u64, count: u64) -> &mut [T] {
         if slot == 0 || !self.is_local() {
@@ -40,7 +41,7 @@ impl<T: Plain> Cells<T> {
         }
     }
 
-    /// Takes the form that it has in a launch. What it holds stays, if it is large enough.
+    /// Adapts to the object's size in a launch. The contents are kept if the array is large enough.
     fn shape(&mut self, area: Area) -> Result<()> {
         self.area = area;
         self.shift = area.granule.trailing_zeros();
@@ -54,6 +55,7 @@ impl<T: Plain> Cells<T> {
         Ok(())
     }
 
+    /// Makes sure that `slot` has cells.
     fn open(&mut self, slot: u32) -> Result<()> {
         if !self.is_local() {
             return Ok(());
@@ -75,17 +77,17 @@ impl<T: Plain> Cells<T> {
     }
 }
 
-/// All objects' cells.
+/// The cells of all objects.
 #[derive(Debug, Default)]
 pub struct Places<T> {
     objects: Vec<Cells<T>>,
 }
 
 impl<T: Plain> Places<T> {
-    /// A launch begins.
+    /// Begins a launch.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
         self.objects.resize_with(areas.len(), || Cells {
             area: Area { memory: Memory::Global, bytes: 0, granule: 1 },
@@ -96,19 +98,21 @@ impl<T: Plain> Places<T> {
         self.objects.iter_mut().zip(areas).try_for_each(|(object, area)| object.shape(*area))
     }
 
-    /// A slot is used.
+    /// Begins to use a slot.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn open(&mut self, slot: u32) -> Result<()> {
         self.objects.iter_mut().try_for_each(|object| object.open(slot))
     }
 
+    /// The cells of an object of the table.
     #[inline]
     pub fn object(&mut self, object: u32) -> Option<&mut Cells<T>> {
         self.objects.get_mut(object as usize)
     }
 
+    /// Zeroes all cells.
     pub fn clear(&mut self) {
         self.objects.iter_mut().for_each(Cells::clear);
     }

@@ -1,44 +1,51 @@
-//! The first pass: at which cells do accesses conflict? Exact for barriers: every cell at which two accesses conflict is found, no other.
+//! The first pass over a single cell: detects whether accesses conflict there. Exact for barriers: it finds every cell
+//! at which two accesses conflict, and no other.
 //!
-//! A cell holds words (see [`super::groups`]): the last plain write; the readers of the last interval; with atomics also the atomic writers and
-//! the atomic readers of the last interval. That is enough. As long as nothing conflicted at the cell, its last write is ordered behind
-//! all before, so what conflicts with an earlier access conflicts with that write as well. Readers of an interval are one item or *several*,
-//! and then any writer of the interval conflicts; readers of several groups conflict with any writer. A cell with a conflict is
-//! *flagged* and not looked at again.
+//! A cell holds words (see [`super::groups`]): the last plain write and the readers of the last interval; with atomics,
+//! also the atomic writers and the atomic readers of the last interval. That is sufficient. As long as nothing has
+//! conflicted at the cell, its last write is ordered after all accesses before it, so an access that conflicts with an
+//! earlier access conflicts with that write as well. The readers of an interval are one work-item or *several*, in
+//! which case any writer of the interval conflicts; readers of several groups conflict with any writer. A cell with a
+//! conflict is *flagged* and not examined again.
 
 use super::groups::{GROUPS, SEVERAL, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
-/// In the word of the last write: the cell is flagged.
+/// Set in the word of the last write if the cell is flagged.
 pub const FLAGGED: u64 = GROUPS;
 
+/// Index of the word for the last plain write.
 pub const WRITE: usize = 0;
+/// Index of the word for the last readers.
 pub const READ: usize = 1;
+/// Index of the word for the last atomic writers.
 pub const ATOMIC: usize = 2;
+/// Index of the word for the last atomic readers.
 pub const ATOMIC_READ: usize = 3;
 
-/// A cell: without atomics two words, with atomics four.
+/// A cell: two words without atomics, four with them.
 pub type Cell<const N: usize> = [u64; N];
 
-/// Who accesses now.
+/// The access that is being made.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
     pub slot: &'a ShadowGroup,
     pub memory: Memory,
-    /// What the cell will remember.
+    /// The word by which the cell will remember it.
     pub word: u64,
-    /// Below: of earlier launches or groups.
+    /// Words below this are of earlier launches or groups.
     pub valid: u64,
 }
 
 impl<'a> Now<'a> {
     #[inline(always)]
+    /// The access of the group's work-item with local linear id `item`.
     pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> Now<'a> {
         Now { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
 
-    /// Whether what the word stands for and an access now are concurrent.
+    /// Returns whether the accesses that a word stands for are concurrent with this one.
     #[inline]
     fn meets(&self, word: u64) -> bool {
         if word < self.valid {
@@ -47,17 +54,17 @@ impl<'a> Now<'a> {
         if word & GROUPS != 0 || self.slot.is_foreign(word) {
             return true;
         }
-        // Same group: the same interval, and not the same item alone.
+        // Same group: concurrent if in the same interval, unless the word stands for this work-item alone.
         (word ^ self.word) >> 32 == 0 && word & !GROUPS != self.word
     }
 
-    /// Whether the word, which is valid, is of another group.
+    /// Returns whether a word, which must be valid, is of another group.
     #[inline(always)]
     pub fn is_foreign(&self, word: u64) -> bool {
         self.slot.is_foreign(word)
     }
 
-    /// The word that stands for the same and for an access now.
+    /// The word that stands for the accesses of `word` and this one.
     #[inline(always)]
     pub fn with(&self, word: u64) -> u64 {
         if word < self.valid {
@@ -74,17 +81,17 @@ impl<'a> Now<'a> {
     }
 }
 
-/// What an access found.
+/// The result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     Nothing,
     /// The cell is flagged from now on.
     Conflict,
-    /// Local memory that the group has not written is read.
+    /// It reads local memory that the group has not written.
     Uninitialised,
 }
 
-/// Whether the access is the same as the last one there in all that matters: the common case.
+/// Returns whether the access equals the last one of its kind in all that matters, which is the common case.
 #[inline]
 pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool {
     match mode {
@@ -97,7 +104,7 @@ pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bo
     }
 }
 
-/// An access by an item.
+/// Records an access by a work-item.
 pub fn access<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, mode: Mode) -> Found {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
@@ -122,8 +129,9 @@ pub fn access<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, mode: Mode) -> 
     }
 }
 
-/// An access by a copy of the group: `now` is the group's copier, `copy` the word of the copy's own interval. It meets what is concurrent when the
-/// copy begins; what comes until it is waited for, is seen by whoever comes. Afterwards nobody in the group meets it.
+/// Records an access by an asynchronous copy of the group: `now` is the access of the group's copier, `copy` the word
+/// of the copy's own interval. It conflicts with accesses that are concurrent when the copy begins. Accesses made before
+/// the copy is waited for check for pending copies themselves; afterwards, no access of the group conflicts with it.
 pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, copy: u64, mode: Mode) -> Found {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
@@ -138,7 +146,8 @@ pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, copy: u64, mode: 
         return Found::Nothing;
     }
     let read = cell[READ];
-    // Readers of the group's current interval stay: a writer in it meets them, but not the copy.
+    // Readers of the group's current interval are kept: a writer in that interval conflicts with them, but not with
+    // the copy.
     if !now.meets(read) {
         cell[READ] = copy;
     } else if now.slot.is_foreign(read) {
@@ -159,7 +168,7 @@ fn conflicts<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool 
     }
 }
 
-/// Marks the cell as one where accesses conflict.
+/// Marks the cell as one at which accesses conflict.
 pub fn flag<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) {
     cell[WRITE] = now.word | FLAGGED;
 }

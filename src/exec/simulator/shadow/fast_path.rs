@@ -1,30 +1,31 @@
-//! The short way of the first pass: accesses to one cell that meet nobody, which is nearly all of them. All that can be known of a site before
-//! the launch is looked up once, in its [`FastPath`].
+//! The fast path of the first pass: single-cell accesses that conflict with nothing, which is nearly all of them.
+//! Everything that can be known of a site before the launch is looked up once, in its [`FastPath`].
 //!
-//! The short way does what [`super::cells::access`] does, or nothing: whatever is not plainly in order is left to the long way.
+//! The fast path does exactly what [`super::cells::access`] does, or nothing: any access that is not clearly free of
+//! conflicts is left to the slow path.
 
 use super::cells::{ATOMIC, ATOMIC_READ, Cell, FLAGGED, Now, READ, WRITE};
 use super::groups::{GROUPS, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
-/// How a site's accesses are looked at.
+/// How a site's accesses are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// By the long way.
+    /// By the slow path.
     Long,
-    /// Not at all: nothing can race there.
+    /// Not at all: no access there can race.
     Free,
     Read,
     Write,
-    /// The same where cells know atomics.
+    /// The same, if cells have words for atomics.
     ReadBesideAtomics,
     WriteBesideAtomics,
     Atomic,
 }
 
 impl Way {
-    /// Of an access that covers one cell.
+    /// The kind for an access that covers one cell.
     pub(super) fn of(mode: Mode, atomics: bool) -> Way {
         match (mode, atomics) {
             (Mode::Read, false) => Way::Read,
@@ -42,28 +43,30 @@ impl Way {
 pub struct FastPath {
     way: Way,
     memory: Memory,
-    /// Of a cell's bytes.
+    /// Binary logarithm of the size of a cell in bytes.
     shift: u8,
     /// The object's first cell.
     cells: *mut u64,
 }
 
 impl FastPath {
-    /// Without cells.
+    /// A path that does not look at cells.
     pub const fn blind(way: Way) -> FastPath {
         FastPath { way, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
     }
 
-    /// `cells`: those of an object, of `1 << shift` bytes each.
+    /// A path for an object with these `cells`, of `1 << shift` bytes each.
     pub(super) fn new<const N: usize>(way: Way, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
         FastPath { way, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
     }
 
-    /// The item of `group` with that local linear id accesses the object's bytes from `offset` on. Whether that is all there is to do; if
-    /// not, nothing has happened yet, and the access must go the long way.
+    /// Checks an access by the work-item of `group` with local linear id `item` to the object's bytes from `offset` on.
+    /// Returns whether the access is completely handled; if not, nothing has been changed, and the access must take the
+    /// slow path.
     ///
     /// # Safety
-    /// The lens was made for this launch and slot; `group` is what runs there; the access is in the object's bounds and aligned.
+    /// This path was made for the current launch and slot; `group` is what runs there; the access is in the object's
+    /// bounds and aligned.
     #[inline(always)]
     pub unsafe fn pass(&self, group: *const ShadowGroup, item: u32, offset: u64) -> bool {
         if self.way == Way::Free {
@@ -72,7 +75,8 @@ impl FastPath {
         if self.way == Way::Long {
             return false;
         }
-        // SAFETY: as promised; a way that looks has cells, and an access in bounds has its own.
+        // SAFETY: the caller guarantees that `group` is alive and the access in bounds, so `index` is one of the
+        // object's cells; every kind that reaches a cell was made with `cells`, of the width that its variant states.
         unsafe {
             let group = &*group;
             if !group.flights.is_empty() {
@@ -93,13 +97,13 @@ impl FastPath {
     }
 }
 
-/// Whether the last write, which is not stale, comes before an access now.
+/// Returns whether the last write, which must not be stale, happens before this access.
 #[inline(always)]
 fn is_before(word: u64, now: &Now<'_>) -> bool {
     word & FLAGGED == 0 && (word ^ now.word) >> 32 != 0 && !now.is_foreign(word)
 }
 
-/// Whether readers (or atomics) and a writer now do not meet.
+/// Returns whether earlier readers (or atomics) do not conflict with a writer now.
 #[inline(always)]
 fn is_apart(word: u64, now: &Now<'_>) -> bool {
     word < now.valid || word == now.word || (word & GROUPS == 0 && is_before(word, now))
@@ -111,7 +115,7 @@ fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
     if last == now.word {
         return true;
     }
-    // What was never written may be read, but not in local memory.
+    // Memory that was never written may be read, except local memory.
     let fine = if last < now.valid { now.memory != Memory::Local } else { is_before(last, now) };
     if !fine || (N > ATOMIC && cell[ATOMIC.min(N - 1)] >= now.valid) {
         return false;

@@ -1,4 +1,4 @@
-//! The first pass: feeds accesses to the cells.
+//! The first pass: applies accesses to the shadow cells.
 
 use super::cell_arrays::{Cells, Places};
 use super::cells::{self, Cell, Found, Now};
@@ -10,14 +10,14 @@ use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
 
-/// Shadow memory of kernels without atomics, or with.
+/// Shadow memory for kernels without atomics, or with them.
 #[derive(Debug)]
 pub enum Finder {
     Plain(Places<Cell<2>>),
     Atomic(Places<Cell<4>>),
 }
 
-/// An access by an item, as far as the first pass is concerned.
+/// An access by a work-item, as far as the first pass is concerned.
 #[derive(Debug, Clone, Copy)]
 pub struct Touch<'a> {
     pub number: u32,
@@ -26,7 +26,7 @@ pub struct Touch<'a> {
     pub bytes: u64,
 }
 
-/// Calls the same method of whichever variant.
+/// Evaluates the same expression for either variant.
 macro_rules! either {
     ($finder:expr, $places:ident => $body:expr) => {
         match $finder {
@@ -37,47 +37,51 @@ macro_rules! either {
 }
 
 impl Finder {
+    /// Shadow memory with or without words for atomics.
     pub fn new(atomics: bool) -> Finder {
         if atomics { Finder::Atomic(Places::default()) } else { Finder::Plain(Places::default()) }
     }
 
+    /// Whether the kernel has atomics.
     pub fn has_atomics(&self) -> bool {
         matches!(self, Finder::Atomic(_))
     }
 
-    /// A launch begins.
+    /// Begins a launch.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
         either!(self, places => places.begin(areas))
     }
 
-    /// A slot is used.
+    /// Begins to use a slot.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn open(&mut self, slot: u32) -> Result<()> {
         either!(self, places => places.open(slot))
     }
 
+    /// Zeroes all cells.
     pub fn clear(&mut self) {
         either!(self, places => places.clear());
     }
 
-    /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
+    /// The fast path for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
     pub fn fast_path(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> FastPath {
         let way = Way::of(mode, self.has_atomics());
         either!(self, places => places.object(object).map_or(FastPath::blind(Way::Long), |o| fast_path(o, slot, way, bytes, extent)))
     }
 
-    /// An access by an item; whether all local memory that it reads was written.
+    /// Records an access by a work-item; returns whether all local memory that it reads was initialised.
     #[inline]
     pub fn access(&mut self, slot: &ShadowGroup, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
         either!(self, places => item(places, slot, who, touch, flags))
     }
 
-    /// A side of a copy that begins, of which `word` is the own interval.
+    /// Records one side of a copy that begins; `word` is that of the copy's own interval. Returns whether all local
+    /// memory that it reads was initialised.
     pub fn copy(
         &mut self,
         slot: &ShadowGroup,
@@ -166,7 +170,7 @@ fn copy<const N: usize>(
     initialised
 }
 
-/// Whether an access meets a copy that nobody has waited for.
+/// Returns whether an access conflicts with a pending copy.
 fn is_met(flight: &Flight, place: Place, bytes: u64, mode: Mode) -> bool {
     let writes = matches!(mode, Mode::Write | Mode::Atomic);
     flight.destination.touches(place, bytes) || (writes && flight.source.touches(place, bytes))

@@ -1,10 +1,12 @@
-//! Happens-before of a launch as it ran (OpenCL 3.0 API specification 3.3.6), in the second pass.
+//! Computes the happens-before relation of a launch as it ran (OpenCL 3.0 API specification, section 3.3.6), in the
+//! second pass.
 //!
-//! An access is named by its item's counter (raised by every release) and by its group's interval. What an item knows of others: counters of
-//! items, and intervals of groups that are over. Both are kept apart for local, global and image memory, because barriers and
-//! fences name the memory that they order; an atomic orders the memory that it lies in. Scopes are read leniently: a release and an
-//! acquire synchronise if each one's scope includes the other's item; in local memory every scope includes the group.
-//! A compare-and-exchange that fails counts as one that succeeds.
+//! An access is identified by its work-item's counter (raised by every release) and by its group's interval. A
+//! work-item's knowledge of others consists of counters of work-items, and of completed intervals of groups. Both are
+//! kept separately for local, global and image memory, because barriers and fences name the memory that they order; an
+//! atomic orders the memory in which it lies. Scopes are interpreted leniently: a release and an acquire synchronise if
+//! each one's scope includes the other's work-item; in local memory every scope includes the group. A compare-exchange
+//! that fails is an atomic read: the hook reports it as an access of mode `AtomicRead`.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,18 +17,19 @@ use super::launch::Memory;
 use crate::lower::host::abi::SUB_GROUP;
 use crate::lower::host::table::{Ordering, Scope};
 
-/// The interval of accesses by copies: no barrier ends it.
+/// The interval of accesses by copies, which no barrier ends.
 pub const COPY: u32 = u32::MAX;
 
-/// Where an access stands in its item's and group's history.
+/// The position of an access in the history of its work-item and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// Number of the item in the launch.
+    /// Number of the work-item in the launch.
     pub item: u32,
-    /// How many groups began before its own.
+    /// Number of groups that began before its own.
     pub group: u32,
-    /// Of the memory that is accessed.
+    /// The interval, for the memory that is accessed.
     pub interval: u32,
+    /// The work-item's counter.
     pub clock: u32,
 }
 
@@ -34,7 +37,7 @@ pub struct Moment {
 #[derive(Debug, Clone, Default)]
 struct Knowledge {
     items: Clock,
-    /// By group (how many began before): intervals that are over.
+    /// By group (number of groups that began before it): completed intervals.
     groups: Clock,
 }
 
@@ -58,7 +61,7 @@ fn named(flags: u32) -> impl Iterator<Item = Memory> {
     Memory::ALL.into_iter().filter(move |m| flags & m.flag() != 0)
 }
 
-/// An item, as scopes see it.
+/// A work-item, as scopes see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Someone {
     group: u32,
@@ -84,7 +87,7 @@ fn includes(scope: Scope, a: Someone, b: Someone) -> bool {
     }
 }
 
-/// What was released, by whom and how far.
+/// What a work-item released, and with which scope.
 #[derive(Debug, Clone)]
 struct Release {
     scope: Scope,
@@ -92,7 +95,7 @@ struct Release {
     known: Known,
 }
 
-/// Adds a release, joined with one that reaches the same items.
+/// Adds a release, joining it with an existing one that reaches the same work-items.
 fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     let same = |r: &&mut Release| {
         r.scope == release.scope
@@ -104,87 +107,91 @@ fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     }
 }
 
-/// What a reader of an atomic may acquire: of the last write, and, if that was a read-modify-write, of those before.
+/// What a reader of an atomic may acquire: the releases of the last write and, if that was a read-modify-write, of
+/// those before it.
 #[derive(Debug, Default)]
 struct Message {
     releases: Vec<Release>,
-    /// By item: its own among them, with which its own later stores go on. Only kept where that can matter.
+    /// By work-item: its own releases among them, which its own later stores continue. Only kept where that can matter.
     own: HashMap<u32, Vec<Release>>,
 }
 
-/// An item that synchronises otherwise than by barriers of the group.
+/// A work-item that synchronises by other means than barriers of the group.
 #[derive(Debug)]
 struct Item {
     clock: u32,
     known: Known,
-    /// By fences; atomic writes behind them pass it on.
+    /// Releases by fences; later atomic writes pass them on.
     released: Vec<Release>,
-    /// Read from atomics; acquire fences behind take it.
+    /// Releases read from atomics; later acquire fences take effect on them.
     read: Vec<Release>,
 }
 
 #[derive(Debug, Default)]
 struct Group {
-    /// What items know that have not synchronised on their own.
+    /// What the work-items know that have not synchronised individually.
     known: Known,
     items: Vec<u32>,
-    /// By barriers of a scope wider than the group.
+    /// Releases by barriers with a scope wider than the group.
     released: Vec<Release>,
     copies: u32,
 }
 
-/// An atomic's place: the group, if it is local; the object and the cell.
+/// The location of an atomic: the group, if it is local; the object and the cell.
 pub type Location = (Option<u32>, u32, u64);
 
-/// What the first pass saw of synchronisation.
+/// The kinds of synchronisation that a kernel uses, as the first pass observed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Anything beside barriers of groups.
+    /// Anything besides barriers of groups.
     pub edges: bool,
     /// Scopes narrower than the device.
     pub narrow: bool,
-    /// Fences, or barriers of a wider scope than their group.
+    /// Fences, or barriers with a scope wider than their group.
     pub fences: bool,
-    /// Atomic stores that do not release all.
+    /// Atomic stores that do not release everything.
     pub restores: bool,
-    /// Atomics of scopes narrower than the group, so that not all items of a group are alike to them.
+    /// Atomics with scopes narrower than the group, which distinguish between work-items of a group.
     pub sub_groups: bool,
 }
 
-/// The order of a launch.
+/// The happens-before relation of a launch.
 #[derive(Debug, Default)]
 pub struct Order {
     seen: Seen,
     items: HashMap<u32, Item>,
     groups: HashMap<u32, Group>,
     messages: HashMap<Location, Message>,
-    /// Whether some item has acquired what another one released.
+    /// Whether some work-item has acquired what another one released.
     acquired: bool,
-    /// Whether, after that, something was in order that no barrier of a group orders.
+    /// Whether, after that, accesses were ordered that no barrier of a group orders.
     leaned: Cell<bool>,
 }
 
 impl Order {
+    /// An empty relation for a launch with these kinds of synchronisation.
     pub fn new(seen: Seen) -> Order {
         Order { seen, ..Order::default() }
     }
 
-    /// Whether anything but barriers orders.
+    /// Returns whether anything but barriers orders accesses.
     pub fn has_edges(&self) -> bool {
         self.seen.edges
     }
 
-    /// Whether all items of a group are alike to every atomic.
+    /// Returns whether every atomic treats all work-items of a group alike.
     pub fn has_group_scopes(&self) -> bool {
         !self.seen.sub_groups
     }
 
+    /// Begins a group.
     pub fn begin_group(&mut self, slot: &ShadowGroup) {
         if self.seen.edges {
             self.groups.insert(slot.sequence, Group::default());
         }
     }
 
+    /// Ends a group and forgets its work-items.
     pub fn end_group(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.remove(&slot.sequence) {
             group.items.iter().for_each(|item| drop(self.items.remove(item)));
@@ -192,26 +199,27 @@ impl Order {
         }
     }
 
-    /// The moment of an access that the group's item makes now.
+    /// The position of an access that the group's work-item makes now.
     pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Moment {
         let number = slot.first + item;
         let clock = self.items.get(&number).map_or(1, |i| i.clock);
         Moment { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
     }
 
-    /// Of an access by the copy that was begun last.
+    /// The position of an access by the copy that began last.
     pub fn copying(&self, slot: &ShadowGroup) -> Moment {
         let clock = self.groups.get(&slot.sequence).map_or(1, |g| g.copies);
         Moment { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
     }
 
+    /// Begins an asynchronous copy of the group.
     pub fn begin_copy(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.get_mut(&slot.sequence) {
             group.copies += 1;
         }
     }
 
-    /// All items of the group have waited for its copies.
+    /// All work-items of the group have waited for its copies.
     pub fn wait(&mut self, slot: &ShadowGroup) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         let copier = slot.first + slot.copier();
@@ -223,7 +231,7 @@ impl Order {
         }
     }
 
-    /// Whether `past` happened before what `now` names; `slot` is the group of `now`.
+    /// Returns whether `past` happened before `now`; `slot` is the group of `now`.
     pub fn is_before(&self, past: &Moment, now: &Moment, slot: &ShadowGroup, memory: Memory) -> bool {
         if past.item == now.item && past.interval != COPY {
             return true;
@@ -245,12 +253,12 @@ impl Order {
         before
     }
 
-    /// Whether accesses are in order only because of what atomics read in this schedule.
+    /// Returns whether accesses are ordered only because of the values that atomics read under this schedule.
     pub fn leans_on_atomics(&self) -> bool {
         self.leaned.get()
     }
 
-    /// Whether two atomics of these sites are atomic to each other.
+    /// Returns whether two atomics of these sites are atomic with respect to each other.
     pub fn are_atomic(
         &self,
         a: (u32, Option<Ordering>),
@@ -262,7 +270,7 @@ impl Order {
         [a.1, b.1].into_iter().all(|ordering| includes(reach(ordering, at), x, y))
     }
 
-    /// The group's items have met at a barrier; `slot` is in its new interval.
+    /// The group's work-items have synchronised at a barrier; `slot` is in its new interval.
     pub fn barrier(&mut self, slot: &ShadowGroup, flags: u32, scope: Scope) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         for number in &group.items {
@@ -288,7 +296,7 @@ impl Order {
         }
     }
 
-    /// The items of a sub-group have met at its barrier.
+    /// The work-items of a sub-group have synchronised at its barrier.
     pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, sub_group: u32, flags: u32) {
         let size = SUB_GROUP as u32;
         let items = sub_group * size..((sub_group + 1) * size).min(slot.copier());
@@ -303,6 +311,7 @@ impl Order {
         }
     }
 
+    /// A work-item executes a fence.
     pub fn fence(
         &mut self,
         slot: &ShadowGroup,
@@ -328,7 +337,7 @@ impl Order {
         }
     }
 
-    /// An atomic is about to read.
+    /// A work-item is about to read an atomic.
     pub fn read(
         &mut self,
         slot: &ShadowGroup,
@@ -353,7 +362,7 @@ impl Order {
         }
     }
 
-    /// An atomic has written; `stores`: without reading.
+    /// A work-item has written an atomic; `stores`: without reading it.
     pub fn write(
         &mut self,
         slot: &ShadowGroup,
@@ -390,14 +399,14 @@ impl Order {
         }
     }
 
-    /// Something that is no atomic has written there.
+    /// A non-atomic access has written there.
     pub fn overwrite(&mut self, location: Location) {
         if !self.messages.is_empty() {
             self.messages.remove(&location);
         }
     }
 
-    /// The item's own history; from here on it has one.
+    /// The work-item's own history, which it gets if it has none.
     fn item(&mut self, slot: &ShadowGroup, item: u32) -> &mut Item {
         let number = slot.first + item;
         let group = self.groups.entry(slot.sequence).or_default();
@@ -407,7 +416,8 @@ impl Order {
         })
     }
 
-    /// What the item knows and did so far, of the memory that is named; what it does from here on is not in it.
+    /// Releases what the work-item knows and has done so far, for each memory that `flags` name. What it does
+    /// afterwards is not included.
     fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Known {
         let number = slot.first + item;
         let item = self.item(slot, item);
@@ -418,7 +428,7 @@ impl Order {
     }
 }
 
-/// How far an atomic reaches: relaxed ones without a scope everywhere, those in local memory at least the group.
+/// The scope of an atomic: relaxed atomics without a scope reach everything, those in local memory at least the group.
 fn reach(ordering: Option<Ordering>, at: Memory) -> Scope {
     let scope = ordering.map_or(Scope::AllDevices, |o| o.scope);
     if at == Memory::Local { scope.max(Scope::WorkGroup) } else { scope }

@@ -1,15 +1,16 @@
-//! The race detector: shadow memory that knows, for every cell of global and local memory, who accessed it last.
+//! The race detector: shadow memory that records, for every cell of global and local memory, the last accesses.
 //!
-//! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both atomically, and nothing
-//! orders them. A barrier orders what its flags name, inside its group; groups are never ordered by barriers. Where
-//! code synchronises by atomics, fences or sub-group barriers, happens-before of the OpenCL 3.0 memory model (API specification 3.3.6)
-//! decides for the schedule that is run.
+//! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both
+//! accesses are atomic, and nothing orders them. A barrier orders accesses to the memory that its flags name, within
+//! its group; groups are never ordered by barriers. If code synchronises by atomics, fences or sub-group barriers, the
+//! happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the schedule
+//! that is run.
 //!
-//! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses, and those cells
-//! where something met are noted. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps full lists for those
-//! cells and gives [`Shadow::conflicts`].
+//! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses,
+//! and cells at which accesses conflicted are flagged. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps
+//! full lists for those cells and yields [`Shadow::conflicts`].
 //!
-//! Not thread-safe: groups run one at a time, but may interleave (each in a slot of its own).
+//! Not thread-safe: groups run one at a time, but may be interleaved (each in a slot of its own).
 
 mod cell_arrays;
 mod cells;
@@ -42,37 +43,38 @@ pub use fast_path::{FastPath, Way};
 pub use groups::ShadowGroup as Group;
 pub use launch::{Area, Grid, Memory, Place, Strided, Who};
 
-/// What a run of a launch is for.
+/// The purpose of a run of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// Finds the cells where accesses conflict; reads of uninitialised local memory; the footprint, if wanted.
+    /// Finds the cells at which accesses conflict, reads of uninitialised local memory, and the footprint if requested.
     Find { footprint: bool },
-    /// Knows from the pass before which cells matter, and records who met there.
+    /// Knows from the previous pass which cells matter, and records which accesses conflicted there.
     Record,
 }
 
-/// The detector of one kernel; its memory serves launch after launch.
+/// The race detector of one kernel; its memory is reused for one launch after the other.
 #[derive(Debug)]
 pub struct Shadow {
     sites: Vec<Site>,
-    /// By object: whether some site may write there.
+    /// By object: whether some site may write to it.
     written: Vec<bool>,
     groups: Groups,
     finder: Finder,
     flags: Flags,
-    /// In the first pass, if wanted.
+    /// In the first pass, if requested.
     footprint_counter: Option<FootprintCounter>,
     /// In the second pass.
     recorder: Option<Box<Recorder>>,
     grid: Grid,
     areas: Vec<Area>,
-    /// How the kernel synchronises, as far as its code tells.
+    /// The kinds of synchronisation that the kernel uses, as far as its code shows.
     code: Seen,
-    /// And as far as the first pass saw.
+    /// The same, as far as the first pass has observed.
     seen: Seen,
 }
 
 impl Shadow {
+    /// A race detector for code with this table.
     pub fn new(table: &HostTable) -> Shadow {
         let sub_groups = table.barriers.iter().any(|b| b.sub_group);
         let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
@@ -99,16 +101,16 @@ impl Shadow {
         }
     }
 
-    /// How many groups of so many items can be told apart in a launch.
+    /// The maximum number of groups of `items` work-items that can be distinguished in a launch.
     pub fn most_groups(&self, items: u64) -> u64 {
         ITEM / items.saturating_add(1)
     }
 
-    /// A launch begins; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch: the same
-    /// schedule, the same contents of memory.
+    /// Begins a launch; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch,
+    /// with the same schedule and the same contents of memory.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, grid: Grid, areas: &[Area], pass: Pass) -> Result<()> {
         let product = |sizes: [u64; 3]| sizes.into_iter().fold(1, u64::saturating_mul);
         let items = product(grid.local);
@@ -123,7 +125,8 @@ impl Shadow {
                 self.recorder = None;
                 self.seen = self.code;
                 self.flags.begin(areas, self.sites.len());
-                // What nobody writes to outside of local memory, where it matters whether somebody did, needs no cells.
+                // Objects that are never written need no cells, except in local memory, where it matters whether they
+                // were written.
                 let is_written = |o: usize| self.written.get(o).is_none_or(|w| *w);
                 let needed = |(o, a): (usize, &Area)| {
                     if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
@@ -140,11 +143,12 @@ impl Shadow {
         }
     }
 
-    /// The group with this linear number (as the kernel sees its id, dimension 0 fastest) begins; its local memory is that of
-    /// `slot`, which no other group uses meanwhile. Small numbers: memory grows with the largest.
+    /// Begins the group with this linear number (of its id as the kernel sees it, dimension 0 fastest). Its local
+    /// memory is that of `slot`, which no other group uses meanwhile. Slot numbers should be small: memory grows with
+    /// the largest.
     ///
     /// # Errors
-    /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: no memory.
+    /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: not enough memory.
     pub fn begin_group(&mut self, slot: u32, group: u64) -> Result<()> {
         self.settle();
         if self.groups.are_used_up() {
@@ -160,8 +164,8 @@ impl Shadow {
         self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.open(slot))
     }
 
-    /// How accesses of `site` to `bytes` bytes of `object` are looked at, from now on until the launch ends, if a group of `slot`
-    /// makes them and may touch `extent` bytes there.
+    /// How accesses of `site` to `bytes` bytes of `object` are checked, from now until the launch ends, if a group of
+    /// `slot` makes them and may touch `extent` bytes there.
     pub fn fast_path(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> FastPath {
         let index = object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
@@ -176,12 +180,12 @@ impl Shadow {
         self.finder.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
     }
 
-    /// What [`FastPath::pass`] must know of the group of `slot`; its place is the same for all groups there.
+    /// The state that [`FastPath::pass`] needs of the group of `slot`; its address is the same for all groups there.
     pub fn group(&self, slot: u32) -> *const Group {
         self.groups.slot(slot).map_or(std::ptr::null(), std::ptr::from_ref)
     }
 
-    /// The group ended, or was given up.
+    /// The group ended, or was abandoned.
     pub fn end_group(&mut self, slot: u32) {
         self.settle();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
@@ -190,8 +194,8 @@ impl Shadow {
         self.groups.end(slot);
     }
 
-    /// All items of the group have arrived at a barrier (or an exchange of the group: with the flags that it has, or 0). `flags` as
-    /// `cl_mem_fence_flags`, `scope` as `memory_scope` of `opencl-c-base.h`.
+    /// All work-items of the group have arrived at a barrier (or at an exchange of the group: with its flags, or 0).
+    /// `flags` as in `cl_mem_fence_flags`, `scope` as in `memory_scope` of `opencl-c-base.h`.
     pub fn barrier(&mut self, slot: u32, flags: u32, scope: u32) {
         self.settle();
         let scope = sites::scope(scope);
@@ -203,7 +207,7 @@ impl Shadow {
         }
     }
 
-    /// All items of a sub-group (its number in the group) have arrived at its barrier.
+    /// All work-items of a sub-group (given by its number in the group) have arrived at its barrier.
     pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
         self.settle();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
@@ -211,7 +215,7 @@ impl Shadow {
         }
     }
 
-    /// An item executes a fence; numbers as in `opencl-c-base.h`.
+    /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
     pub fn fence(&mut self, who: Who, flags: u32, order: u32, scope: u32) {
         self.settle();
         self.seen.edges |= self.finder.has_atomics();
@@ -222,23 +226,23 @@ impl Shadow {
         }
     }
 
-    /// An item is about to make the access `site` (of known length) at `place`, in bounds. Whether it may: `false` if it reads local memory
-    /// that no item of its group has written (only [`Pass::Find`] tells).
+    /// A work-item is about to make the access `site` (of known length) at `place`, in bounds. Returns `false` if it
+    /// reads local memory that no work-item of its group has written (only in [`Pass::Find`]), else `true`.
     ///
     /// # Safety
-    /// `address` is where the bytes lie that the access reads or writes, and they stay readable until the next call of any
-    /// method; what was written there is looked at then, before anything else writes there.
+    /// `address` is that of the bytes that the access reads or writes, which stay readable until the next call of any
+    /// method. The bytes written are examined during that call, before anything else writes there.
     #[inline]
     pub unsafe fn access(&mut self, who: Who, site: u32, place: Place, address: *const u8) -> bool {
         let bytes = self.sites.get(site as usize).map_or(1, |s| u64::from(s.bytes));
-        // SAFETY: as the caller says.
+        // SAFETY: the caller gives the same guarantees as `span` requires.
         unsafe { self.span(who, site, place, bytes, address) }
     }
 
-    /// As [`Shadow::access`], of `bytes` bytes.
+    /// As [`Shadow::access`], for `bytes` bytes.
     ///
     /// # Safety
-    /// As [`Shadow::access`].
+    /// As for [`Shadow::access`].
     #[inline]
     pub unsafe fn span(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
         if bytes == 0 {
@@ -268,9 +272,10 @@ impl Shadow {
         }
     }
 
-    /// A group's asynchronous copy begins (called once, not by every item): its writes are of site `write_site`, its reads of the next one. Nobody
-    /// in the group may touch what it touches until [`Shadow::wait`]. Whether all local memory that it reads was written.
-    /// In conflicts a copy is an access of the group's first item.
+    /// An asynchronous copy of a group begins (called once, not by every work-item): its writes belong to the site
+    /// `write_site`, its reads to the next one. No work-item of the group may access the same memory until
+    /// [`Shadow::wait`]. Returns whether all local memory that the copy reads was initialised. In conflicts, a copy is
+    /// an access of the group's first work-item.
     pub fn async_copy(&mut self, slot: u32, write_site: u32, destination: Strided, source: Strided) -> bool {
         self.settle();
         self.seen.edges = true;
@@ -302,7 +307,7 @@ impl Shadow {
         initialised
     }
 
-    /// All items of the group have waited for the copies that were begun.
+    /// All work-items of the group have waited for the copies that were begun.
     pub fn wait(&mut self, slot: u32) {
         self.settle();
         if let Some(slot) = self.groups.slot_mut(slot) {
@@ -313,18 +318,19 @@ impl Shadow {
         }
     }
 
-    /// After [`Pass::Find`]: whether the launch must be run again with [`Pass::Record`]. Without atomics and fences that synchronise,
-    /// narrow scopes, sub-group barriers and asynchronous copies this means that there are conflicts; with them that there may be.
+    /// After [`Pass::Find`]: whether the launch must be run again with [`Pass::Record`]. In the absence of atomics and
+    /// fences that synchronise, narrow scopes, sub-group barriers and asynchronous copies, this means that there are
+    /// conflicts; otherwise, that there may be.
     pub fn suspects(&self) -> bool {
         !self.flags.is_empty()
     }
 
-    /// In [`Pass::Find`]: whether [`Shadow::suspects`] means that there are conflicts, as far as the run has shown until now.
+    /// In [`Pass::Find`]: whether [`Shadow::suspects`] means that there are conflicts, as far as the run has shown.
     pub fn is_certain(&self) -> bool {
         !(self.seen.edges || self.seen.narrow || self.seen.sub_groups)
     }
 
-    /// Whether the pass that runs has met a conflict for certain.
+    /// Whether the current pass has definitely found a conflict.
     #[inline]
     pub fn has_conflict(&self) -> bool {
         match &self.recorder {
@@ -333,30 +339,31 @@ impl Shadow {
         }
     }
 
-    /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of sites are there, and
-    /// counts are exact, if conflicting cells are fewer than 2^19 (local memory counts once, whichever group it belongs to). Beyond that,
-    /// each site still has its first 1024 at which it met another one: counts are then lower bounds, and a pair may be missing if it meets at
-    /// other cells alone.
+    /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of
+    /// sites are included and counts are exact if there are fewer than 2^19 conflicting cells (a cell of local memory
+    /// counts once, whichever group it belongs to). Beyond that, the first 1024 conflicting cells of each site are
+    /// still included; counts are then lower bounds, and a pair may be missing if it conflicts only at other cells.
     ///
-    /// Benign pairs are certain. That values differ is only known of the two sites at the cell, not of the two accesses.
+    /// Pairs that are reported as benign certainly are. That values differ is only known of the two sites at the cell,
+    /// not of the two accesses.
     pub fn conflicts(&mut self) -> Vec<Conflict> {
         self.settle();
         self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid, &self.groups)).unwrap_or_default()
     }
 
-    /// After [`Pass::Record`]: whether some accesses are in order only because of what atomics happened to read, so that another
-    /// schedule may have conflicts there. (Without suspects nothing leans on atomics.)
+    /// After [`Pass::Record`]: whether some accesses are ordered only because of the values that atomics happened to
+    /// read, so that there may be conflicts under another schedule. (Without suspects there are no such accesses.)
     pub fn leans_on_atomics(&mut self) -> bool {
         self.settle();
         self.recorder.as_ref().is_some_and(|recorder| recorder.leans_on_atomics())
     }
 
-    /// After [`Pass::Find`] with `footprint`.
+    /// The footprint, after [`Pass::Find`] with `footprint`.
     pub fn footprint(&self) -> Footprint {
         self.footprint_counter.as_ref().map(FootprintCounter::total).unwrap_or_default()
     }
 
-    /// Looks at what the last write wrote.
+    /// Examines the value that the last write wrote.
     #[inline]
     fn settle(&mut self) {
         if let Some(recorder) = &mut self.recorder {
@@ -364,13 +371,14 @@ impl Shadow {
         }
     }
 
+    /// Zeroes all cells if stamps were reset.
     fn renew(&mut self, renewal: Renewal) {
         if renewal == Renewal::Clear {
             self.clear();
         }
     }
 
-    /// Forgets everything: stamps begin anew.
+    /// Forgets everything, because stamps were reset.
     #[cold]
     fn clear(&mut self) {
         self.finder.clear();
@@ -413,7 +421,7 @@ mod tests {
     }
 
     fn at(shadow: &mut Shadow, slot: u32, item: u32, site: u32, object: u32) -> bool {
-        // SAFETY: the first pass does not look there.
+        // SAFETY: the first pass does not access the address.
         unsafe { shadow.access(Who { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling()) }
     }
 
@@ -448,7 +456,7 @@ mod tests {
             assert!(at(&mut shadow, 0, 1, READ, 0) && at(&mut shadow, 0, 1, READ, 1));
         }
         assert!(!shadow.suspects());
-        // What comes afterwards is seen.
+        // What comes afterwards is detected.
         at(&mut shadow, 1, 0, WRITE, 0);
         assert!(shadow.suspects());
     }

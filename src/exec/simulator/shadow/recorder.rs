@@ -1,4 +1,4 @@
-//! Feeds accesses to the records of the second pass.
+//! Applies accesses to the cell records of the second pass.
 
 use super::cell_arrays::Places;
 use super::flags::Flags;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::exec::simulator::observation::Conflict;
 use crate::lower::host::table::Mode;
 
-/// A plain write that is about to happen: what it wrote is looked at before anything else happens.
+/// A plain write that is about to happen; the value written is read before anything else happens.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     who: Who,
@@ -27,21 +27,22 @@ struct Pending {
 pub struct Recorder {
     sites: Vec<Site>,
     order: Order,
-    /// Numbers of flagged cells, plus 1.
+    /// The record number of each flagged cell, plus 1; 0 if it has none.
     numbers: Places<u32>,
     records: Vec<Record>,
     findings: Findings,
     pending: Option<Pending>,
 }
 
-// SAFETY: the pending write's address is used by whoever owns the recorder, as `Shadow::access` was promised.
+// SAFETY: whoever owns the recorder may read the pending write's address, as the caller of `Shadow::access` guaranteed.
 unsafe impl Send for Recorder {}
 
 impl Recorder {
+    /// A recorder without findings.
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn new(sites: Vec<Site>, areas: &[Area], seen: Seen) -> Result<Recorder> {
-        // Records are kept by place, whichever slot has it.
+        // Records are kept by place, regardless of the slot.
         let areas: Vec<Area> = areas.iter().map(|area| Area { memory: Memory::Global, ..*area }).collect();
         let mut numbers = Places::default();
         numbers.begin(&areas)?;
@@ -55,11 +56,12 @@ impl Recorder {
         })
     }
 
+    /// The happens-before relation of the launch.
     pub fn order(&mut self) -> &mut Order {
         &mut self.order
     }
 
-    /// An item is about to access. Whatever was pending is done by now.
+    /// A work-item is about to make an access. Any pending write has been completed.
     pub fn access(
         &mut self,
         groups: &Groups,
@@ -91,7 +93,7 @@ impl Recorder {
         }
     }
 
-    /// Looks at what the last write wrote. To be called before anything else.
+    /// Completes the pending write: examines what it wrote. Must be called before anything else.
     pub fn settle(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
         let Some(pending) = self.pending.take() else { return };
         let Pending { who, site, place, bytes, address } = pending;
@@ -108,14 +110,15 @@ impl Recorder {
         let moment = self.order.now(slot, who.item, area.memory);
         self.note(groups, flags, areas, (who.slot, place, bytes), |offset| {
             let whole = offset >= place.offset && offset + granule <= place.offset + bytes && granule <= 16;
-            // SAFETY: the cell lies inside the access, whose bytes are readable (`Shadow::access`).
+            // SAFETY: the cell lies inside the access, whose bytes the caller of `Shadow::access` guaranteed to
+            // be readable.
             let value =
                 whole.then(|| unsafe { value(address.add((offset - place.offset) as usize), granule as usize) });
             Entry::new(site, moment, who.number, value)
         });
     }
 
-    /// A side of the copy that was begun last.
+    /// Records one side of the copy that began last.
     pub fn copy(&mut self, groups: &Groups, flags: &Flags, areas: &[Area], number: u32, (site, side): (u32, Strided)) {
         let Some(slot) = groups.slot(number) else { return };
         let entry = Entry::new(site, self.order.copying(slot), 0, None);
@@ -131,7 +134,7 @@ impl Recorder {
         }
     }
 
-    /// Notes an access at all its flagged cells; `entry` is given where each begins, in bytes.
+    /// Records an access at all its flagged cells; `entry` gets the byte offset of each cell.
     fn note(
         &mut self,
         groups: &Groups,
@@ -161,19 +164,22 @@ impl Recorder {
         }
     }
 
+    /// All conflicts found, ordered by sites.
     pub fn conflicts(&self, grid: &Grid, groups: &Groups) -> Vec<Conflict> {
         self.findings.conflicts(grid, groups, &self.sites)
     }
 
+    /// Returns whether there are any conflicts.
     pub fn has_conflicts(&self) -> bool {
         !self.findings.is_empty()
     }
 
+    /// See [`Order::leans_on_atomics`].
     pub fn leans_on_atomics(&self) -> bool {
         self.order.leans_on_atomics()
     }
 
-    /// Numbers as in `opencl-c-base.h`.
+    /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
     pub fn fence(&mut self, groups: &Groups, who: Who, flags: u32, order: u32, scope: u32) {
         if let Some(slot) = groups.slot(who.slot) {
             let kinds = sites::acquires_and_releases(order);
@@ -187,13 +193,13 @@ fn location(area: &Area, sequence: u32, place: Place) -> Location {
     (group, place.object, place.offset / u64::from(area.granule))
 }
 
-/// `bytes` bytes, at most 16, as a number.
+/// Reads `bytes` bytes, at most 16, as a number.
 ///
 /// # Safety
-/// They are readable.
+/// The bytes are readable.
 unsafe fn value(address: *const u8, bytes: usize) -> u128 {
     let mut value = [0; 16];
-    // SAFETY: as the caller says; the array is long enough for 16.
+    // SAFETY: the caller guarantees that the bytes are readable; the array has room for 16, and no more are copied.
     unsafe { std::ptr::copy_nonoverlapping(address, value.as_mut_ptr(), bytes.min(16)) };
     u128::from_le_bytes(value)
 }

@@ -1,8 +1,9 @@
-//! The second pass: who met whom, at the cells that the first pass flagged.
+//! The second pass over a single cell: finds out which accesses conflict at the cells that the first pass flagged.
 //!
-//! A flagged cell keeps a list of its accesses. Where only barriers order, those of an interval that are needed are two of different items, per
-//! site and group; and of all groups that are over, two per site. Where atomics order too, an access stands for all before it of its
-//! site and group that happened before it. So every pair of sites that meets at a flagged cell is found.
+//! A flagged cell keeps a list of its accesses. If only barriers order accesses, two accesses of different work-items
+//! per site and group suffice within an interval; of all groups that are over, two per site. If atomics order accesses
+//! too, an access represents all earlier ones of its site and group that happened before it. So every pair of sites
+//! that conflicts at a flagged cell is found.
 
 use super::happens_before::{COPY, Moment, Order};
 use super::launch::{Memory, Place};
@@ -16,17 +17,18 @@ use crate::lower::host::table::{Mode, Scope};
 pub struct Entry {
     pub site: u32,
     pub moment: Moment,
-    /// Accesses that the item had made before.
+    /// Number of accesses that the work-item had made before.
     pub number: u64,
-    /// What was written, if that is known: only of plain writes.
+    /// The value written, if known: only for plain writes.
     pub value: Option<u128>,
-    /// It stands for others of its interval that wrote something else.
+    /// It represents others of its interval that wrote something else.
     mixed_interval: bool,
-    /// It stands for any that wrote something else.
+    /// It represents any access that wrote something else.
     mixed: bool,
 }
 
 impl Entry {
+    /// The entry of one access, which represents no others.
     pub fn new(site: u32, moment: Moment, number: u64, value: Option<u128>) -> Entry {
         Entry { site, moment, number, value, mixed_interval: false, mixed: false }
     }
@@ -40,7 +42,7 @@ impl Entry {
         Party { site: self.site, group: u64::from(group), item, number: self.number }
     }
 
-    /// Stands for `other` as well from now on.
+    /// Represents `other` as well from now on.
     fn absorb(&mut self, other: &Entry) {
         let differs = self.value != other.value;
         self.mixed |= differs || other.mixed;
@@ -55,11 +57,11 @@ impl Entry {
 pub struct Record {
     /// Ordered by site and group.
     entries: Vec<Entry>,
-    /// Numbers of the pairs that have met here.
+    /// Numbers of the pairs that have conflicted here.
     met: Vec<u32>,
 }
 
-/// What recording an access needs.
+/// The context in which an access is recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene<'a> {
     pub sites: &'a [Site],
@@ -75,7 +77,7 @@ impl Scene<'_> {
         self.sites.get(number as usize)
     }
 
-    /// Whether the modes allow a conflict.
+    /// Returns whether the modes allow a conflict.
     fn may_conflict(&self, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.site(a), self.site(b)) else { return false };
         let writes = |mode: Mode| matches!(mode, Mode::Write | Mode::Atomic);
@@ -102,16 +104,16 @@ fn is_atomic(mode: Mode) -> bool {
     matches!(mode, Mode::Atomic | Mode::AtomicRead)
 }
 
-/// Whether the scope includes everybody.
+/// Returns whether the scope includes every work-item.
 fn wide(site: &Site) -> bool {
     site.ordering.is_none_or(|o| o.scope >= Scope::Device)
 }
 
 impl Record {
-    /// An access now.
+    /// Records an access and its conflicts with earlier ones.
     pub fn note(&mut self, scene: &Scene<'_>, now: Entry, findings: &mut Findings) {
         if scene.memory == Memory::Local {
-            // What other groups had there is no longer.
+            // The accesses of other groups there no longer exist.
             let here = |e: &Entry| e.moment.group == now.moment.group || scene.groups.runs(e.moment.group);
             self.entries.retain(here);
         }
@@ -126,11 +128,11 @@ impl Record {
         self.insert(scene, now);
     }
 
-    /// Compares with all entries of a site.
+    /// Compares an access with all entries of a site.
     fn meet(&mut self, scene: &Scene<'_>, run: std::ops::Range<usize>, now: &Entry, findings: &mut Findings) {
         let Some(site) = self.entries.get(run.start).map(|e| e.site) else { return };
         let both_write = scene.both_write(site, now.site);
-        // By scope: whether nothing new can come of it.
+        // By scope (within a group, between groups): whether comparing can yield nothing new.
         let mut told = [false, true].map(|inter_group| {
             let number = findings.number(site, now.site, inter_group);
             number.is_some_and(|n| self.met.contains(&n) && !(both_write && findings.is_benign(n)))
@@ -155,12 +157,13 @@ impl Record {
         }
     }
 
-    /// Remembers an access.
+    /// Adds an access to the list.
     fn insert(&mut self, scene: &Scene<'_>, mut now: Entry) {
         let begin = self.entries.partition_point(|e| e.key() < now.key());
         let end = begin + self.entries[begin..].partition_point(|e| e.key() == now.key());
         if scene.order.has_edges() {
-            // Sub-groups' atomics conflict with atomics of some items of a group only.
+            // With scopes narrower than the group, an atomic conflicts with atomics of only some work-items of
+            // the group.
             let stands_for_all =
                 scene.order.has_group_scopes() || scene.site(now.site).is_some_and(|s| !is_atomic(s.mode));
             let mut kept = Vec::with_capacity(end - begin + 1);
@@ -197,7 +200,7 @@ impl Record {
         }
     }
 
-    /// Of the groups of a site that are over, two are enough.
+    /// Merges surplus entries: of the groups of a site that are over, two are enough.
     fn forget(&mut self, scene: &Scene<'_>, now: Entry) {
         let begin = self.entries.partition_point(|e| e.site < now.site);
         let end = begin + self.entries[begin..].partition_point(|e| e.site == now.site);

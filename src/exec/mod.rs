@@ -205,8 +205,8 @@ pub trait Executor: Send {
     /// Loads and builds `code`.
     ///
     /// # Errors
-    /// `Internal` with the build log if the device refuses the module (it was valid when it left `lower`) or dies on it;
-    /// `Environment` if no worker can be started.
+    /// `Internal` with the build log if the device refuses the module (which was valid when it left `lower`) or crashes
+    /// on it; `Environment` if no worker can be started.
     fn load(&mut self, code: &Code) -> Result<ProgramId> {
         let program = self.begin_load(code)?;
         self.finish_load(program)?;

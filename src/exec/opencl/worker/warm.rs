@@ -2,8 +2,8 @@
 //!
 //! The worker does this after it has reported the device as open, while its parent still compiles the kernel.
 
-/// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification 1.0,
-/// section 3.32: each instruction's word count and opcode, then its operands).
+/// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification
+/// 1.0, section 3.32: each instruction's word count and opcode, then its operands).
 #[rustfmt::skip]
 const MODULE: [u32; 51] = [
     0x0723_0203, 0x0001_0000, 0, 9, 0, // header: magic, version, generator, ids below 9

@@ -130,8 +130,8 @@ pub fn access<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, mode: Mode) -> 
 }
 
 /// Records an access by an asynchronous copy of the group: `now` is the access of the group's copier, `copy` the word
-/// of the copy's own interval. It conflicts with accesses that are concurrent when the copy begins. Accesses made before
-/// the copy is waited for check for pending copies themselves; afterwards, no access of the group conflicts with it.
+/// of the copy's own interval. It conflicts with accesses that are concurrent when the copy begins. Accesses before the
+/// copy is waited for check for pending copies themselves; afterwards, no access of the group conflicts with it.
 pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, copy: u64, mode: Mode) -> Found {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {

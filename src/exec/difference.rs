@@ -43,7 +43,7 @@ mod tests {
     use crate::kernel::interface::Scalar;
 
     #[test]
-    fn the_first_difference_beyond_the_tolerance_is_told() {
+    fn the_first_difference_beyond_the_tolerance_is_reported() {
         let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
         let ty = Type::Scalar(Scalar::F32);
         let differs = |expected: &[f32], actual: &[f32]| {

@@ -43,7 +43,7 @@ const TYPES: [(&str, u32, u64, bool); 15] = [
 
 /// An image format in OpenCL's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Coded {
+pub struct FormatCode {
     pub order: u32,
     pub ty: u32,
     /// Bytes of a texel in host memory.
@@ -51,7 +51,7 @@ pub struct Coded {
 }
 
 /// Looks up a format's names; a leading `CL_` and the case are ignored. `Err`: which name is unknown.
-pub fn coded(format: &ImageFormat) -> Result<Coded, String> {
+pub fn encode(format: &ImageFormat) -> Result<FormatCode, String> {
     let plain = |name: &str| name.strip_prefix("CL_").unwrap_or(name).to_owned();
     let (order, ty) = (plain(&format.channel_order), plain(&format.channel_type));
     let Some(&(_, order_code, channels)) = ORDERS.iter().find(|(n, ..)| n.eq_ignore_ascii_case(&order)) else {
@@ -62,7 +62,7 @@ pub fn coded(format: &ImageFormat) -> Result<Coded, String> {
     };
     // Orders with an `x` have a padding channel in memory, unless the type packs the texel.
     let channels = if order_code == 0x10BC { 4 } else { channels + u64::from(matches!(order_code, 0x10BA | 0x10BB)) };
-    Ok(Coded { order: order_code, ty: ty_code, texel: if whole { bytes } else { bytes * channels } })
+    Ok(FormatCode { order: order_code, ty: ty_code, texel: if whole { bytes } else { bytes * channels } })
 }
 
 /// The names of OpenCL's numbers, such as `RGBA/UNORM_INT8`; `None` for formats that OpenCL 1.2 does not have.
@@ -111,8 +111,8 @@ mod tests {
             ("RGBx", "UNORM_INT8", 4),
             ("CL_RG", "CL_HALF_FLOAT", 4),
         ] {
-            assert_eq!(coded(&format(order, ty)).map(|c| c.texel), Ok(texel), "{order} {ty}");
+            assert_eq!(encode(&format(order, ty)).map(|c| c.texel), Ok(texel), "{order} {ty}");
         }
-        assert!(coded(&format("RGBA", "FLOAT128")).is_err_and(|e| e.contains("SIGNED_INT32")));
+        assert!(encode(&format("RGBA", "FLOAT128")).is_err_and(|e| e.contains("SIGNED_INT32")));
     }
 }

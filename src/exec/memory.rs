@@ -34,13 +34,13 @@ impl Span {
 /// Allocates spans of the shared memory, one after the other, each aligned to 128 bytes (the size of the largest
 /// OpenCL type).
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct SpanAllocator {
     len: u64,
 }
 
-impl Plan {
+impl SpanAllocator {
     /// Allocates the next `len` bytes.
-    pub fn place(&mut self, len: u64) -> Span {
+    pub fn allocate(&mut self, len: u64) -> Span {
         let start = self.len.next_multiple_of(128);
         self.len = start.saturating_add(len);
         Span { start, len }
@@ -68,27 +68,27 @@ pub fn memory_file(name: &std::ffi::CStr) -> std::io::Result<File> {
 
 /// Memory that a parent and its worker both map.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedMemory {
     file: File,
     map: Option<MmapMut>,
 }
 
 /// Mappings above this size are given back after each use.
-const KEEP: u64 = 256 << 20;
+const MAX_KEPT_BYTES: u64 = 256 << 20;
 
 /// Requests up to this many bytes are made without checking first how much memory is available.
-const UNASKED: u64 = 64 << 20;
+const UNCHECKED_BYTES: u64 = 64 << 20;
 
-impl Shared {
-    pub fn new(file: File) -> Shared {
-        Shared { file, map: None }
+impl SharedMemory {
+    pub fn new(file: File) -> SharedMemory {
+        SharedMemory { file, map: None }
     }
 
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// The mapped bytes; empty before the first [`Shared::reserve`] or [`Shared::follow`].
+    /// The mapped bytes; empty before the first [`SharedMemory::reserve`] or [`SharedMemory::map_reserved`].
     pub fn bytes(&mut self) -> &mut [u8] {
         self.map.as_deref_mut().unwrap_or_default()
     }
@@ -98,18 +98,18 @@ impl Shared {
         self.map.as_ref().map_or(0, |map| map.len() as u64)
     }
 
-    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here. `besides`: what the worker
+    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here. `extra`: what the worker
     /// will take from the same system for its own copies.
     ///
     /// # Errors
     /// `Environment` if there is not enough memory.
-    pub fn reserve(&mut self, len: u64, besides: u64) -> Result<()> {
+    pub fn reserve(&mut self, len: u64, extra: u64) -> Result<()> {
         let lacking = |e: IoError| {
             Error::environment(format!("cannot share {len} bytes of memory with the worker: {e}"))
                 .help("give the launch smaller buffers, or free some memory")
         };
-        let more = len.saturating_sub(self.len()).saturating_add(besides);
-        if more > UNASKED
+        let more = len.saturating_sub(self.len()).saturating_add(extra);
+        if more > UNCHECKED_BYTES
             && let Some(available) = available_memory()
             && more > available
         {
@@ -137,13 +137,13 @@ impl Shared {
     ///
     /// # Errors
     /// As the system reports.
-    pub fn follow(&mut self, len: u64) -> std::io::Result<()> {
+    pub fn map_reserved(&mut self, len: u64) -> std::io::Result<()> {
         if len == self.len() { Ok(()) } else { self.map(len) }
     }
 
     /// Gives a large mapping back to the system (parent's side).
-    pub fn relax(&mut self) {
-        if self.len() > KEEP {
+    pub fn trim(&mut self) {
+        if self.len() > MAX_KEPT_BYTES {
             self.map = None;
             // A failure leaves the file as long as it was, which the next `reserve` copes with.
             let _ = self.file.set_len(0);
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn two_mappings_see_the_same_bytes() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let mut parent = Shared::new(memory_file(c"test")?);
-        let mut child = Shared::new(parent.file().try_clone()?);
+        let mut parent = SharedMemory::new(memory_file(c"test")?);
+        let mut child = SharedMemory::new(parent.file().try_clone()?);
         parent.reserve(5000, 0)?;
-        child.follow(parent.len())?;
+        child.map_reserved(parent.len())?;
         parent.bytes()[4999] = 42;
         assert_eq!(child.bytes()[4999], 42);
         assert!(parent.reserve(u64::MAX / 2, 0).is_err() && parent.reserve(1, u64::MAX).is_err());

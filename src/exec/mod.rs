@@ -23,7 +23,7 @@ use crate::suite::launch::Launch;
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
-pub use start::{Started, StartingExecutors};
+pub use start::{StartedExecutors, StartingExecutors};
 
 /// Identifies a loaded program within the executor that loaded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,7 +137,7 @@ pub struct Reference {
 
 /// How one variation ended: its runs in order, or the fault that ended it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Swept {
+pub enum VariationOutcome {
     Ran(Vec<Run>),
     /// The worker died or hung while this variation ran; the variation was run again alone to be sure.
     Fault(Fault),
@@ -155,7 +155,7 @@ pub struct Run {
 /// The result of a sweep: one entry per variation, and how long the launches took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOutcome {
-    pub runs: Vec<Swept>,
+    pub runs: Vec<VariationOutcome>,
     /// Number of launches made.
     pub launches: u64,
     /// Median time of a launch on the device.

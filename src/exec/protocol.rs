@@ -17,7 +17,7 @@ use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
 
 /// Upper limit for the length of a message in bytes; only garbage is longer.
-const LONGEST: u32 = 64 << 20;
+const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 
 /// Parent to worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -152,14 +152,14 @@ pub enum Reply {
 
 /// One end of the connection between parent and worker.
 #[derive(Debug)]
-pub struct Line {
+pub struct Connection {
     stream: UnixStream,
 }
 
-impl Line {
+impl Connection {
     /// Wraps one end of the socket pair.
-    pub fn new(stream: UnixStream) -> Line {
-        Line { stream }
+    pub fn new(stream: UnixStream) -> Connection {
+        Connection { stream }
     }
 
     /// Sends a message.
@@ -168,7 +168,10 @@ impl Line {
     pub fn send<T: Serialize>(&mut self, message: &T) -> std::io::Result<()> {
         let mut bytes = vec![0; 4];
         serde_json::to_writer(&mut bytes, message)?;
-        let len = u32::try_from(bytes.len() - 4).ok().filter(|len| *len <= LONGEST).ok_or(ErrorKind::InvalidData)?;
+        let len = u32::try_from(bytes.len() - 4)
+            .ok()
+            .filter(|len| *len <= MAX_MESSAGE_BYTES)
+            .ok_or(ErrorKind::InvalidData)?;
         bytes[..4].copy_from_slice(&len.to_le_bytes());
         self.stream.write_all(&bytes)
     }
@@ -190,7 +193,7 @@ impl Line {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
         let len = u32::from_le_bytes(head);
-        if len > LONGEST {
+        if len > MAX_MESSAGE_BYTES {
             return Err(ErrorKind::InvalidData.into());
         }
         let mut body = vec![0; len as usize];
@@ -223,9 +226,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_arrive_whole_or_not_at_all() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    fn messages_arrive_complete_or_not_at_all() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let (a, b) = UnixStream::pair()?;
-        let (mut a, mut b) = (Line::new(a), Line::new(b));
+        let (mut a, mut b) = (Connection::new(a), Connection::new(b));
         a.send(&Request::Unload { program: 7 })?;
         assert!(matches!(b.receive(None)?, Request::Unload { program: 7 }));
         let soon = Some(Instant::now() + Duration::from_millis(20));

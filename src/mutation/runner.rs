@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
 use crate::error::Result;
-use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
+use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
@@ -235,8 +235,11 @@ fn sweep(
         },
     )?;
     cost.pairs += pairs;
-    cost.executions +=
-        outcome.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
+    cost.executions += outcome
+        .runs
+        .iter()
+        .map(|r| if let VariationOutcome::Ran(runs) = r { runs.len() } else { 1 } as u64)
+        .sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
     let allows_faults = baseline.test.launch.allows_faults;
     Ok(outcome.runs.into_iter().map(|swept| verdict::pair(&guarded(swept, base), &describe, allows_faults)).collect())
@@ -244,11 +247,11 @@ fn sweep(
 
 /// What a guard has stopped decides, before what the simulator saw of it: a loop that ran out of fuel is often what made barriers
 /// diverge. `first`: where the slot's words begin.
-fn guarded(swept: Swept, first: u32) -> Swept {
-    let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
+fn guarded(swept: VariationOutcome, first: u32) -> VariationOutcome {
+    let VariationOutcome::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
     let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
     match words.get(slot::FAULT as usize).copied().and_then(FaultKind::read) {
-        Some(_) => Swept::Ran(vec![Run { difference: None, words: words.to_vec() }]),
+        Some(_) => VariationOutcome::Ran(vec![Run { difference: None, words: words.to_vec() }]),
         None => swept,
     }
 }

@@ -1,6 +1,6 @@
 //! Verdicts: from runs to the fate of a mutant, without a device (specification, section 2).
 
-use crate::exec::{Fault, Swept};
+use crate::exec::{Fault, VariationOutcome};
 use crate::instrument::layout::{FaultKind, slot};
 use crate::result::mutate::Status;
 
@@ -32,16 +32,16 @@ impl TestVerdict {
 ///
 /// A fault that a guard recorded decides before outputs do: what a slot holds afterwards is void (invariant 12).
 /// `allows_faults`: the test does, so that only a lack of fuel counts; accesses out of bounds are skipped in kernel and mutant.
-pub fn pair(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
+pub fn pair(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
     let runs = match swept {
-        Swept::Ran(runs) => runs,
-        Swept::Fault(Fault::Timeout { limit }) => {
+        VariationOutcome::Ran(runs) => runs,
+        VariationOutcome::Fault(Fault::Timeout { limit }) => {
             return TestVerdict::Timeout(format!("was not done after {:.3} s and was ended", limit.as_secs_f64()));
         }
-        Swept::Fault(Fault::Rejected { error, explanation }) => {
+        VariationOutcome::Fault(Fault::Rejected { error, explanation }) => {
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
-        Swept::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
+        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
             return TestVerdict::RuntimeError(crate::coverage::measure::describe(fault).1);
         }
     };
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn verdict(runs: Vec<Run>) -> TestVerdict {
-        pair(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
+        pair(&VariationOutcome::Ran(runs), &|word| format!("fault {word}"), false)
     }
 
     #[test]
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_dead_worker_is_an_error_and_a_hanging_one_a_time_out() {
-        let crash = Swept::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
+        let crash = VariationOutcome::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
         assert!(matches!(pair(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
-        let hang = Swept::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
+        let hang = VariationOutcome::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
         assert!(matches!(pair(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
     }
 }

@@ -17,7 +17,7 @@ pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Opt
             }
             ArgValue::Buffer(bytes) => bytes.len() as u64,
             ArgValue::Image { shape, format, texels } => {
-                let coded = match formats::coded(format) {
+                let coded = match formats::encode(format) {
                     Ok(coded) => coded,
                     Err(e) => {
                         let explanation = format!("argument {position}: {e}");

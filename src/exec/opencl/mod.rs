@@ -9,6 +9,6 @@ mod signature;
 mod sweep;
 mod worker;
 
-pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use executor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::serve;

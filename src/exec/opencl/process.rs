@@ -9,33 +9,33 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::memory::{Capture, Shared, memory_file};
-use crate::exec::protocol::{Line, Reply, Request};
+use crate::exec::memory::{Capture, SharedMemory, memory_file};
+use crate::exec::protocol::{Connection, Reply, Request};
 
 /// How many bytes of a dead worker's standard error are reported.
 const STDERR_TAIL: u64 = 4096;
 
 /// Why no answer came.
 #[derive(Debug)]
-pub enum Silence {
+pub enum NoReply {
     /// No answer in time; the worker was killed.
     Timeout,
     /// The worker died.
-    Dead(Death),
+    Dead(WorkerExit),
 }
 
 /// How a worker died.
 #[derive(Debug)]
-pub struct Death {
+pub struct WorkerExit {
     pub signal: Option<i32>,
     pub exit_code: Option<i32>,
     /// The end of the worker's standard error.
     pub stderr: String,
 }
 
-impl Death {
+impl WorkerExit {
     /// The cause as text: `exit code 15`, `signal 11 (SIGSEGV)`.
-    pub fn how(&self) -> String {
+    pub fn cause(&self) -> String {
         match (self.signal, self.exit_code) {
             (Some(signal), _) => match signal_name(signal) {
                 Some(name) => format!("signal {signal} ({name})"),
@@ -64,8 +64,8 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    line: Line,
-    pub shared: Shared,
+    connection: Connection,
+    pub shared: SharedMemory,
     stdout: Capture,
     stderr: Capture,
 }
@@ -82,7 +82,7 @@ impl Process {
                 .help("check the limits on processes, memory and open files (`ulimit -a`)")
         };
         let (ours, theirs) = UnixStream::pair().map_err(refused)?;
-        let shared = Shared::new(memory_file(c"kassay-launch").map_err(refused)?);
+        let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);
         let stdout = Capture::new(c"kassay-stdout").map_err(refused)?;
         let stderr = Capture::new(c"kassay-stderr").map_err(refused)?;
         let inherited = [theirs.as_raw_fd(), shared.file().as_raw_fd()];
@@ -102,60 +102,60 @@ impl Process {
         unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(inherit)) };
         let child = command.spawn().map_err(refused)?;
         drop(theirs);
-        let mut process = Process { child, line: Line::new(ours), shared, stdout, stderr };
+        let mut process = Process { child, connection: Connection::new(ours), shared, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.
-        let _ = process.line.send(first);
+        let _ = process.connection.send(first);
         Ok(process)
     }
 
     /// Sends a request and waits for the answer, at most until `deadline`.
-    pub fn ask(&mut self, request: &Request, deadline: Instant) -> std::result::Result<Reply, Silence> {
-        self.tell(request)?;
-        self.answer(deadline)
+    pub fn call(&mut self, request: &Request, deadline: Instant) -> std::result::Result<Reply, NoReply> {
+        self.send(request)?;
+        self.wait_reply(deadline)
     }
 
-    /// Sends a request without waiting; [`Process::answer`] must be called before the next request.
-    pub fn tell(&mut self, request: &Request) -> std::result::Result<(), Silence> {
-        self.line.send(request).map_err(|_| Silence::Dead(self.bury()))
+    /// Sends a request without waiting; [`Process::wait_reply`] must be called before the next request.
+    pub fn send(&mut self, request: &Request) -> std::result::Result<(), NoReply> {
+        self.connection.send(request).map_err(|_| NoReply::Dead(self.reap()))
     }
 
     /// Waits for an answer. After an `Err`, the worker is dead.
-    pub fn answer(&mut self, deadline: Instant) -> std::result::Result<Reply, Silence> {
-        self.line.receive(Some(deadline)).map_err(|e| {
+    pub fn wait_reply(&mut self, deadline: Instant) -> std::result::Result<Reply, NoReply> {
+        self.connection.receive(Some(deadline)).map_err(|e| {
             if e.kind() == ErrorKind::TimedOut {
                 self.kill();
-                Silence::Timeout
+                NoReply::Timeout
             } else {
-                Silence::Dead(self.bury())
+                NoReply::Dead(self.reap())
             }
         })
     }
 
     /// Sends a request and waits for the answer, until `stuck`, called every `interval`, returns true.
-    pub fn watch(
+    pub fn call_watched(
         &mut self,
         request: &Request,
         interval: Duration,
-        mut stuck: impl FnMut(&mut Shared) -> bool,
-    ) -> std::result::Result<Reply, Silence> {
-        self.tell(request)?;
-        while !self.line.ready(interval) {
+        mut stuck: impl FnMut(&mut SharedMemory) -> bool,
+    ) -> std::result::Result<Reply, NoReply> {
+        self.send(request)?;
+        while !self.connection.ready(interval) {
             if stuck(&mut self.shared) {
                 self.kill();
-                return Err(Silence::Timeout);
+                return Err(NoReply::Timeout);
             }
         }
         // The answer has begun to arrive: only its last bytes can still be missing.
-        self.answer(Instant::now() + Duration::from_secs(60))
+        self.wait_reply(Instant::now() + Duration::from_secs(60))
     }
 
     /// Returns what kernels printed since the last call.
-    pub fn printed(&self) -> String {
+    pub fn take_stdout(&self) -> String {
         self.stdout.take()
     }
 
     /// Waits for a worker that hung up to exit, or kills it.
-    fn bury(&mut self) -> Death {
+    fn reap(&mut self) -> WorkerExit {
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
             match self.child.try_wait() {
@@ -168,10 +168,10 @@ impl Process {
                 Err(_) => break None,
             }
         };
-        Death {
+        WorkerExit {
             signal: status.and_then(|s| s.signal()),
             exit_code: status.and_then(|s| s.code()),
-            stderr: telling(&self.stderr.tail(STDERR_TAIL)),
+            stderr: without_bug_report_notice(&self.stderr.tail(STDERR_TAIL)),
         }
     }
 
@@ -190,7 +190,7 @@ impl Drop for Process {
 
 /// The standard error of a dying process without the driver's request to report a bug: the kernel under test is
 /// at fault.
-fn telling(stderr: &str) -> String {
+fn without_bug_report_notice(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.lines().filter(|l| !l.starts_with("PLEASE submit a bug report")).collect();
     lines.join("\n").trim().to_owned()
 }

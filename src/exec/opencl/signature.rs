@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn constant_memory_and_read_only_images_are_told_apart() {
+    fn constant_memory_and_read_only_images_are_recognised() {
         let words: Vec<u32> = [
             &[0x0723_0203, 0x0001_0000, 0, 20, 0][..],
             &[4 << 16 | OP_ENTRY_POINT, 6, 9, u32::from(b'x')],

@@ -7,7 +7,7 @@ use crate::lower::host::abi::comparison::{EQUAL, FLOAT, LESS, NOT_LESS, RELATION
 /// What all work-items observed of one comparison. The first element of each pair is for its being false, the second
 /// for its being true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compared {
+pub struct ComparisonStats {
     /// How often the comparison was false and true.
     pub times: [u64; 2],
     /// The least distance of the operands from that outcome: 0 if it occurred. For integers, the amount by which
@@ -20,33 +20,33 @@ pub struct Compared {
     pub kind: u32,
 }
 
-impl Default for Compared {
-    fn default() -> Compared {
-        Compared { times: [0; 2], distance: [u64::MAX; 2], operands: [(0, 0); 2], kind: 0 }
+impl Default for ComparisonStats {
+    fn default() -> ComparisonStats {
+        ComparisonStats { times: [0; 2], distance: [u64::MAX; 2], operands: [(0, 0); 2], kind: 0 }
     }
 }
 
-impl Compared {
+impl ComparisonStats {
     fn note(&mut self, kind: u32, a: u64, b: u64) {
         self.kind = kind;
         let (no, yes) = distances(kind, a, b);
         self.times[usize::from(yes == 0)] += 1;
-        for (way, distance) in [no, yes].into_iter().enumerate() {
-            if distance < self.distance[way] {
-                self.distance[way] = distance;
-                self.operands[way] = (a, b);
+        for (outcome, distance) in [no, yes].into_iter().enumerate() {
+            if distance < self.distance[outcome] {
+                self.distance[outcome] = distance;
+                self.operands[outcome] = (a, b);
             }
         }
     }
 
     /// Adds the observations of another thread.
-    pub fn absorb(&mut self, other: &Compared) {
+    pub fn absorb(&mut self, other: &ComparisonStats) {
         self.kind |= other.kind;
-        for way in 0..2 {
-            self.times[way] += other.times[way];
-            if other.distance[way] < self.distance[way] {
-                self.distance[way] = other.distance[way];
-                self.operands[way] = other.operands[way];
+        for outcome in 0..2 {
+            self.times[outcome] += other.times[outcome];
+            if other.distance[outcome] < self.distance[outcome] {
+                self.distance[outcome] = other.distance[outcome];
+                self.operands[outcome] = other.operands[outcome];
             }
         }
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_nearest_operands_are_kept() {
-        let mut compared = Compared::default();
+        let mut compared = ComparisonStats::default();
         for a in [100, 90, 95] {
             compared.note(EQUAL | 32 << WIDTH, a, 80);
         }

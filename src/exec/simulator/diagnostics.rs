@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::launch::Prepared;
+use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, SimulatorFault, Waiting};
 use super::program::writes;
 use crate::lower::host::table::{CallPath, HostTable, Mode, Object, Space, Storage};
 
 /// Describes the first thing that a run did and no kernel may do, in one sentence; `None` if there is none.
-pub fn of(
+pub fn describe(
     faults: &[SimulatorFault],
     divergences: &[Divergence],
-    prepared: &Prepared,
+    prepared: &PreparedLaunch,
     limit: Duration,
 ) -> Option<String> {
     let table = prepared.program.table();
@@ -22,7 +22,7 @@ pub fn of(
     first.or_else(|| divergences.first().map(|d| divergence_text(d, table)))
 }
 
-fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, limit: Duration) -> String {
+fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaunch, limit: Duration) -> String {
     let site = fault.site as usize;
     let (what, path) = match fault.kind {
         FaultKind::Division => {
@@ -152,7 +152,7 @@ fn texel(at: [i64; 3], sizes: &[u64]) -> (String, String) {
     (format!("({})", at.join(", ")), sizes.join("x"))
 }
 
-fn size(object: &Object, number: u32, prepared: &Prepared) -> String {
+fn size(object: &Object, number: u32, prepared: &PreparedLaunch) -> String {
     let bytes = match object.storage {
         Storage::Argument(_) => prepared.bytes(number),
         Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,

@@ -11,7 +11,7 @@ pub enum ListDifference {
 }
 
 /// The arguments of a copy, the event last.
-pub type Copy = [u64; 7];
+pub type CopyArguments = [u64; 7];
 
 /// The events of one group at a time.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Events {
     base: u64,
     last: u64,
     /// The arguments that the first work-item to arrive passed to the current copy, and that copy's event.
-    copying: Copy,
+    copying: CopyArguments,
     copied: u64,
     /// The events that the first work-item to arrive waits for, ascending (`None` if unknown), and a buffer for those
     /// of another work-item.
@@ -41,7 +41,7 @@ impl Events {
     }
 
     /// Called when the first work-item requests a copy: the copy gets a new event unless one is passed.
-    pub fn copy(&mut self, copying: Copy) {
+    pub fn copy(&mut self, copying: CopyArguments) {
         self.copying = copying;
         self.copied = match copying[6] {
             0 => {
@@ -53,12 +53,12 @@ impl Events {
     }
 
     /// The index of the first argument in which a later work-item's request for the same copy differs.
-    pub fn other_copy(&self, copying: Copy) -> Option<usize> {
+    pub fn copy_difference(&self, copying: CopyArguments) -> Option<usize> {
         self.copying.iter().zip(&copying).position(|(a, b)| a != b)
     }
 
     /// The event of the group's current copy.
-    pub fn of_copy(&self) -> u64 {
+    pub fn current_event(&self) -> u64 {
         self.copied
     }
 
@@ -72,7 +72,7 @@ impl Events {
     }
 
     /// How the list of another work-item that waits at the same point differs; the order does not matter.
-    pub fn other_list(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
+    pub fn list_difference(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
         let (awaited, list) = (self.awaited.as_ref()?, list?);
         if awaited.len() != list.len() {
             return Some(ListDifference::Length);
@@ -101,21 +101,21 @@ mod tests {
         events.begin(3);
         let copy = |event| [1, 2, 3, 4, 1, 1, event];
         events.copy(copy(0));
-        let first = events.of_copy();
+        let first = events.current_event();
         events.copy(copy(0));
-        let second = events.of_copy();
+        let second = events.current_event();
         assert_ne!(first, second);
-        assert_eq!(events.other_copy(copy(first)), Some(6));
+        assert_eq!(events.copy_difference(copy(first)), Some(6));
         events.copy(copy(first));
-        assert_eq!(events.of_copy(), first, "a copy that is given an event has that");
+        assert_eq!(events.current_event(), first, "a copy that is given an event has that");
 
         events.wait(Some(&[first, second]));
-        assert_eq!(events.other_list(Some(&[second, first])), None);
-        assert_eq!(events.other_list(Some(&[first])), Some(ListDifference::Length));
-        assert_eq!(events.other_list(Some(&[first, first])), Some(ListDifference::Events));
-        assert_eq!(events.other_list(None), None);
+        assert_eq!(events.list_difference(Some(&[second, first])), None);
+        assert_eq!(events.list_difference(Some(&[first])), Some(ListDifference::Length));
+        assert_eq!(events.list_difference(Some(&[first, first])), Some(ListDifference::Events));
+        assert_eq!(events.list_difference(None), None);
         events.wait(Some(&[first, 0xdead_beef]));
-        assert_eq!(events.other_list(Some(&[0, first])), None, "what is no event is none");
+        assert_eq!(events.list_difference(Some(&[0, first])), None, "what is no event is none");
         events.begin(4);
         assert_eq!(events.known(first), 0, "events end with their group");
     }

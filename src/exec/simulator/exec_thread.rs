@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::compare::Compared;
-use super::fault_log::Faults;
+use super::compare::ComparisonStats;
+use super::fault_log::FaultLog;
 use super::fiber::{Entry, Fiber};
-use super::launch::Prepared;
-use super::memory::Reserved;
+use super::launch::PreparedLaunch;
+use super::memory::Reservation;
 use super::observation::Divergence;
 use super::program::{Program, Site};
 use super::shadow::Shadow;
@@ -17,17 +17,17 @@ use crate::suite::schedule::Preemption;
 
 /// Size in bytes of the sink to which skipped accesses are redirected, so that an access of any length that a kernel
 /// can ask for lands in unused memory.
-pub const SINK: u64 = 1 << 30;
+pub const SINK_BYTES: u64 = 1 << 30;
 
 /// The maximum number of bytes that a launch may print; the rest is dropped.
-pub const MOST_PRINTED: usize = 64 << 20;
+pub const MAX_PRINTED_BYTES: usize = 64 << 20;
 
 /// If the stacks take more bytes than this, or there are more of them than this, they are given back after a launch.
-const KEPT_STACKS: u64 = 256 << 20;
-const KEPT_FIBERS: usize = 4096;
+const MAX_KEPT_STACK_BYTES: u64 = 256 << 20;
+const MAX_KEPT_FIBERS: usize = 4096;
 
 /// The number of slots whose local memory is kept.
-const KEPT_LOCALS: usize = 8;
+const MAX_KEPT_LOCALS: usize = 8;
 
 /// How a launch is run, for all threads that share it.
 pub struct RunPlan {
@@ -70,8 +70,8 @@ impl RunPlan {
 pub struct ExecThread {
     pub sites: *const Site,
     pub program: *const Program,
-    pub prepared: *const Prepared,
-    pub course: *const RunPlan,
+    pub prepared: *const PreparedLaunch,
+    pub plan: *const RunPlan,
     pub races: bool,
     /// The number of the current run.
     pub run: u64,
@@ -79,12 +79,12 @@ pub struct ExecThread {
     pub shadow: *mut Shadow,
     pub fuel: u64,
     pub sink: *mut u8,
-    sink_memory: Reserved,
+    sink_memory: Reservation,
     pub entry: Option<Entry>,
-    pub faults: Faults,
+    pub faults: FaultLog,
     pub divergences: Vec<Divergence>,
     /// By number of the comparison.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparisonStats>,
     /// By barrier site: whether some work-item arrived.
     pub reached: Vec<bool>,
     pub printed: Vec<u8>,
@@ -92,7 +92,7 @@ pub struct ExecThread {
     /// a barrier.
     pub activity: u64,
     /// Whether a work-item that still had fuel has run since the exhausted ones last got some.
-    pub moved: bool,
+    pub progressed: bool,
     /// Whether the run is over: nothing runs any more.
     pub over: bool,
     /// Whether some work-item did not run to its end.
@@ -104,13 +104,13 @@ pub struct ExecThread {
     /// The loop in which a work-item was then, and its global id, if there was one.
     pub cut_at: Option<(u32, [u64; 3])>,
     /// An internal error that a hook encountered.
-    pub broken: Option<String>,
+    pub internal_error: Option<String>,
     #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
     pub slots: Vec<Box<GroupSlot>>,
     /// The launch for which the slots were made.
-    slots_for: *const Prepared,
+    slots_for: *const PreparedLaunch,
     /// Local memory of earlier slots.
-    spare: Vec<Reserved>,
+    spare: Vec<Reservation>,
     pub active: Vec<u32>,
     pub free: Vec<u32>,
     pub fibers: Vec<Fiber>,
@@ -123,7 +123,7 @@ pub struct ExecThread {
 
 /// Steps between two readings of the clock. Each step takes well under a millisecond, because a loop of more iterations
 /// than [`super::schedule::FIRST_SLICE`] reads the clock itself.
-const CLOCK: i64 = 64;
+const STEPS_PER_CLOCK_READ: i64 = 64;
 
 // SAFETY: the pointers lead to memory of the simulator that owns this thread state, or of the launch that it currently
 // runs; no fiber is suspended in a kernel while it moves between system threads.
@@ -134,13 +134,13 @@ impl ExecThread {
     /// # Errors
     /// `Environment` if there is no memory.
     pub fn new() -> Result<ExecThread> {
-        let mut sink_memory = Reserved::default();
-        let sink = sink_memory.reserve(SINK)?;
+        let mut sink_memory = Reservation::default();
+        let sink = sink_memory.reserve(SINK_BYTES)?;
         Ok(ExecThread {
             sites: std::ptr::null(),
             program: std::ptr::null(),
             prepared: std::ptr::null(),
-            course: std::ptr::null(),
+            plan: std::ptr::null(),
             races: false,
             run: 0,
             shadow: std::ptr::null_mut(),
@@ -148,19 +148,19 @@ impl ExecThread {
             sink,
             sink_memory,
             entry: None,
-            faults: Faults::default(),
+            faults: FaultLog::default(),
             divergences: Vec::new(),
             compared: Vec::new(),
             reached: Vec::new(),
             printed: Vec::new(),
             activity: 0,
-            moved: false,
+            progressed: false,
             over: false,
             incomplete: false,
             late: false,
             cut_short: false,
             cut_at: None,
-            broken: None,
+            internal_error: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
             spare: Vec::new(),
@@ -174,31 +174,31 @@ impl ExecThread {
     }
 
     /// Prepares for a run of `prepared`.
-    pub fn begin(&mut self, prepared: &Prepared, course: &RunPlan, shadow: Option<&mut Shadow>) {
+    pub fn begin(&mut self, prepared: &PreparedLaunch, plan: &RunPlan, shadow: Option<&mut Shadow>) {
         let program = &*prepared.program;
         self.sites = program.sites.as_ptr();
         self.program = program;
-        self.course = course;
+        self.plan = plan;
         self.races = shadow.is_some();
         self.run += 1;
         self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        self.fuel = course.fuel;
+        self.fuel = plan.fuel;
         self.entry = Some(program.entry());
         self.faults.clear();
         self.divergences.clear();
         self.reached.clear();
         self.reached.resize(program.barriers.len(), false);
         self.compared.clear();
-        self.compared.resize(course.comparisons as usize, Compared::default());
+        self.compared.resize(plan.comparisons as usize, ComparisonStats::default());
         self.printed.clear();
         self.activity = 0;
-        self.moved = false;
+        self.progressed = false;
         self.over = false;
         self.incomplete = false;
         self.late = false;
         self.cut_short = false;
         self.cut_at = None;
-        self.broken = None;
+        self.internal_error = None;
         self.until_clock = 0;
         if !std::ptr::eq(self.slots_for, prepared) {
             self.forget_slots();
@@ -216,16 +216,16 @@ impl ExecThread {
     /// Discards everything that belongs to a launch. Must be called before the launch's memory is given back.
     pub fn forget_slots(&mut self) {
         self.spare.extend(self.slots.drain(..).map(|slot| slot.into_memory()));
-        self.spare.truncate(KEPT_LOCALS);
+        self.spare.truncate(MAX_KEPT_LOCALS);
         self.free.clear();
         self.active.clear();
         self.slots_for = std::ptr::null();
     }
 
     /// Gives back memory that is too large to keep.
-    pub fn relax(&mut self) {
+    pub fn trim(&mut self) {
         let bytes = self.private_bytes.saturating_mul(self.fibers.len() as u64);
-        if bytes > KEPT_STACKS || self.fibers.len() > KEPT_FIBERS {
+        if bytes > MAX_KEPT_STACK_BYTES || self.fibers.len() > MAX_KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();
         }
@@ -251,7 +251,7 @@ impl ExecThread {
             return Ok(number);
         }
         let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
-        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::ended)?);
+        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::next_on_fiber)?);
         Ok(self.fibers.len() as u32 - 1)
     }
 
@@ -261,27 +261,27 @@ impl ExecThread {
     pub fn step(&mut self) -> bool {
         self.until_clock -= 1;
         if self.until_clock < 0 {
-            self.look_at_clock();
+            self.read_clock();
         }
         self.over
     }
 
     #[cold]
     #[inline(never)]
-    fn look_at_clock(&mut self) {
-        self.until_clock = CLOCK;
+    fn read_clock(&mut self) {
+        self.until_clock = STEPS_PER_CLOCK_READ;
         // SAFETY: `begin` set the pointer to the run's plan, which outlives the run.
-        let course = unsafe { &*self.course };
-        if Instant::now() >= course.deadline {
+        let plan = unsafe { &*self.plan };
+        if Instant::now() >= plan.deadline {
             self.late = true;
-            self.cut_short |= course.is_budget;
-            self.over |= course.is_budget;
+            self.cut_short |= plan.is_budget;
+            self.over |= plan.is_budget;
         }
     }
 
     /// The target of an access that is skipped: `bytes` zero bytes; `None` if the sink is too small.
-    pub fn in_sink(&mut self, bytes: u64) -> Option<*mut u8> {
-        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK)?;
+    pub fn zeroed_sink(&mut self, bytes: u64) -> Option<*mut u8> {
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK_BYTES)?;
         // SAFETY: the sink has at least `bytes` bytes, and no reference to it exists.
         unsafe { std::ptr::write_bytes(self.sink, 0, bytes) };
         Some(self.sink)
@@ -291,6 +291,6 @@ impl ExecThread {
 impl Drop for ExecThread {
     fn drop(&mut self) {
         self.fibers.clear();
-        self.sink_memory.relax();
+        self.sink_memory.trim();
     }
 }

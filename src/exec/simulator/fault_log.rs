@@ -7,7 +7,7 @@ use super::work_group::Item;
 
 /// A position in an object.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum FaultPosition {
     /// An offset in bytes.
     At(i64),
     Texel([i64; 3]),
@@ -17,12 +17,12 @@ enum Place {
 
 /// The faults of a run.
 #[derive(Debug, Default)]
-pub struct Faults {
+pub struct FaultLog {
     list: Vec<SimulatorFault>,
     index: HashMap<(FaultKind, u32), usize>,
 }
 
-impl Faults {
+impl FaultLog {
     pub fn clear(&mut self) {
         self.list.clear();
         self.index.clear();
@@ -34,33 +34,33 @@ impl Faults {
     /// `item` belongs to a live slot that has a group.
     pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
         // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, kind, site, object, Place::At(offset)) };
+        unsafe { self.add(item, kind, site, object, FaultPosition::At(offset)) };
     }
 
     /// Records that `item` accessed a texel outside an image.
     ///
     /// # Safety
-    /// As for [`Faults::note`].
+    /// As for [`FaultLog::note`].
     pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
         // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Place::Texel(texel)) };
+        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel)) };
     }
 
     /// Records that `item` used this index in an inner array; `inner` is the index and the number of elements.
     ///
     /// # Safety
-    /// As for [`Faults::note`].
+    /// As for [`FaultLog::note`].
     pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
         // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, FaultKind::BeyondInner, site, object, Place::Inner(inner)) };
+        unsafe { self.add(item, FaultKind::BeyondInner, site, object, FaultPosition::Inner(inner)) };
     }
 
-    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: Place) {
+    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: FaultPosition) {
         if let Some(known) = self.index.get(&(kind, site)) {
             let known = &mut self.list[*known];
             known.count += 1;
             known.span = match (known.span, place) {
-                (Some((low, high)), Place::At(offset)) if known.object == object => {
+                (Some((low, high)), FaultPosition::At(offset)) if known.object == object => {
                     Some((low.min(offset), high.max(offset)))
                 }
                 _ => None,
@@ -83,15 +83,15 @@ impl Faults {
             count: 1,
         };
         match place {
-            Place::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
-            Place::Texel(texel) => fault.texel = Some(texel),
-            Place::Inner(inner) => fault.inner = Some(inner),
+            FaultPosition::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
+            FaultPosition::Texel(texel) => fault.texel = Some(texel),
+            FaultPosition::Inner(inner) => fault.inner = Some(inner),
         }
         self.list.push(fault);
     }
 
     /// Adds the faults of another thread.
-    pub fn absorb(&mut self, other: &mut Faults) {
+    pub fn absorb(&mut self, other: &mut FaultLog) {
         for fault in other.list.drain(..) {
             match self.index.get(&(fault.kind, fault.site)) {
                 Some(known) => {

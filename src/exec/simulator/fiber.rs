@@ -13,11 +13,11 @@ use super::work_group::Item;
 use crate::error::{Error, Result};
 
 /// Stack space for hooks and for what code spills, in bytes, on top of private variables.
-const MARGIN: u64 = 192 << 10;
+const HOOK_STACK_BYTES: u64 = 192 << 10;
 
 /// Size of a cache line in bytes, and number of cache lines in a page.
-const LINE: usize = 64;
-const LINES: usize = 64;
+const CACHE_LINE: usize = 64;
+const LINES_PER_PAGE: usize = 64;
 
 /// The signature of compiled kernels; see [`crate::lower::host::abi`].
 pub type Entry = unsafe extern "C" fn(*mut Item, *const *const u8);
@@ -52,26 +52,26 @@ impl Task {
 
 /// A stack whose base is shifted by a number of cache lines that differs between fibers. Otherwise the most used bytes
 /// of all work-items would lie at the same offset of every page and evict each other from the L1 cache.
-struct Shifted {
+struct ShiftedStack {
     stack: DefaultStack,
     base: StackPointer,
 }
 
-impl Shifted {
+impl ShiftedStack {
     /// `number`: that of the fiber.
-    fn new(bytes: usize, number: usize) -> std::io::Result<Shifted> {
-        let stack = DefaultStack::new(bytes + LINES * LINE)?;
+    fn new(bytes: usize, number: usize) -> std::io::Result<ShiftedStack> {
+        let stack = DefaultStack::new(bytes + LINES_PER_PAGE * CACHE_LINE)?;
         // An odd factor visits all cache lines, and neighbouring fibers get distant ones.
-        let shift = number.wrapping_mul(7) % LINES * LINE;
+        let shift = number.wrapping_mul(7) % LINES_PER_PAGE * CACHE_LINE;
         let base = StackPointer::new(stack.base().get() - shift).unwrap_or(stack.base());
-        Ok(Shifted { stack, base })
+        Ok(ShiftedStack { stack, base })
     }
 }
 
 // SAFETY: the base stays aligned, because the inner stack's base is aligned to a page and the shift is a multiple of a
 // cache line; the guard page is that of the inner stack, and the usable size is at least `bytes`, because `new` added
 // the largest shift.
-unsafe impl Stack for Shifted {
+unsafe impl Stack for ShiftedStack {
     fn base(&self) -> StackPointer {
         self.base
     }
@@ -84,7 +84,7 @@ unsafe impl Stack for Shifted {
 /// A stack with the work-item that runs on it.
 pub struct Fiber {
     /// Always `Some`, except while its stack moves to a new coroutine.
-    coroutine: Option<Coroutine<(), (), (), Shifted>>,
+    coroutine: Option<Coroutine<(), (), (), ShiftedStack>>,
     task: Box<Task>,
 }
 
@@ -94,14 +94,14 @@ unsafe impl Send for Fiber {}
 
 /// Why a fiber returned control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Back {
+pub enum FiberState {
     /// It has nothing to run.
     Idle,
     /// Its work-item was suspended.
     Suspended,
 }
 
-fn start(stack: Shifted, task: *mut Task) -> Coroutine<(), (), (), Shifted> {
+fn start(stack: ShiftedStack, task: *mut Task) -> Coroutine<(), (), (), ShiftedStack> {
     Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
         // SAFETY: the fiber that owns `task` also owns this stack, so the task outlives the closure, and the fiber is
         // resumed only with a live work-item to run.
@@ -133,7 +133,7 @@ impl Fiber {
         entry: Entry,
         next: unsafe fn(*mut Item) -> *mut Item,
     ) -> Result<Fiber> {
-        let stack = Shifted::new(stack_bytes(private_bytes), number).map_err(|e| {
+        let stack = ShiftedStack::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .help("use smaller work-groups or private arrays, or free some memory")
         })?;
@@ -145,7 +145,7 @@ impl Fiber {
     }
 
     /// Runs `item`: from its beginning if the fiber is idle, else from where it was suspended.
-    pub fn run(&mut self, item: *mut Item, entry: Entry) -> Back {
+    pub fn run(&mut self, item: *mut Item, entry: Entry) -> FiberState {
         if self.task.item.is_null() {
             self.task.item = item;
             self.task.entry = entry;
@@ -153,7 +153,7 @@ impl Fiber {
         if let Some(coroutine) = &mut self.coroutine {
             coroutine.resume(());
         }
-        if self.task.item.is_null() { Back::Idle } else { Back::Suspended }
+        if self.task.item.is_null() { FiberState::Idle } else { FiberState::Suspended }
     }
 
     /// The work-item that runs on this fiber; null if none does.
@@ -188,5 +188,5 @@ impl Drop for Fiber {
 /// Compilers may need more than the variables' own bytes: for alignment, and for temporaries at low
 /// optimisation levels.
 fn stack_bytes(private_bytes: u64) -> usize {
-    usize::try_from(private_bytes.saturating_mul(2).saturating_add(MARGIN)).unwrap_or(usize::MAX / 2)
+    usize::try_from(private_bytes.saturating_mul(2).saturating_add(HOOK_STACK_BYTES)).unwrap_or(usize::MAX / 2)
 }

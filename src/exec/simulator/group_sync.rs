@@ -2,10 +2,10 @@
 
 use super::exec_thread::ExecThread;
 use super::fiber::Task;
-use super::hooks::{self, Checked};
+use super::hooks::{self, AccessCheck};
 use super::observation::FaultKind;
 use super::shadow::{Place, Strided};
-use super::work_group::{GroupSlot, Item, MOST_EXCHANGED, Meeting, State};
+use super::work_group::{GroupSlot, Item, MAX_EXCHANGED_BYTES, State, SyncPoint};
 use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
 
 /// Suspends the running work-item; its state says why.
@@ -34,7 +34,7 @@ enum Effect {
 ///
 /// # Safety
 /// As for [`suspend`].
-unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
+unsafe fn synchronise(item: *mut Item, at: SyncPoint, sub_group: bool, effect: Effect) {
     // SAFETY: the item's slot and thread are alive while it runs, and no reference to them exists meanwhile.
     unsafe {
         let (slot, thread) = ((*item).slot, (*item).thread);
@@ -62,7 +62,7 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
             member.state = State::Ready;
             first = first.min(member.place);
             // A work-item whose fuel is used up makes no progress by synchronising again and again.
-            (*thread).moved |= !member.spent;
+            (*thread).progressed |= !member.spent;
         }
         (*thread).activity += 1;
         if first < (*item).place {
@@ -80,11 +80,11 @@ unsafe fn order_memory(
     sub_group: Option<u32>,
     effect: Effect,
 ) {
-    // SAFETY: as in `meet`: slot and thread are alive, and no reference to them exists meanwhile.
+    // SAFETY: as in `synchronise`: slot and thread are alive, and no reference to them exists meanwhile.
     unsafe {
         let source = (&(*(*thread).program).barriers)[site as usize].source as usize;
-        let course = &*(*thread).course;
-        if course.ignored.get(source).copied().unwrap_or(false) {
+        let plan = &*(*thread).plan;
+        if plan.ignored.get(source).copied().unwrap_or(false) {
             return;
         }
         let (shadow, slot) = (&mut *(*thread).shadow, (*slot).number);
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: 
     // SAFETY: compiled code passes its own work-item and a site of its table.
     unsafe {
         let sub_group = (&(*(*(*item).thread).program).barriers)[site as usize].sub_group;
-        meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
+        synchronise(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
     }
 }
 
@@ -120,11 +120,11 @@ pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events
         if (*slot).group_arrivals.count == 0 {
             (*slot).events.wait(list);
         } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(what) = (*slot).events.other_list(list)
+            && let Some(what) = (*slot).events.list_difference(list)
         {
             (*(*item).thread).faults.note(item, FaultKind::EventLists, site, None, what as i64);
         }
-        meet(item, (site, iteration), false, Effect::Copied);
+        synchronise(item, (site, iteration), false, Effect::Copied);
     }
 }
 
@@ -141,24 +141,26 @@ pub unsafe extern "C" fn exchange(
     // which has room for the longest values of all work-items.
     unsafe {
         let slot = (*item).slot;
-        let size = (bytes as usize).min(MOST_EXCHANGED);
-        if bytes as usize > MOST_EXCHANGED {
-            (*(*item).thread).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
+        let size = (bytes as usize).min(MAX_EXCHANGED_BYTES);
+        if bytes as usize > MAX_EXCHANGED_BYTES {
+            (*(*item).thread)
+                .internal_error
+                .get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
         }
         let kind = usize::from(sub_group != 0);
         let turn = (*item).exchanges[kind] as usize & 1;
         (*item).exchanges[kind] += 1;
-        let room = (*slot).items.len() * MOST_EXCHANGED;
+        let room = (*slot).items.len() * MAX_EXCHANGED_BYTES;
         let (start, own) = if kind == 0 {
             (turn * room, (*item).index as usize)
         } else {
             let number = (*item).index / SUB_GROUP as u32;
             let first = (*slot).sub_group(number).start;
-            ((2 + turn) * room + first as usize * MOST_EXCHANGED, ((*item).index - first) as usize)
+            ((2 + turn) * room + first as usize * MAX_EXCHANGED_BYTES, ((*item).index - first) as usize)
         };
         let values = (*slot).exchanged.as_mut_ptr().add(start);
         std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
-        meet(item, (site, iteration), kind == 1, Effect::None);
+        synchronise(item, (site, iteration), kind == 1, Effect::None);
         values
     }
 }
@@ -189,12 +191,12 @@ pub unsafe extern "C" fn async_copy(
             let strides = [destination_stride, source_stride];
             copy(item, write_site, destination, source, count, element, strides);
         } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(argument) = events.other_copy(copying)
+            && let Some(argument) = events.copy_difference(copying)
         {
             (*(*item).thread).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
         }
-        let event = (*slot).events.of_copy();
-        meet(item, (site, iteration), false, Effect::None);
+        let event = (*slot).events.current_event();
+        synchronise(item, (site, iteration), false, Effect::None);
         event
     }
 }
@@ -228,11 +230,11 @@ unsafe fn copy(
             let (read, from_place) = hooks::check_place(item, from, write_site + 1, bytes);
             let (write, to_place) = hooks::check_place(item, to, write_site, bytes);
             match (read, write) {
-                (Checked::Good, Checked::Good) => std::ptr::copy(from, to, bytes as usize),
-                (Checked::Bad, Checked::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
-                (_, Checked::Bad) => {}
+                (AccessCheck::Good, AccessCheck::Good) => std::ptr::copy(from, to, bytes as usize),
+                (AccessCheck::Bad, AccessCheck::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
+                (_, AccessCheck::Bad) => {}
             }
-            whole &= read == Checked::Good && write == Checked::Good;
+            whole &= read == AccessCheck::Good && write == AccessCheck::Good;
             first = first.or(to_place.zip(from_place));
             if !whole {
                 // The pieces after it lie outside too; one fault is enough.
@@ -257,7 +259,7 @@ unsafe fn copy(
 /// As for [`suspend`].
 #[cold]
 pub unsafe fn preempt(item: *mut Item, number: u64) {
-    // SAFETY: as in `meet`: slot and thread are alive, and no reference to them exists meanwhile.
+    // SAFETY: as in `synchronise`: slot and thread are alive, and no reference to them exists meanwhile.
     unsafe {
         let slot: *mut GroupSlot = (*item).slot;
         let index = u64::from((*item).index);

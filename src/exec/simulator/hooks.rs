@@ -9,7 +9,7 @@ use super::exec_thread::ExecThread;
 use super::observation::FaultKind;
 use super::program::{NONE, Site, writes};
 use super::schedule::SLICE;
-use super::shadow::{Place, Who};
+use super::shadow::{Accessor, Place};
 use super::work_group::{Item, State};
 use super::{compare, group_sync, image_hooks, printf};
 use crate::lower::host::abi::hook;
@@ -46,14 +46,14 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
+pub enum AccessCheck {
     Good,
     Bad,
 }
 
 /// What an address refers to, or what is wrong with it.
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum Lookup {
     /// An offset in this object.
     At(u32, u64),
     /// Memory that has no shadow: private variables, the code's constants.
@@ -67,14 +67,14 @@ unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mu
     unsafe {
         let number = (*item).accesses;
         (*item).accesses = number + 1;
-        let watch = &*(*item).watches.add(site as usize);
+        let cached = &*(*item).site_cache.add(site as usize);
         if number != (*item).stop_at
-            && let Some(offset) = watch.offset(address as u64)
-            && watch.fast_path.pass((*item).group, (*item).index, offset)
+            && let Some(offset) = cached.offset(address as u64)
+            && cached.fast_path.pass((*item).group, (*item).index, offset)
         {
             return address;
         }
-        unusual(item, address, site)
+        slow_access(item, address, site)
     }
 }
 
@@ -88,8 +88,8 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
             group_sync::preempt(item, number);
         }
         let at = &*(*(*item).thread).sites.add(site as usize);
-        let is_there = (*(*item).watches.add(site as usize)).offset(address as u64).is_some()
-            || matches!(find(item, at, address as u64, u64::from(at.bytes)), Found::At(..) | Found::Unshared);
+        let is_there = (*(*item).site_cache.add(site as usize)).offset(address as u64).is_some()
+            || matches!(find(item, at, address as u64, u64::from(at.bytes)), Lookup::At(..) | Lookup::Unshared);
         let mut there = 0_u64;
         let bytes = at.bytes.min(8) as usize;
         if is_there {
@@ -102,7 +102,7 @@ unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u
 
 /// The slow path of [`access`], which handles everything.
 #[inline(never)]
-unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+unsafe extern "C" fn slow_access(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
@@ -111,16 +111,16 @@ unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *m
             group_sync::preempt(item, number);
         }
         if (*thread).step() {
-            end(item);
+            end_group(item);
         }
-        let watch = &*(*item).watches.add(site as usize);
-        if let Some(offset) = watch.offset(address as u64) {
-            if !(*thread).races || shadow_access(item, thread, site, watch.object, offset, address) {
+        let cached = &*(*item).site_cache.add(site as usize);
+        if let Some(offset) = cached.offset(address as u64) {
+            if !(*thread).races || shadow_access(item, thread, site, cached.object, offset, address) {
                 return address;
             }
-            return uninitialised(item, address, site, watch.object, offset);
+            return uninitialised(item, address, site, cached.object, offset);
         }
-        elsewhere(item, address, site)
+        access_by_search(item, address, site)
     }
 }
 
@@ -136,8 +136,8 @@ unsafe fn shadow_access(
     // SAFETY: the access has been checked, so the bytes exist; they stay until the launch ends.
     unsafe {
         let shadow = &mut *(*thread).shadow;
-        let initialised = shadow.access(who(item), site, Place { object, offset }, address);
-        enough(item);
+        let initialised = shadow.access(accessor(item), site, Place { object, offset }, address);
+        stop_at_first_conflict(item);
         initialised
     }
 }
@@ -147,13 +147,13 @@ unsafe fn shadow_access(
 /// # Safety
 /// `item` is running and has just reported an access to the race detector.
 #[inline(always)]
-pub unsafe fn enough(item: *mut Item) {
+pub unsafe fn stop_at_first_conflict(item: *mut Item) {
     // SAFETY: the caller guarantees that `item` is running, so its thread, plan and shadow memory are alive.
     unsafe {
         let thread = (*item).thread;
-        if (*(*thread).course).first_conflict && (*(*thread).shadow).has_conflict() {
+        if (*(*thread).plan).first_conflict && (*(*thread).shadow).has_conflict() {
             (*thread).over = true;
-            end(item);
+            end_group(item);
         }
     }
 }
@@ -163,30 +163,30 @@ pub unsafe fn enough(item: *mut Item) {
 /// # Safety
 /// `item` is running, and its current access has been counted.
 #[inline(always)]
-pub unsafe fn who(item: *const Item) -> Who {
+pub unsafe fn accessor(item: *const Item) -> Accessor {
     // SAFETY: the caller guarantees that `item` is alive.
-    unsafe { Who { slot: (*item).slot_number, item: (*item).index, number: (*item).accesses.wrapping_sub(1) } }
+    unsafe { Accessor { slot: (*item).slot_number, item: (*item).index, number: (*item).accesses.wrapping_sub(1) } }
 }
 
 /// Handles accesses whose object is not known beforehand, and faults.
 #[cold]
 #[inline(never)]
-unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
+unsafe fn access_by_search(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
     // SAFETY: as in `access`: the work-item is alive and the site is one of its table.
     unsafe {
         let thread = (*item).thread;
         let at = &*(*thread).sites.add(site as usize);
         match find(item, at, address as u64, u64::from(at.bytes)) {
-            Found::At(object, offset) => {
+            Lookup::At(object, offset) => {
                 if !(*thread).races || shadow_access(item, thread, site, object, offset, address) {
                     return address;
                 }
                 uninitialised(item, address, site, object, offset)
             }
-            Found::Unshared => address,
-            Found::Fault(kind, object, offset) => {
+            Lookup::Unshared => address,
+            Lookup::Fault(kind, object, offset) => {
                 (*thread).faults.note(item, kind, site, object, offset);
-                skip(item, at, u64::from(at.bytes))
+                redirect_to_sink(item, at, u64::from(at.bytes))
             }
         }
     }
@@ -202,34 +202,34 @@ unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u3
 }
 
 /// Returns the address that a skipped access uses instead.
-unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
+unsafe fn redirect_to_sink(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
     // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
-        halt(item);
+        halt_after_fault(item);
         let thread = (*item).thread;
         // A skipped write does not need zeros, but others may later read from the sink.
         let bytes = bytes.max(u64::from(at.bytes));
-        match (*thread).in_sink(bytes) {
+        match (*thread).zeroed_sink(bytes) {
             Some(sink) => sink,
-            None => end(item),
+            None => end_group(item),
         }
     }
 }
 
 /// Ends the run after a fault, if one is enough.
-unsafe fn halt(item: *mut Item) {
+unsafe fn halt_after_fault(item: *mut Item) {
     // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         let thread = (*item).thread;
-        if (*(*thread).course).halts {
+        if (*(*thread).plan).halts {
             (*thread).over = true;
-            end(item);
+            end_group(item);
         }
     }
 }
 
 /// Ends the work-item's group, because the work-item cannot continue.
-unsafe fn end(item: *mut Item) -> ! {
+unsafe fn end_group(item: *mut Item) -> ! {
     // SAFETY: as in `group_sync::suspend`, this hook owns nothing; the group is over, so the work-item is
     // never resumed.
     unsafe {
@@ -251,8 +251,8 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
         }
         let at = &*(*(*item).thread).sites.add(site as usize);
         match check_span(item, address, site, bytes) {
-            Checked::Good => address,
-            Checked::Bad => skip(item, at, bytes),
+            AccessCheck::Good => address,
+            AccessCheck::Bad => redirect_to_sink(item, at, bytes),
         }
     }
 }
@@ -261,26 +261,26 @@ unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u
 ///
 /// # Safety
 /// `item` is running; `site` is an access site of its table.
-pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Checked {
+pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> AccessCheck {
     // SAFETY: the caller guarantees that `item` is running, so its thread is alive, and that the site exists.
     unsafe {
         let thread = (*item).thread;
         if bytes == 0 {
-            return Checked::Good;
+            return AccessCheck::Good;
         }
-        match check_only(item, address, site, bytes) {
-            Found::At(object, offset) => {
+        match check_and_log(item, address, site, bytes) {
+            Lookup::At(object, offset) => {
                 if (*thread).races {
                     let shadow = &mut *(*thread).shadow;
-                    if !shadow.span(who(item), site, Place { object, offset }, bytes, address) {
+                    if !shadow.span(accessor(item), site, Place { object, offset }, bytes, address) {
                         uninitialised(item, address, site, object, offset);
                     }
-                    enough(item);
+                    stop_at_first_conflict(item);
                 }
-                Checked::Good
+                AccessCheck::Good
             }
-            Found::Unshared => Checked::Good,
-            Found::Fault(..) => Checked::Bad,
+            Lookup::Unshared => AccessCheck::Good,
+            Lookup::Fault(..) => AccessCheck::Bad,
         }
     }
 }
@@ -290,23 +290,23 @@ pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u6
 ///
 /// # Safety
 /// As for [`check_span`].
-pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> (Checked, Option<Place>) {
-    // SAFETY: the caller gives the guarantees of `check_span`, which `check_only` needs.
+pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> (AccessCheck, Option<Place>) {
+    // SAFETY: the caller gives the guarantees of `check_span`, which `check_and_log` needs.
     unsafe {
-        match check_only(item, address, site, bytes) {
-            Found::At(object, offset) => (Checked::Good, Some(Place { object, offset })),
-            Found::Unshared => (Checked::Good, None),
-            Found::Fault(..) => (Checked::Bad, None),
+        match check_and_log(item, address, site, bytes) {
+            Lookup::At(object, offset) => (AccessCheck::Good, Some(Place { object, offset })),
+            Lookup::Unshared => (AccessCheck::Good, None),
+            Lookup::Fault(..) => (AccessCheck::Bad, None),
         }
     }
 }
 
-unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Found {
+unsafe fn check_and_log(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Lookup {
     // SAFETY: the callers give the guarantees of `check_span`: `item` is running and the site exists.
     unsafe {
         let thread = (*item).thread;
         let found = find(item, &*(*thread).sites.add(site as usize), address as u64, bytes);
-        if let Found::Fault(kind, object, offset) = found {
+        if let Lookup::Fault(kind, object, offset) = found {
             (*thread).faults.note(item, kind, site, object, offset);
         }
         found
@@ -320,29 +320,29 @@ unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut
         let thread = (*item).thread;
         let at = &*(*thread).sites.add(site as usize);
         match find(item, at, address as u64, u64::from(at.bytes)) {
-            Found::At(..) | Found::Unshared => address,
-            Found::Fault(kind, object, offset) => {
+            Lookup::At(..) | Lookup::Unshared => address,
+            Lookup::Fault(kind, object, offset) => {
                 (*thread).faults.note(item, kind, site, object, offset);
-                skip(item, at, u64::from(at.bytes))
+                redirect_to_sink(item, at, u64::from(at.bytes))
             }
         }
     }
 }
 
 /// Finds `bytes` bytes at `address` in the memory that the work-item's group may access.
-unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found {
+unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Lookup {
     // SAFETY: as in `access`: the work-item, its task and its slot are alive.
     unsafe {
         if address < NULL_PAGE {
-            return Found::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
+            return Lookup::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
         }
         let stack = (*(*item).task).stack();
         let private = stack.contains(&address) && stack.end - address >= bytes;
         if private && matches!(at.space, Space::Private | Space::Generic) && at.object == NONE {
             return if address & u64::from(at.misaligned) == 0 {
-                Found::Unshared
+                Lookup::Unshared
             } else {
-                Found::Fault(FaultKind::Misaligned, None, 0)
+                Lookup::Fault(FaultKind::Misaligned, None, 0)
             };
         }
         let mut near = None;
@@ -352,7 +352,8 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
             let offset = address.wrapping_sub(region.base) as i64;
             let object = (region.object != NONE).then_some(region.object);
             // The pointer comes from this object, or its origin is unknown but its address space fits.
-            let wanted = if at.object == NONE { suits(at.space, region.space) } else { wanted_object == region.object };
+            let wanted =
+                if at.object == NONE { may_point_to(at.space, region.space) } else { wanted_object == region.object };
             if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
                 continue;
             }
@@ -362,30 +363,30 @@ unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found 
                 continue;
             }
             if address & u64::from(at.misaligned) != 0 {
-                return Found::Fault(FaultKind::Misaligned, object, offset);
+                return Lookup::Fault(FaultKind::Misaligned, object, offset);
             }
             if writes(at.mode) && region.space == Space::Constant {
-                return Found::Fault(FaultKind::ReadOnlyWrite, object, offset);
+                return Lookup::Fault(FaultKind::ReadOnlyWrite, object, offset);
             }
             return match object {
-                Some(object) if region.space != Space::Constant => Found::At(object, offset as u64),
-                _ => Found::Unshared,
+                Some(object) if region.space != Space::Constant => Lookup::At(object, offset as u64),
+                _ => Lookup::Unshared,
             };
         }
         // The object that the pointer comes from, wherever it leads now.
         if at.object != NONE {
             let base = (*(*item).extents.add(at.object as usize)).base;
             let offset = if base == 0 { 0 } else { address.wrapping_sub(base) as i64 };
-            return Found::Fault(FaultKind::OutOfBounds, Some(at.object), offset);
+            return Lookup::Fault(FaultKind::OutOfBounds, Some(at.object), offset);
         }
         let (object, offset) = near.map_or((None, 0), |(object, offset)| (Some(object), offset));
-        Found::Fault(FaultKind::OutOfBounds, object, offset)
+        Lookup::Fault(FaultKind::OutOfBounds, object, offset)
     }
 }
 
 /// Returns whether a pointer to `pointer` may point to memory of kind `memory`. Constant memory is global memory that
 /// is only read.
-fn suits(pointer: Space, memory: Space) -> bool {
+fn may_point_to(pointer: Space, memory: Space) -> bool {
     pointer == Space::Generic || pointer == memory || (pointer, memory) == (Space::Global, Space::Constant)
 }
 
@@ -394,7 +395,7 @@ unsafe extern "C" fn division(item: *mut Item, site: u32) {
     // SAFETY: as in `access`: the work-item and its thread are alive.
     unsafe {
         (*(*item).thread).faults.note(item, FaultKind::Division, site, None, 0);
-        halt(item);
+        halt_after_fault(item);
     }
 }
 
@@ -416,8 +417,8 @@ unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, s
     unsafe {
         let thread = (*item).thread;
         if (*thread).races {
-            let who = Who { number: (*item).accesses, ..who(item) };
-            (*(*thread).shadow).fence(who, flags, order, scope);
+            let accessor = Accessor { number: (*item).accesses, ..accessor(item) };
+            (*(*thread).shadow).fence(accessor, flags, order, scope);
         }
     }
 }
@@ -428,9 +429,9 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
     unsafe {
         let thread = (*item).thread;
         (*item).at = (site, 0);
-        let course = &*(*thread).course;
-        if Instant::now() >= course.deadline {
-            if course.is_budget {
+        let plan = &*(*thread).plan;
+        if Instant::now() >= plan.deadline {
+            if plan.is_budget {
                 (*thread).cut_short = true;
                 (*thread).cut_at = Some((site, (*item).context.global_id));
             } else {
@@ -451,7 +452,7 @@ unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
             group_sync::suspend(item);
             return SLICE as i64;
         }
-        (*thread).moved = true;
+        (*thread).progressed = true;
         (*item).state = State::Spinning;
         group_sync::suspend(item);
         if left == u64::MAX {

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::group_sync;
-use super::hooks::who;
-use super::image::{Image, Outside, Sampler};
+use super::hooks::accessor;
+use super::image::{Image, OutsideImage, Sampler};
 use super::shadow::Place;
 use super::work_group::Item;
 use crate::lower::host::abi::texel;
@@ -40,20 +40,20 @@ unsafe fn sampler(item: *const Item, handle: *const c_void) -> Option<Sampler> {
 }
 
 /// Reports the access to a texel's bytes to the race detector.
-unsafe fn tell(item: *mut Item, site: u32, object: u32, image: &Image, bytes: std::ops::Range<usize>) {
+unsafe fn report_access(item: *mut Item, site: u32, object: u32, image: &Image, bytes: std::ops::Range<usize>) {
     // SAFETY: the work-item and its thread are alive, and the bytes lie in the image.
     unsafe {
         let thread = (*item).thread;
         if (*thread).races {
             let shadow = &mut *(*thread).shadow;
             let place = Place { object, offset: bytes.start as u64 };
-            let address = image.place().0.add(bytes.start);
-            shadow.span(who(item), site, place, bytes.len() as u64, address);
+            let address = image.location().0.add(bytes.start);
+            shadow.span(accessor(item), site, place, bytes.len() as u64, address);
         }
     }
 }
 
-unsafe fn note(item: *mut Item, site: u32, object: u32, outside: Outside) {
+unsafe fn note(item: *mut Item, site: u32, object: u32, outside: OutsideImage) {
     // SAFETY: the work-item and its thread are alive.
     unsafe { (*(*item).thread).faults.note_texel(item, site, object, outside.texel) };
 }
@@ -75,8 +75,8 @@ pub unsafe extern "C" fn read(
         if let Some((object, image)) = behind(item, image) {
             let sampler = sampler(item, through);
             let coordinates = coordinates.read_unaligned();
-            let mut seen = |bytes| tell(item, site, object, image, bytes);
-            match image.read_and_tell(sampler, coordinates, kind, &mut seen) {
+            let mut seen = |bytes| report_access(item, site, object, image, bytes);
+            match image.read_with(sampler, coordinates, kind, &mut seen) {
                 Ok(read) => colour = read,
                 Err(outside) => note(item, site, object, outside),
             }
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn write(
         let coordinates = coordinates.read_unaligned();
         match image.texel(coordinates) {
             Ok(bytes) => {
-                tell(item, site, object, image, bytes);
+                report_access(item, site, object, image, bytes);
                 // Cannot fail: `texel` has just found these coordinates in the image.
                 let _ = image.write(coordinates, kind, colour);
             }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::image::Image;
-use super::memory::{Places, Reserved};
+use super::memory::{OffsetAllocator, Reservation};
 use super::program::{NONE, Program, writes};
 use crate::error::Error;
 use crate::lower::host::abi::{Extent, GroupContext};
@@ -13,7 +13,7 @@ use crate::lower::host::table::{Space, Storage};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// The maximum number of work-items in a group.
-pub const MOST_ITEMS: u64 = 8192;
+pub const MAX_GROUP_ITEMS: u64 = 8192;
 
 /// A range of memory that accesses may touch.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct Region {
 }
 
 /// A buffer argument.
-struct Buffer {
+struct BufferArg {
     position: u32,
     at: *mut u8,
     pristine: Arc<Vec<u8>>,
@@ -37,7 +37,7 @@ struct Buffer {
 }
 
 /// An image or sampler argument. Its handle points to `image`, which must not move.
-struct Picture {
+struct ImageArg {
     position: u32,
     image: Box<Image>,
     /// Whether some access may write to it.
@@ -45,7 +45,7 @@ struct Picture {
 }
 
 /// A launch that is ready to be run by [`super::executor::Simulator::simulate`].
-pub struct Prepared {
+pub struct PreparedLaunch {
     pub program: Arc<Program>,
     launch: Launch,
     probe_words: Option<u64>,
@@ -64,41 +64,41 @@ pub struct Prepared {
     pub exchanges: bool,
     /// In all dimensions together.
     pub groups: u64,
-    buffers: Vec<Buffer>,
-    pictures: Vec<Picture>,
+    buffers: Vec<BufferArg>,
+    images: Vec<ImageArg>,
     /// The words that `arguments` points to.
-    _words: Vec<u64>,
+    _pointers: Vec<u64>,
     probe: *mut u8,
-    memory: Reserved,
+    memory: Reservation,
 }
 
 // SAFETY: the pointers lead to memory that this value or its program owns, neither of which is tied to a thread.
-unsafe impl Send for Prepared {}
+unsafe impl Send for PreparedLaunch {}
 // SAFETY: while threads share it, only compiled code and hooks write to the memory behind the pointers, as on any
 // device; everything else is read only.
-unsafe impl Sync for Prepared {}
+unsafe impl Sync for PreparedLaunch {}
 
 /// Why a launch cannot be prepared.
-pub enum Refusal {
+pub enum PrepareError {
     /// OpenCL error name and explanation.
     Rejected(&'static str, String),
     Error(Error),
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
-        Refusal::Error(error)
+impl From<Error> for PrepareError {
+    fn from(error: Error) -> PrepareError {
+        PrepareError::Error(error)
     }
 }
 
-impl Prepared {
-    /// Returns whether [`Prepared::new`] would produce the same from these arguments.
-    pub fn is_for(&self, program: &Arc<Program>, launch: &Launch, probe_words: Option<u64>) -> bool {
+impl PreparedLaunch {
+    /// Returns whether [`PreparedLaunch::new`] would produce the same from these arguments.
+    pub fn matches(&self, program: &Arc<Program>, launch: &Launch, probe_words: Option<u64>) -> bool {
         Arc::ptr_eq(&self.program, program)
             && self.probe_words == probe_words
             && self.launch.range == launch.range
             && self.launch.args.len() == launch.args.len()
-            && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same(a, b))
+            && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same_argument(a, b))
     }
 
     /// Prepares a launch. `memory`: that of an earlier launch, to be reused.
@@ -109,8 +109,8 @@ impl Prepared {
         program: &Arc<Program>,
         launch: &Launch,
         probe_words: Option<u64>,
-        mut memory: Reserved,
-    ) -> std::result::Result<Prepared, Refusal> {
+        mut memory: Reservation,
+    ) -> std::result::Result<PreparedLaunch, PrepareError> {
         let table = program.table();
         if launch.args.len() != table.arguments as usize {
             let (given, wanted) = (launch.args.len(), table.arguments);
@@ -119,14 +119,14 @@ impl Prepared {
         }
         let context = context(launch)?;
         let count = launch.args.len() + usize::from(probe_words.is_some());
-        let mut places = Places::new();
-        let starts: Vec<u64> = launch.args.iter().map(|arg| places.place(bytes_of(arg))).collect();
-        let probe_start = places.place(probe_words.unwrap_or(0).saturating_mul(4));
-        let base = memory.reserve(places.bytes())?;
+        let mut offsets = OffsetAllocator::new();
+        let starts: Vec<u64> = launch.args.iter().map(|arg| offsets.allocate(bytes_of(arg))).collect();
+        let probe_start = offsets.allocate(probe_words.unwrap_or(0).saturating_mul(4));
+        let base = memory.reserve(offsets.bytes())?;
         let at = |start: u64| base.wrapping_add(usize::try_from(start).unwrap_or(0));
         let probe = at(probe_start);
         let (constants, bytes) = program.loaded.constants();
-        let mut prepared = Prepared {
+        let mut prepared = PreparedLaunch {
             program: Arc::clone(program),
             launch: launch.clone(),
             probe_words,
@@ -141,13 +141,13 @@ impl Prepared {
             static_local: table.local_bytes,
             exchanges: !table.barriers.is_empty(),
             buffers: Vec::new(),
-            pictures: Vec::new(),
-            _words: vec![0; count],
+            images: Vec::new(),
+            _pointers: vec![0; count],
             probe,
             memory,
         };
         for (position, (arg, start)) in (0..).zip(launch.args.iter().zip(starts)) {
-            prepared.argument(position, arg, at(start))?;
+            prepared.set_argument(position, arg, at(start))?;
         }
         for (position, arg) in (0..).zip(&launch.args) {
             if let ArgValue::Same(other) = arg {
@@ -160,23 +160,23 @@ impl Prepared {
             }
         }
         if probe_words.is_some() {
-            prepared.word(count - 1, probe as u64);
+            prepared.set_pointer(count - 1, probe as u64);
         }
         Ok(prepared)
     }
 
     /// Returns the memory, for the next launch to reuse.
-    pub fn into_memory(mut self) -> Reserved {
-        self.memory.relax();
+    pub fn into_memory(mut self) -> Reservation {
+        self.memory.trim();
         self.memory
     }
 
-    fn word(&mut self, index: usize, value: u64) {
-        self._words[index] = value;
-        self.arguments[index] = (&raw const self._words[index]).cast();
+    fn set_pointer(&mut self, index: usize, value: u64) {
+        self._pointers[index] = value;
+        self.arguments[index] = (&raw const self._pointers[index]).cast();
     }
 
-    fn argument(&mut self, position: u32, arg: &ArgValue, at: *mut u8) -> std::result::Result<(), Refusal> {
+    fn set_argument(&mut self, position: u32, arg: &ArgValue, at: *mut u8) -> std::result::Result<(), PrepareError> {
         let index = position as usize;
         match arg {
             ArgValue::Value(bytes) => {
@@ -194,50 +194,50 @@ impl Prepared {
                 if !pristine.is_empty() {
                     self.regions.push(region);
                     self.extents[index] = Extent { base: region.base, bytes: region.bytes };
-                    self.word(index, at as u64);
+                    self.set_pointer(index, at as u64);
                 } else {
-                    self.word(index, 0);
+                    self.set_pointer(index, 0);
                 }
                 let written = self.is_written(position);
                 let output = !constant;
                 // SAFETY: `at` was reserved for exactly these bytes, in memory of our own that cannot overlap
                 // with `pristine`.
                 unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), at, pristine.len()) };
-                self.buffers.push(Buffer { position, at, pristine: Arc::clone(pristine), written, output });
+                self.buffers.push(BufferArg { position, at, pristine: Arc::clone(pristine), written, output });
             }
             // Set once the buffer that it shares has been placed: see `share`.
             ArgValue::Same(_) => {}
             ArgValue::Local(bytes) => {
-                if *bytes > MOST_LOCAL {
+                if *bytes > MAX_LOCAL_BYTES {
                     let what =
-                        format!("argument {position} needs {bytes} bytes of local memory, more than {MOST_LOCAL}");
-                    return Err(Refusal::Rejected("CL_OUT_OF_RESOURCES", what));
+                        format!("argument {position} needs {bytes} bytes of local memory, more than {MAX_LOCAL_BYTES}");
+                    return Err(PrepareError::Rejected("CL_OUT_OF_RESOURCES", what));
                 }
                 self.locals.push((position, *bytes));
             }
             ArgValue::Image { .. } | ArgValue::Sampler { .. } => {
                 let image = Box::new(Image::new(arg).map_err(|why| {
-                    Refusal::Rejected("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", format!("argument {position}: {why}"))
+                    PrepareError::Rejected("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", format!("argument {position}: {why}"))
                 })?);
                 // Accesses go through the handle; the extent tells the race detector how many bytes there are.
-                let (base, bytes) = image.place();
+                let (base, bytes) = image.location();
                 self.extents[index] = Extent { base: base as u64, bytes };
-                self.word(index, (&raw const *image) as u64);
+                self.set_pointer(index, (&raw const *image) as u64);
                 let written = self.is_written(position);
-                self.pictures.push(Picture { position, image, written });
+                self.images.push(ImageArg { position, image, written });
             }
         }
         Ok(())
     }
 
     /// Makes an argument point to the buffer of another one.
-    fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), Refusal> {
+    fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), PrepareError> {
         let (index, from) = (position as usize, other as usize);
         let Some(ArgValue::Buffer(_)) = self.launch.args.get(from) else {
             return Err(Error::internal(format!("argument {position} shares what is no buffer")).into());
         };
         self.extents[index] = Extent { ..self.extents[from] };
-        self.word(index, self._words[from]);
+        self.set_pointer(index, self._pointers[from]);
         Ok(())
     }
 
@@ -248,8 +248,8 @@ impl Prepared {
             // SAFETY: the range was reserved for these bytes, and no compiled code runs.
             unsafe { std::ptr::copy_nonoverlapping(buffer.pristine.as_ptr(), buffer.at, buffer.pristine.len()) };
         }
-        for picture in self.pictures.iter_mut().filter(|p| p.written) {
-            picture.image.reset();
+        for image_arg in self.images.iter_mut().filter(|p| p.written) {
+            image_arg.image.reset();
         }
         self.program.loaded.reset();
         let words = usize::try_from(self.probe_words.unwrap_or(0)).unwrap_or(0);
@@ -268,28 +268,28 @@ impl Prepared {
             // SAFETY: the range was reserved for these bytes, and no compiled code runs that could write to them.
             return Some(unsafe { std::slice::from_raw_parts(buffer.at, buffer.pristine.len()) });
         }
-        let picture = self.pictures.iter().find(|p| p.position == position)?;
+        let image_arg = self.images.iter().find(|p| p.position == position)?;
         // SAFETY: no compiled code runs, so nothing writes to the image.
-        unsafe { picture.image.output() }
+        unsafe { image_arg.image.output() }
     }
 
     /// The image or sampler behind a handle, with its argument position; `None` if `handle` is not a valid handle.
     pub fn image(&self, handle: *const c_void) -> Option<(u32, &Image)> {
-        let picture = self.pictures.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
-        Some((picture.position, &picture.image))
+        let image_arg = self.images.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
+        Some((image_arg.position, &image_arg.image))
     }
 
     /// The size of an image argument in texels by dimension; layers come after the other dimensions.
     pub fn image_size(&self, position: u32) -> &[u64] {
-        let picture = self.pictures.iter().find(|p| p.position == position);
-        picture.map_or(&[], |p| p.image.size())
+        let image_arg = self.images.iter().find(|p| p.position == position);
+        image_arg.map_or(&[], |p| p.image.size())
     }
 
     /// Bytes of a texel of an image argument.
     pub fn texel_bytes(&self, position: u32) -> Option<u32> {
-        let image = &self.pictures.iter().find(|p| p.position == position)?.image;
+        let image = &self.images.iter().find(|p| p.position == position)?.image;
         let texels = image.size().iter().product::<u64>();
-        u32::try_from(image.place().1.checked_div(texels)?).ok().filter(|_| !image.size().is_empty())
+        u32::try_from(image.location().1.checked_div(texels)?).ok().filter(|_| !image.size().is_empty())
     }
 
     /// Returns whether some access may write to the argument at `position`.
@@ -332,7 +332,7 @@ impl Prepared {
     }
 }
 
-/// Computes [`Prepared::owners`].
+/// Computes [`PreparedLaunch::owners`].
 fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
     let of = |object: u32| match launch.args.get(object as usize) {
         Some(ArgValue::Same(other)) => *other,
@@ -342,7 +342,7 @@ fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
 }
 
 /// The maximum size of a group's local memory in bytes.
-pub const MOST_LOCAL: u64 = 16 << 20;
+pub const MAX_LOCAL_BYTES: u64 = 16 << 20;
 
 fn bytes_of(arg: &ArgValue) -> u64 {
     match arg {
@@ -353,7 +353,7 @@ fn bytes_of(arg: &ArgValue) -> u64 {
 }
 
 /// Returns whether two arguments are the same, without comparing long contents.
-fn same(a: &ArgValue, b: &ArgValue) -> bool {
+fn same_argument(a: &ArgValue, b: &ArgValue) -> bool {
     match (a, b) {
         (ArgValue::Buffer(a), ArgValue::Buffer(b)) => Arc::ptr_eq(a, b),
         (
@@ -364,17 +364,17 @@ fn same(a: &ArgValue, b: &ArgValue) -> bool {
     }
 }
 
-fn context(launch: &Launch) -> std::result::Result<GroupContext, Refusal> {
+fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
     let range = &launch.range;
-    let local = range.local_or_default(None, MOST_ITEMS);
+    let local = range.local_or_default(None, MAX_GROUP_ITEMS);
     let items = local.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
-    if items == 0 || items > MOST_ITEMS {
-        let what = format!("a work-group of {items} work-items, where 1 to {MOST_ITEMS} are possible");
-        return Err(Refusal::Rejected("CL_INVALID_WORK_GROUP_SIZE", what));
+    if items == 0 || items > MAX_GROUP_ITEMS {
+        let what = format!("a work-group of {items} work-items, where 1 to {MAX_GROUP_ITEMS} are possible");
+        return Err(PrepareError::Rejected("CL_INVALID_WORK_GROUP_SIZE", what));
     }
     if range.global.iter().any(|n| *n == 0 || *n > u64::from(u32::MAX)) {
         let what = format!("a global size of {:?}, where each dimension has 1 to 2^32 - 1 work-items", range.global);
-        return Err(Refusal::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
+        return Err(PrepareError::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
     }
     let mut groups = [1; 3];
     for d in 0..3 {

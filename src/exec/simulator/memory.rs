@@ -12,18 +12,18 @@ pub const GAP: u64 = 1 << 16;
 pub const ALIGNMENT: u64 = 128;
 
 /// Reservations up to this size are kept for the next launch; larger ones go back to the system.
-const KEEP: u64 = 256 << 20;
+const MAX_KEPT_BYTES: u64 = 256 << 20;
 
 /// A reserved range of the address space; pages are allocated when first touched, and are zero.
 #[derive(Debug, Default)]
-pub struct Reserved {
+pub struct Reservation {
     at: Option<(NonNull<u8>, usize)>,
 }
 
 // SAFETY: the mapping has this value as its only owner and is not tied to a thread.
-unsafe impl Send for Reserved {}
+unsafe impl Send for Reservation {}
 
-impl Reserved {
+impl Reservation {
     /// Returns at least `bytes` bytes. Their previous contents may be lost.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl Reserved {
     }
 
     /// Releases the range if it is large.
-    pub fn relax(&mut self) {
-        if self.at.is_some_and(|(_, len)| len as u64 > KEEP) {
+    pub fn trim(&mut self) {
+        if self.at.is_some_and(|(_, len)| len as u64 > MAX_KEPT_BYTES) {
             self.release();
         }
     }
@@ -65,7 +65,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.release();
     }
@@ -73,18 +73,18 @@ impl Drop for Reserved {
 
 /// Assigns offsets in a range to objects, with gaps between them.
 #[derive(Debug)]
-pub struct Places {
+pub struct OffsetAllocator {
     end: u64,
 }
 
-impl Places {
+impl OffsetAllocator {
     /// An empty layout.
-    pub fn new() -> Places {
-        Places { end: 0 }
+    pub fn new() -> OffsetAllocator {
+        OffsetAllocator { end: 0 }
     }
 
     /// The offset of a new object of `bytes` bytes.
-    pub fn place(&mut self, bytes: u64) -> u64 {
+    pub fn allocate(&mut self, bytes: u64) -> u64 {
         let start = self.end.saturating_add(GAP).next_multiple_of(ALIGNMENT);
         self.end = start.saturating_add(bytes);
         start

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::compare::Compared;
+use super::compare::ComparisonStats;
 pub use super::events::ListDifference;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
@@ -158,11 +158,11 @@ pub struct Simulation {
     pub reached: Vec<u32>,
     /// Whether some accesses are ordered only because of the values that atomics happened to read: under another
     /// schedule they may conflict.
-    pub leans_on_atomics: bool,
+    pub depends_on_atomics: bool,
     /// If it was requested.
     pub footprint: Option<Footprint>,
     /// By number, as many as were requested.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparisonStats>,
     /// Whether every work-item ran to its end.
     pub completed: bool,
     /// Whether [`SimulationOptions::deadline`] ended it.

@@ -4,7 +4,7 @@
 
 use std::ffi::CStr;
 
-use super::exec_thread::MOST_PRINTED;
+use super::exec_thread::MAX_PRINTED_BYTES;
 use super::work_group::Item;
 use crate::lower::host::table::PrintArg;
 
@@ -14,7 +14,7 @@ pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, pa
     // a string is only read within a region of the group's memory.
     unsafe {
         let thread = (*item).thread;
-        if (*thread).printed.len() >= MOST_PRINTED {
+        if (*thread).printed.len() >= MAX_PRINTED_BYTES {
             return;
         }
         let regions = &(*(*item).slot).regions;
@@ -185,7 +185,7 @@ impl<'a> Conversion<'a> {
             out.extend_from_slice(&short[..len]);
             return;
         }
-        let mut long = vec![0_u8; len.min(MOST_PRINTED) + 1];
+        let mut long = vec![0_u8; len.min(MAX_PRINTED_BYTES) + 1];
         call(format.as_ptr(), long.as_mut_ptr().cast(), long.len());
         long.pop();
         out.extend_from_slice(&long);
@@ -199,7 +199,7 @@ impl<'a> Conversion<'a> {
         let width: usize = width.trim_start_matches(['-', '+', ' ', '#', '0']).parse().unwrap_or(0);
         let most = precision.map_or(text.len(), |p| p.parse().unwrap_or(0));
         let text = &text[..text.len().min(most)];
-        let fill = width.min(MOST_PRINTED).saturating_sub(text.len());
+        let fill = width.min(MAX_PRINTED_BYTES).saturating_sub(text.len());
         if !left {
             out.resize(out.len() + fill, b' ');
         }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_have_the_width_that_is_said() {
+    fn integers_have_the_width_that_the_conversion_states() {
         let minus = (-1_i32).to_le_bytes();
         assert_eq!(printed("%d|%%\n", &[int(4, 1)], &minus), "-1|%\n");
         assert_eq!(printed("%u", &[int(4, 1)], &minus), "4294967295");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fiber::Entry;
 use super::hooks;
-use super::object::Loaded;
+use super::object::LoadedObject;
 use crate::error::Result;
 use crate::lower::code::HostCode;
 use crate::lower::host::abi;
@@ -31,7 +31,7 @@ pub struct Site {
 /// Code that has been loaded and can be run.
 pub struct Program {
     pub code: Arc<HostCode>,
-    pub loaded: Loaded,
+    pub loaded: LoadedObject,
     pub sites: Vec<Site>,
     /// By site number.
     pub barriers: Vec<Barrier>,
@@ -50,7 +50,7 @@ impl Program {
     /// `Internal` if the object cannot be loaded.
     pub fn new(code: &Arc<HostCode>) -> Result<Program> {
         let hooks: HashMap<&'static str, usize> = hooks::addresses().into_iter().collect();
-        let loaded = Loaded::new(&code.object, abi::ENTRY, &hooks)?;
+        let loaded = LoadedObject::new(&code.object, abi::ENTRY, &hooks)?;
         let table = &code.table;
         let site = |site: &crate::lower::host::table::AccessSite| Site {
             object: site.object.unwrap_or(NONE),

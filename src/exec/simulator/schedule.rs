@@ -6,8 +6,8 @@
 
 use super::access_cache;
 use super::exec_thread::ExecThread;
-use super::fiber::Back;
-use super::launch::Prepared;
+use super::fiber::FiberState;
+use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, Waiting};
 use super::work_group::{GroupSlot, Item, State};
 use crate::error::Result;
@@ -17,10 +17,10 @@ pub const FIRST_SLICE: u64 = 1 << 16;
 pub const SLICE: u64 = 1 << 13;
 
 /// The maximum number of work-items in all groups that are active at a time: each may take a stack.
-const MOST_ACTIVE: usize = 8192;
+const MAX_ACTIVE_ITEMS: usize = 8192;
 
 /// Why no work-item of a group can run.
-enum End {
+enum GroupOutcome {
     Finished,
     /// They wait for each other in vain.
     Diverged,
@@ -34,7 +34,7 @@ enum End {
 ///
 /// # Safety
 /// `item` is the running work-item.
-pub unsafe fn ended(item: *mut Item) -> *mut Item {
+pub unsafe fn next_on_fiber(item: *mut Item) -> *mut Item {
     // SAFETY: the slot lives as long as its work-items, and no reference to it exists while a fiber runs.
     unsafe {
         let (slot, thread) = ((*item).slot, (*item).thread);
@@ -45,7 +45,7 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
         (*slot).finished += 1;
         (*slot).last = (*item).place;
         (*thread).activity += 1;
-        (*thread).moved = true;
+        (*thread).progressed = true;
         if (*thread).step() {
             return std::ptr::null_mut();
         }
@@ -76,7 +76,7 @@ pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
     unsafe {
         let done = run_all(thread);
         if done.is_err() {
-            give_up(thread);
+            end_all_groups(thread);
         }
         done
     }
@@ -99,38 +99,38 @@ unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
                 wake(slot, State::Spinning);
                 let end = run_slot(thread, slot)?;
                 if (*thread).over {
-                    give_up(thread);
+                    end_all_groups(thread);
                     return Ok(());
                 }
                 match end {
-                    End::Spinning => {
+                    GroupOutcome::Spinning => {
                         index += 1;
                         continue;
                     }
-                    End::Finished => {}
-                    End::Diverged => {
+                    GroupOutcome::Finished => {}
+                    GroupOutcome::Diverged => {
                         let divergence = divergence(&*slot);
                         (*thread).divergences.push(divergence);
                         abandon(thread, slot);
                     }
-                    End::Aborted => abandon(thread, slot),
+                    GroupOutcome::Aborted => abandon(thread, slot),
                 }
                 (*thread).active.remove(index);
-                leave(thread, number);
+                release_slot(thread, number);
                 (*thread).activity += 1;
             }
             stalls = if (*thread).activity == activity { stalls + 1 } else { 0 };
             if stalls > 0 && !(*thread).active.is_empty() {
-                let spinning = any(thread, State::Spinning).is_some();
+                let spinning = find_item(thread, State::Spinning).is_some();
                 if (stalls > 1 || !spinning) && has_room(thread, prepared) && begin_group(thread, prepared)? {
                     stalls = 0;
                 } else if !spinning {
-                    if let Some(item) = any(thread, State::Exhausted).filter(|_| !(*thread).moved) {
-                        does_not_end(thread, item);
-                        give_up(thread);
+                    if let Some(item) = find_item(thread, State::Exhausted).filter(|_| !(*thread).progressed) {
+                        note_non_termination(thread, item);
+                        end_all_groups(thread);
                         return Ok(());
                     }
-                    (*thread).moved = false;
+                    (*thread).progressed = false;
                     for index in 0..(*thread).active.len() {
                         let number = (&(*thread).active)[index];
                         wake(&raw mut *(&mut (*thread).slots)[number as usize], State::Exhausted);
@@ -142,34 +142,34 @@ unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
 }
 
 /// Begins the next group in a free slot. Returns `false` if there is none, or no time.
-unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bool> {
+unsafe fn begin_group(thread: *mut ExecThread, prepared: &PreparedLaunch) -> Result<bool> {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
-        let course = &*(*thread).course;
+        let plan = &*(*thread).plan;
         (*thread).step();
         if (*thread).late {
             // Only the launch's size is to blame; groups that did not begin did not complete.
-            (*thread).incomplete |= course.next_group(prepared.groups).is_some();
+            (*thread).incomplete |= plan.next_group(prepared.groups).is_some();
             return Ok(false);
         }
-        let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
+        let Some(group) = plan.next_group(prepared.groups) else { return Ok(false) };
         let number = (*thread).free_slot()?;
         (*thread).active.push(number);
         let slot = &mut *(&mut (*thread).slots)[number as usize];
-        slot.begin(thread, group, prepared.group_id(group), &course.item_order);
+        slot.begin(thread, group, prepared.group_id(group), &plan.item_order);
         if (*thread).races {
             (*(*thread).shadow).begin_group(number, group)?;
         }
         access_cache::prepare(thread, slot);
-        if !course.preemptions.is_empty() {
-            slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
+        if !plan.preemptions.is_empty() {
+            slot.preemptions.extend(plan.preemptions.iter().filter(|p| p.group == group));
         }
         Ok(true)
     }
 }
 
 /// Frees the slot of a group that is over.
-unsafe fn leave(thread: *mut ExecThread, number: u32) {
+unsafe fn release_slot(thread: *mut ExecThread, number: u32) {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         if (*thread).races {
@@ -180,26 +180,26 @@ unsafe fn leave(thread: *mut ExecThread, number: u32) {
 }
 
 /// Returns whether one more group may be active.
-unsafe fn has_room(thread: *mut ExecThread, prepared: &Prepared) -> bool {
+unsafe fn has_room(thread: *mut ExecThread, prepared: &PreparedLaunch) -> bool {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs.
-    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
+    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MAX_ACTIVE_ITEMS }
 }
 
 /// Runs the work-items of a group until none can continue.
-unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End> {
+unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<GroupOutcome> {
     // SAFETY: `run` has exclusive use of the thread; references end before a fiber runs.
     unsafe {
         loop {
             if (*slot).over {
-                return Ok(End::Aborted);
+                return Ok(GroupOutcome::Aborted);
             }
             if (*slot).finished == (*slot).count {
-                return Ok(End::Finished);
+                return Ok(GroupOutcome::Finished);
             }
             let Some(index) = (*slot).pick() else {
                 let items = &(&(*slot).items)[..(*slot).count as usize];
                 let spins = items.iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
-                return Ok(if spins { End::Spinning } else { End::Diverged });
+                return Ok(if spins { GroupOutcome::Spinning } else { GroupOutcome::Diverged });
             };
             let item = (*slot).items.as_mut_ptr().add(index as usize);
             if (*item).state == State::Fresh {
@@ -208,14 +208,14 @@ unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End>
                 (*item).fiber = fiber;
             }
             let number = (*item).fiber;
-            let Some(entry) = (*thread).entry else { return Ok(End::Aborted) };
+            let Some(entry) = (*thread).entry else { return Ok(GroupOutcome::Aborted) };
             let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            if (*fiber).run(item, entry) == Back::Idle {
+            if (*fiber).run(item, entry) == FiberState::Idle {
                 (*slot).cursor = (*slot).last + 1;
                 (*thread).idle.push(number);
             }
             if (*thread).over {
-                return Ok(End::Aborted);
+                return Ok(GroupOutcome::Aborted);
             }
         }
     }
@@ -233,7 +233,7 @@ unsafe fn wake(slot: *mut GroupSlot, state: State) {
 }
 
 /// Finds a work-item of an active group in this state.
-unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
+unsafe fn find_item(thread: *mut ExecThread, state: State) -> Option<*const Item> {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         (*thread).active.iter().find_map(|number| {
@@ -244,18 +244,18 @@ unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
 }
 
 /// Records that the loop in which a work-item is does not end.
-unsafe fn does_not_end(thread: *mut ExecThread, item: *const Item) {
+unsafe fn note_non_termination(thread: *mut ExecThread, item: *const Item) {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs, and `item` belongs to an active group.
     unsafe { (*thread).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
 }
 
 /// Ends all groups.
-unsafe fn give_up(thread: *mut ExecThread) {
+unsafe fn end_all_groups(thread: *mut ExecThread) {
     // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         while let Some(number) = (*thread).active.pop() {
             abandon(thread, &raw mut *(&mut (*thread).slots)[number as usize]);
-            leave(thread, number);
+            release_slot(thread, number);
         }
         (*thread).over = true;
         (*thread).incomplete = true;
@@ -287,7 +287,7 @@ unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
             let left = match (*thread).entry.filter(|_| can_leave && at_hook) {
                 Some(entry) => {
                     (*item).context.leaves = 1;
-                    (*fiber).run(item, entry) == Back::Idle
+                    (*fiber).run(item, entry) == FiberState::Idle
                 }
                 None => false,
             };

@@ -112,8 +112,8 @@ impl Plan<'_> {
         }
         // Small launches have few orders; this limit ends the search for more.
         for n in 0..8 * self.count as u64 {
-            let seed = mix(self.seed, self.test, n);
-            let Some((family, schedule)) = self.drawn(n, seed) else { break };
+            let seed = derive_seed(self.seed, self.test, n);
+            let Some((family, schedule)) = self.draw(n, seed) else { break };
             if !add(Planned { family, schedule, seed: Some(seed) }) {
                 break;
             }
@@ -122,7 +122,7 @@ impl Plan<'_> {
     }
 
     /// The `n`-th random schedule; `None` if there is only one order.
-    fn drawn(&self, n: u64, seed: u64) -> Option<(Family, Schedule)> {
+    fn draw(&self, n: u64, seed: u64) -> Option<(Family, Schedule)> {
         let (groups, items) = (self.range.groups(), self.range.group_items());
         let mut families = Vec::new();
         if groups > 1 && u32::try_from(groups).is_ok() {
@@ -143,17 +143,17 @@ impl Plan<'_> {
                 let chunk = turn % groups.div_ceil(CHUNK) * CHUNK;
                 // Group 0 first is the natural order; there are others, or this family would not be drawn.
                 let least = u64::from(chunk == 0);
-                one_first(groups, chunk + least + below(&mut random, CHUNK.min(groups - chunk) - least))
+                group_first(groups, chunk + least + random_below(&mut random, CHUNK.min(groups - chunk) - least))
             }
             Family::Permutation => Schedule { map: permutation(&mut random, groups), ..Schedule::default() },
             Family::ItemOrder => Schedule { item_order: permutation(&mut random, items), ..Schedule::default() },
             _ => {
-                let count = 1 + below(&mut random, INTERRUPTIONS);
+                let count = 1 + random_below(&mut random, INTERRUPTIONS);
                 let one = |random: &mut ChaCha8Rng| Preemption {
-                    group: below(random, groups),
-                    item: below(random, items),
-                    access: below(random, ACCESSES),
-                    to: Some(below(random, items)),
+                    group: random_below(random, groups),
+                    item: random_below(random, items),
+                    access: random_below(random, ACCESSES),
+                    to: Some(random_below(random, items)),
                 };
                 let mut preemptions: Vec<Preemption> = (0..count).map(|_| one(&mut random)).collect();
                 preemptions.sort_unstable();
@@ -166,7 +166,7 @@ impl Plan<'_> {
 }
 
 /// One work-group runs first, the others in ascending order.
-pub fn one_first(groups: u64, first: u64) -> Schedule {
+pub fn group_first(groups: u64, first: u64) -> Schedule {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let others = (0..groups).filter(|g| *g != first).map(number);
     Schedule { map: std::iter::once(number(first)).chain(others).collect(), ..Schedule::default() }
@@ -180,7 +180,7 @@ pub fn directed(range: &NdRange, race: &Conflict) -> Vec<Schedule> {
         if u32::try_from(groups).is_err() {
             return Vec::new();
         }
-        return [b, a].map(|access| one_first(groups, group(range, &access))).to_vec();
+        return [b, a].map(|access| group_first(groups, group(range, &access))).to_vec();
     }
     let interrupted = |at: Access, by: Access| Schedule {
         preemptions: vec![Preemption {
@@ -218,14 +218,14 @@ fn item(range: &NdRange, access: &Access) -> u64 {
 }
 
 /// Derives a separate seed for each schedule of each test.
-fn mix(seed: u64, test: &str, n: u64) -> u64 {
+fn derive_seed(seed: u64, test: &str, n: u64) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(n.to_le_bytes()).chain(test.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     // JSON readers represent integers up to 2^53 exactly.
     hash >> 11
 }
 
-fn below(random: &mut ChaCha8Rng, bound: u64) -> u64 {
+fn random_below(random: &mut ChaCha8Rng, bound: u64) -> u64 {
     // The modulo bias is far too small to show in a handful of draws.
     random.next_u64() % bound.max(1)
 }
@@ -233,7 +233,7 @@ fn below(random: &mut ChaCha8Rng, bound: u64) -> u64 {
 fn permutation(random: &mut ChaCha8Rng, count: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..u32::try_from(count).unwrap_or(0)).collect();
     for i in (1..all.len()).rev() {
-        let with = below(random, i as u64 + 1);
+        let with = random_below(random, i as u64 + 1);
         all.swap(i, usize::try_from(with).unwrap_or(0));
     }
     all

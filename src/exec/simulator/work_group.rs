@@ -1,11 +1,11 @@
 //! A running work-group: its contexts, its local memory, its work-items and what they wait for.
 
-use super::access_cache::Watch;
+use super::access_cache::CachedSite;
 use super::events::Events;
 use super::exec_thread::ExecThread;
 use super::fiber::Task;
-use super::launch::{Prepared, Region};
-use super::memory::{Places, Reserved};
+use super::launch::{PreparedLaunch, Region};
+use super::memory::{OffsetAllocator, Reservation};
 use super::shadow::Group;
 use crate::error::Result;
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
@@ -31,7 +31,7 @@ pub enum State {
 }
 
 /// A point at which work-items synchronise: barrier site and iteration.
-pub type Meeting = (u32, u64);
+pub type SyncPoint = (u32, u64);
 
 /// A work-item. Its context comes first, so that compiled code's pointer to its context is a pointer to this.
 #[repr(C)]
@@ -40,7 +40,7 @@ pub struct Item {
     pub thread: *mut ExecThread,
     pub slot: *mut GroupSlot,
     /// By access site.
-    pub watches: *const Watch,
+    pub site_cache: *const CachedSite,
     /// The race detector's state of the group.
     pub group: *const Group,
     /// By object of the table.
@@ -65,7 +65,7 @@ pub struct Item {
     pub state: State,
     /// The number of its fiber; only valid while it has begun and not finished.
     pub fiber: u32,
-    pub at: Meeting,
+    pub at: SyncPoint,
     /// How many exchanges it took part in: of the group, and of its sub-group.
     pub exchanges: [u32; 2],
 }
@@ -74,19 +74,19 @@ pub struct Item {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arrivals {
     pub count: u32,
-    first: Meeting,
+    first: SyncPoint,
     /// Whether they have arrived at different points.
     pub mixed: bool,
 }
 
 impl Arrivals {
     /// Returns whether at least one has arrived, and all are at `at`.
-    pub fn are_at(&self, at: Meeting) -> bool {
+    pub fn are_at(&self, at: SyncPoint) -> bool {
         self.count > 0 && !self.mixed && self.first == at
     }
 
     /// Adds a work-item that has arrived at `at`.
-    pub fn add(&mut self, at: Meeting) {
+    pub fn add(&mut self, at: SyncPoint) {
         if self.count == 0 {
             self.first = at;
         }
@@ -96,24 +96,24 @@ impl Arrivals {
 }
 
 /// The maximum size in bytes of a value that work-items exchange (`double16`).
-pub const MOST_EXCHANGED: usize = 128;
+pub const MAX_EXCHANGED_BYTES: usize = 128;
 
 /// The resources of one running group; reused for one group after the other.
 pub struct GroupSlot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
-    /// See [`Prepared::owners`].
+    /// See [`PreparedLaunch::owners`].
     pub owners: Vec<u32>,
-    /// By access site; filled for the run with the number `watched`.
-    watches: Vec<Watch>,
-    watched: u64,
+    /// By access site; filled for the run with the number `cached_run`.
+    site_cache: Vec<CachedSite>,
+    cached_run: u64,
     /// All memory that this group may access.
     pub regions: Vec<Region>,
     /// What the code's `arguments` points to.
     arguments: Vec<*const u8>,
     /// Addresses of local arguments, by position.
     words: Vec<u64>,
-    local: Reserved,
+    local: Reservation,
     /// Local memory to clear for each group.
     clear: Vec<(*mut u8, usize)>,
     pub items: Vec<Item>,
@@ -152,21 +152,21 @@ impl GroupSlot {
     ///
     /// # Errors
     /// `Environment` if there is not enough memory.
-    pub fn new(prepared: &Prepared, number: u32, local: Reserved) -> Result<Box<GroupSlot>> {
+    pub fn new(prepared: &PreparedLaunch, number: u32, local: Reservation) -> Result<Box<GroupSlot>> {
         let sizes = prepared.context.enqueued_local_size;
         let count = sizes.iter().product::<u64>();
         let mut slot = Box::new(GroupSlot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
             owners: prepared.owners.clone(),
-            watches: Vec::new(),
-            watched: 0,
+            site_cache: Vec::new(),
+            cached_run: 0,
             regions: prepared.regions.clone(),
             arguments: prepared.arguments.clone(),
             words: vec![0; prepared.arguments.len()],
             local,
             clear: Vec::new(),
-            items: (0..count).map(|_| blank()).collect(),
+            items: (0..count).map(|_| unstarted_item()).collect(),
             count: 0,
             group: 0,
             number,
@@ -178,7 +178,7 @@ impl GroupSlot {
             group_arrivals: Arrivals::default(),
             events: Events::default(),
             sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
-            exchanged: vec![0; if prepared.exchanges { count as usize * MOST_EXCHANGED * 4 } else { 0 }],
+            exchanged: vec![0; if prepared.exchanges { count as usize * MAX_EXCHANGED_BYTES * 4 } else { 0 }],
             preemptions: Vec::new(),
             over: false,
         });
@@ -198,17 +198,17 @@ impl GroupSlot {
     }
 
     /// Returns the memory, for the next slot to reuse.
-    pub fn into_memory(mut self) -> Reserved {
-        self.local.relax();
+    pub fn into_memory(mut self) -> Reservation {
+        self.local.trim();
         self.local
     }
 
-    fn place_locals(&mut self, prepared: &Prepared) -> Result<()> {
-        let mut places = Places::new();
-        let statics = places.place(prepared.static_local);
+    fn place_locals(&mut self, prepared: &PreparedLaunch) -> Result<()> {
+        let mut offsets = OffsetAllocator::new();
+        let statics = offsets.allocate(prepared.static_local);
         let arguments: Vec<(u32, u64, u64)> =
-            prepared.locals.iter().map(|(position, bytes)| (*position, places.place(*bytes), *bytes)).collect();
-        let base = self.local.reserve(places.bytes())?;
+            prepared.locals.iter().map(|(position, bytes)| (*position, offsets.allocate(*bytes), *bytes)).collect();
+        let base = self.local.reserve(offsets.bytes())?;
         let at = |offset: u64| base.wrapping_add(usize::try_from(offset).unwrap_or(0));
         let clear = |offset: u64, bytes: u64| (at(offset), usize::try_from(bytes).unwrap_or(0));
         self.context.local_base = at(statics);
@@ -244,7 +244,7 @@ impl GroupSlot {
         let count = size.iter().product::<u64>() as u32;
         if context.local_size != size || self.order.len() != count as usize || !order.is_empty() {
             context.local_size = size;
-            self.arrange(count, order);
+            self.assign_ids(count, order);
         }
         self.group = group;
         self.events.begin(group);
@@ -270,21 +270,26 @@ impl GroupSlot {
 
     /// Fills the site cache for a run, unless that is done; `make` computes the entries from extents and owners
     /// of objects.
-    pub fn watch(&mut self, run: u64, group: *const Group, make: impl FnOnce(&[Extent], &[u32], &mut Vec<Watch>)) {
-        if self.watched == run {
+    pub fn fill_site_cache(
+        &mut self,
+        run: u64,
+        group: *const Group,
+        make: impl FnOnce(&[Extent], &[u32], &mut Vec<CachedSite>),
+    ) {
+        if self.cached_run == run {
             return;
         }
-        self.watched = run;
-        self.watches.clear();
-        make(&self.extents, &self.owners, &mut self.watches);
+        self.cached_run = run;
+        self.site_cache.clear();
+        make(&self.extents, &self.owners, &mut self.site_cache);
         for item in &mut self.items {
-            item.watches = self.watches.as_ptr();
+            item.site_cache = self.site_cache.as_ptr();
             item.group = group;
         }
     }
 
     /// Assigns local ids and positions to `count` work-items. An order for larger groups is also used for smaller ones.
-    fn arrange(&mut self, count: u32, order: &[u32]) {
+    fn assign_ids(&mut self, count: u32, order: &[u32]) {
         let size = self.context.local_size;
         self.order.clear();
         if order.is_empty() {
@@ -364,7 +369,7 @@ impl GroupSlot {
     }
 }
 
-fn blank() -> Item {
+fn unstarted_item() -> Item {
     Item {
         context: ItemContext {
             group: std::ptr::null(),
@@ -377,7 +382,7 @@ fn blank() -> Item {
         },
         thread: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
-        watches: std::ptr::null(),
+        site_cache: std::ptr::null(),
         group: std::ptr::null(),
         extents: std::ptr::null(),
         arguments: std::ptr::null(),

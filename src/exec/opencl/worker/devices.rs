@@ -10,14 +10,14 @@ use crate::exec::{DeviceInfo, DeviceRequest};
 
 /// A device with its platform.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct FoundDevice {
     pub platform: cl_platform_id,
     pub device: cl_device_id,
     index: (u32, u32),
 }
 
 /// All devices that the loader reports, in its order. `Err`: the reply to the parent.
-pub fn all() -> Result<Vec<Found>, Box<Reply>> {
+pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
     // -1001: the loader found no driver at all.
     let platforms = match platform::get_platform_ids() {
         Ok(platforms) => platforms,
@@ -39,14 +39,14 @@ pub fn all() -> Result<Vec<Found>, Box<Reply>> {
     for (p, platform) in (0..).zip(platforms) {
         // A platform that returns an error counts as having no devices; the others may still serve.
         for (d, device) in (0..).zip(device::get_device_ids(platform, CL_DEVICE_TYPE_ALL).unwrap_or_default()) {
-            found.push(Found { platform, device, index: (p, d) });
+            found.push(FoundDevice { platform, device, index: (p, d) });
         }
     }
     Ok(found)
 }
 
 /// The device that `request` selects, with its properties.
-pub fn choose(request: &DeviceRequest) -> Result<(Found, DeviceInfo), Box<Reply>> {
+pub fn choose(request: &DeviceRequest) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
     let found = all()?;
     let mut seen = Vec::new();
     let mut named = None;
@@ -73,7 +73,7 @@ pub fn choose(request: &DeviceRequest) -> Result<(Found, DeviceInfo), Box<Reply>
 }
 
 /// Queries a device's properties; those that it does not report are empty or 0.
-pub fn describe(found: Found) -> DeviceInfo {
+pub fn describe(found: FoundDevice) -> DeviceInfo {
     use device::{
         CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_IL_VERSION, CL_DEVICE_IMAGE_SUPPORT,
         CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,

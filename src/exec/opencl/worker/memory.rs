@@ -40,11 +40,11 @@ enum Content {
     /// An image over a buffer; its contents are those of the buffer.
     ImageBuffer(Memory),
     /// A sub-buffer of a longer buffer of this many bytes, the rest of which is initially zero.
-    Within(Memory, usize),
+    SubBuffer(Memory, usize),
 }
 
 /// OpenCL refuses buffers of 0 bytes; buffers of this size replace them, and none of their bytes is returned.
-const LEAST: usize = 16;
+const MIN_BUFFER_BYTES: usize = 16;
 
 impl Object {
     /// A buffer with these contents.
@@ -55,7 +55,7 @@ impl Object {
     }
 
     /// A buffer with these contents, with `margin` zero bytes before and after them that belong to it.
-    pub fn within(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
+    pub fn with_margin(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
         // Sub-buffers must be aligned as the device requires (OpenCL 1.2, section 5.2.1); the query returns bits, at
         // least those of a `long16`.
         let align = Device::new(context.default_device()).mem_base_addr_align().map_or(0, |bits| bits / 8).max(128);
@@ -69,7 +69,7 @@ impl Object {
         let whole = buffer(context, &contents, CL_MEM_READ_WRITE)?;
         let pristine = if repeats { Some(buffer(context, &contents, CL_MEM_READ_WRITE)?) } else { None };
         let region = cl_buffer_region { origin: margin, size: bytes.len().max(1) };
-        // SAFETY: the region lies within the buffer, which `Content::Within` keeps alive; it is only read during
+        // SAFETY: the region lies within the buffer, which `Content::SubBuffer` keeps alive; it is only read during
         // the call.
         let work = unsafe {
             let region = (&raw const region).cast::<c_void>();
@@ -77,7 +77,7 @@ impl Object {
         }
         .map(Memory)
         .map_err(|code| Refusal::driver("making a buffer with a margin", code))?;
-        Ok(Object { work, pristine, content: Content::Within(whole, total) })
+        Ok(Object { work, pristine, content: Content::SubBuffer(whole, total) })
     }
 
     /// An image with these texels, row by row without padding.
@@ -88,7 +88,7 @@ impl Object {
         texels: &[u8],
         repeats: bool,
     ) -> Result<Object, Refusal> {
-        let coded = formats::coded(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
+        let coded = formats::encode(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
         if formats::size(shape, coded.texel) != Some(texels.len() as u64) {
             return Err(Refusal::new("CL_INVALID_IMAGE_SIZE", "the texels do not fill the image".into()));
         }
@@ -118,7 +118,7 @@ impl Object {
                 }
                 Content::Buffer => copy(queue, from, self.work.0, len),
                 Content::ImageBuffer(base) => copy(queue, from, base.0, len),
-                Content::Within(whole, total) => copy(queue, from, whole.0, *total),
+                Content::SubBuffer(whole, total) => copy(queue, from, whole.0, *total),
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
@@ -139,7 +139,7 @@ impl Object {
                     let (origin, region) = (origin.as_ptr(), region.as_ptr());
                     queue::enqueue_read_image(queue, self.work.0, CL_TRUE, origin, region, 0, 0, to, 0, ptr::null())
                 }
-                Content::Buffer | Content::Within(..) => {
+                Content::Buffer | Content::SubBuffer(..) => {
                     queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
                 }
                 Content::ImageBuffer(base) => {
@@ -160,13 +160,15 @@ unsafe fn copy(
     to: cl_mem,
     len: usize,
 ) -> Result<opencl3::types::cl_event, cl_int> {
-    // SAFETY: the caller guarantees sizes and lifetimes; a buffer without contents has `LEAST` bytes.
-    unsafe { queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { LEAST } else { len }, 0, ptr::null()) }
+    // SAFETY: the caller guarantees sizes and lifetimes; a buffer without contents has `MIN_BUFFER_BYTES` bytes.
+    unsafe {
+        queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { MIN_BUFFER_BYTES } else { len }, 0, ptr::null())
+    }
 }
 
-/// Creates a buffer with these contents, or of `LEAST` bytes if there are none.
+/// Creates a buffer with these contents, or of `MIN_BUFFER_BYTES` bytes if there are none.
 fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory, Refusal> {
-    let bytes = if bytes.is_empty() { &[0; LEAST][..] } else { bytes };
+    let bytes = if bytes.is_empty() { &[0; MIN_BUFFER_BYTES][..] } else { bytes };
     let from = bytes.as_ptr().cast_mut().cast::<c_void>();
     // SAFETY: the driver copies `bytes` during the call and does not write to them.
     unsafe { memory::create_buffer(context.get(), flags | CL_MEM_COPY_HOST_PTR, bytes.len(), from) }
@@ -174,10 +176,10 @@ fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory
         .map_err(|code| Refusal::driver(&format!("making a buffer of {} bytes", bytes.len()), code))
 }
 
-/// Creates an uninitialised buffer of `len` bytes (at least `LEAST`).
+/// Creates an uninitialised buffer of `len` bytes (at least `MIN_BUFFER_BYTES`).
 pub fn empty_buffer(context: &Context, len: usize) -> Result<Memory, Refusal> {
     // SAFETY: no host memory is passed, and the context is valid for as long as `context` lives.
-    unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(LEAST), ptr::null_mut()) }
+    unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(MIN_BUFFER_BYTES), ptr::null_mut()) }
         .map(Memory)
         .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))
 }
@@ -186,7 +188,7 @@ pub fn empty_buffer(context: &Context, len: usize) -> Result<Memory, Refusal> {
 fn image(
     context: &Context,
     shape: &ImageShape,
-    coded: formats::Coded,
+    coded: formats::FormatCode,
     texels: &[u8],
     base: cl_mem,
 ) -> Result<Memory, Refusal> {

@@ -15,7 +15,7 @@ type CreateWithIl = unsafe extern "C" fn(cl_context, *const libc::c_void, libc::
 
 /// A built program and its one kernel.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedProgram {
     pub kernel: Kernel,
     /// Number of arguments that the kernel takes.
     pub args: u32,
@@ -24,7 +24,7 @@ pub struct Loaded {
 
 /// Why a program was refused: OpenCL's error name and the build log.
 #[derive(Debug)]
-pub struct Refused {
+pub struct BuildFailure {
     pub error: String,
     pub log: String,
 }
@@ -37,13 +37,14 @@ pub fn load(
     spirv: &[u8],
     entry: &str,
     options: &str,
-) -> Result<Loaded, Refused> {
-    let refused = |step: &str, code: cl_int| Refused {
+) -> Result<LoadedProgram, BuildFailure> {
+    let refused = |step: &str, code: cl_int| BuildFailure {
         error: errors::name(code),
         log: format!("{step}: {}", errors::explain(code)),
     };
     let c_string = |text: &str| {
-        CString::new(text).map_err(|_| Refused { error: "CL_INVALID_VALUE".into(), log: format!("a NUL in {text:?}") })
+        CString::new(text)
+            .map_err(|_| BuildFailure { error: "CL_INVALID_VALUE".into(), log: format!("a NUL in {text:?}") })
     };
     let (entry_name, options) = (c_string(entry)?, c_string(options)?);
     let raw = match program::create_program_with_il(context.get(), spirv) {
@@ -55,7 +56,7 @@ pub fn load(
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {
         let log = program::get_program_build_data(program.0, device, CL_PROGRAM_BUILD_LOG).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_owned();
-        return Err(Refused { error: errors::name(code), log });
+        return Err(BuildFailure { error: errors::name(code), log });
     }
     let kernel = Kernel(
         kernel::create_kernel(program.0, &entry_name)
@@ -63,7 +64,7 @@ pub fn load(
     );
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
-    Ok(Loaded { kernel, args: args.to_uint(), _program: program })
+    Ok(LoadedProgram { kernel, args: args.to_uint(), _program: program })
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {

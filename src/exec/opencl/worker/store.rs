@@ -13,7 +13,7 @@ use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
 
 use super::launch::{self, Refusal};
 use super::memory::Object;
-use super::program::Loaded;
+use super::program::LoadedProgram;
 
 /// The bits of `CL_DEVICE_SVM_FINE_GRAIN_BUFFER` and `CL_MEM_SVM_FINE_GRAIN_BUFFER`.
 const CAN_FINE_GRAIN: u64 = 1 << 1;
@@ -30,21 +30,21 @@ pub fn fine_grained(device: cl_device_id) -> bool {
 
 /// Memory that host and device share.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SvmBuffer {
     context: cl_context,
     start: *mut c_void,
     len: usize,
 }
 
-impl Shared {
+impl SvmBuffer {
     /// Allocates `len` bytes with a margin on either side.
-    pub fn new(context: &Context, len: usize) -> Result<Shared, Refusal> {
+    pub fn new(context: &Context, len: usize) -> Result<SvmBuffer, Refusal> {
         let size = len.saturating_add(2 * MARGIN);
         // SAFETY: the context is alive for the call, and the device offers the OpenCL 2.0 feature that the
         // flags request.
         let start = unsafe { svm_alloc(context.get(), CL_MEM_READ_WRITE | FINE_GRAIN, size, 128) }
             .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))?;
-        Ok(Shared { context: context.get(), start, len })
+        Ok(SvmBuffer { context: context.get(), start, len })
     }
 
     fn address(&self) -> *mut c_void {
@@ -66,14 +66,14 @@ impl Shared {
     }
 
     /// Sets a kernel argument to this memory.
-    pub fn set(&self, loaded: &Loaded, position: u32) -> Result<(), Refusal> {
+    pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
         // SAFETY: the address lies in an SVM allocation that lives until the launches are over.
         unsafe { kernel::set_kernel_arg_svm_pointer(loaded.kernel.0, position, self.address()) }
             .map_err(|code| Refusal::driver(&format!("setting argument {position}"), code))
     }
 }
 
-impl Drop for Shared {
+impl Drop for SvmBuffer {
     fn drop(&mut self) {
         // SAFETY: `new` allocated it in this context, nothing else frees it, and the launches that use it have ended.
         let _ = unsafe { svm_free(self.context, self.start) };
@@ -83,7 +83,7 @@ impl Drop for Shared {
 /// A buffer or image of a sweep.
 #[derive(Debug)]
 pub enum Store {
-    Shared(Shared),
+    Svm(SvmBuffer),
     /// With a host buffer to read its contents into.
     Object(Object, Vec<u8>),
 }
@@ -99,9 +99,9 @@ impl Store {
     ) -> Result<Store, Refusal> {
         let len = stride.saturating_mul(copies - 1).saturating_add(pristine.len());
         if fine_grained {
-            let mut shared = Shared::new(context, len)?;
+            let mut shared = SvmBuffer::new(context, len)?;
             repeat(shared.bytes_mut(), pristine, stride);
-            return Ok(Store::Shared(shared));
+            return Ok(Store::Svm(shared));
         }
         let mut all = vec![0; len];
         repeat(&mut all, pristine, stride);
@@ -109,9 +109,9 @@ impl Store {
     }
 
     /// Sets a kernel argument to this buffer or image.
-    pub fn set(&self, loaded: &Loaded, position: u32) -> Result<(), Refusal> {
+    pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
         match self {
-            Store::Shared(shared) => shared.set(loaded, position),
+            Store::Svm(shared) => shared.set(loaded, position),
             Store::Object(object, _) => launch::set_memory(loaded, position, &object.work),
         }
     }
@@ -125,24 +125,24 @@ impl Store {
         stride: usize,
     ) -> Result<(), Refusal> {
         match self {
-            Store::Shared(shared) => {
+            Store::Svm(shared) => {
                 let len = stride.saturating_mul(copies - 1).saturating_add(pristine.len());
                 let bytes = shared.bytes_mut();
                 let len = len.min(bytes.len());
                 repeat(&mut bytes[..len], pristine, stride);
                 Ok(())
             }
-            Store::Object(object, room) => object.reset(queue, room.len()),
+            Store::Object(object, staging) => object.reset(queue, staging.len()),
         }
     }
 
     /// The contents, after a launch has ended.
     pub fn contents(&mut self, queue: cl_command_queue) -> Result<&[u8], Refusal> {
         match self {
-            Store::Shared(shared) => Ok(shared.bytes()),
-            Store::Object(object, room) => {
-                object.read(queue, room)?;
-                Ok(room)
+            Store::Svm(shared) => Ok(shared.bytes()),
+            Store::Object(object, staging) => {
+                object.read(queue, staging)?;
+                Ok(staging)
             }
         }
     }
@@ -158,7 +158,7 @@ fn repeat(into: &mut [u8], pristine: &[u8], stride: usize) {
 /// The probe buffer.
 #[derive(Debug)]
 pub enum Probe {
-    Shared(Shared),
+    Svm(SvmBuffer),
     /// With the bytes to write to it and, later, those read from it.
     Object(super::handles::Memory, Vec<u8>),
 }
@@ -167,38 +167,38 @@ impl Probe {
     /// Allocates a probe buffer of `len` bytes.
     pub fn new(context: &Context, fine_grained: bool, len: usize) -> Result<Probe, Refusal> {
         if fine_grained {
-            return Ok(Probe::Shared(Shared::new(context, len)?));
+            return Ok(Probe::Svm(SvmBuffer::new(context, len)?));
         }
         Ok(Probe::Object(super::memory::empty_buffer(context, len)?, vec![0; len]))
     }
 
     /// Sets a kernel argument to the probe buffer.
-    pub fn set(&self, loaded: &Loaded, position: u32) -> Result<(), Refusal> {
+    pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
         match self {
-            Probe::Shared(shared) => shared.set(loaded, position),
+            Probe::Svm(shared) => shared.set(loaded, position),
             Probe::Object(memory, _) => launch::set_memory(loaded, position, memory),
         }
     }
 
     /// Where to write the initial contents; [`Probe::send`] transfers them.
-    pub fn room(&mut self) -> &mut [u8] {
+    pub fn staging(&mut self) -> &mut [u8] {
         match self {
-            Probe::Shared(shared) => shared.bytes_mut(),
-            Probe::Object(_, room) => room,
+            Probe::Svm(shared) => shared.bytes_mut(),
+            Probe::Object(_, staging) => staging,
         }
     }
 
-    /// Transfers the contents of [`Probe::room`] to the device.
+    /// Transfers the contents of [`Probe::staging`] to the device.
     pub fn send(&self, queue: cl_command_queue) -> Result<(), Refusal> {
-        let Probe::Object(memory, room) = self else { return Ok(()) };
-        if room.is_empty() {
+        let Probe::Object(memory, staging) = self else { return Ok(()) };
+        if staging.is_empty() {
             return Ok(());
         }
-        let from = room.as_ptr().cast::<c_void>();
-        // SAFETY: the buffer has as many bytes as `room`, which is not touched until the queue is finished.
+        let from = staging.as_ptr().cast::<c_void>();
+        // SAFETY: the buffer has as many bytes as `staging`, which is not touched until the queue is finished.
         unsafe {
             let cast = from.cast_mut();
-            opencl3::command_queue::enqueue_write_buffer(queue, memory.0, 0, 0, room.len(), cast, 0, ptr::null())
+            opencl3::command_queue::enqueue_write_buffer(queue, memory.0, 0, 0, staging.len(), cast, 0, ptr::null())
         }
         .map(|raw| drop(super::handles::Event(raw)))
         .map_err(|code| Refusal::driver("writing the probe buffer", code))
@@ -207,9 +207,9 @@ impl Probe {
     /// The contents in this range of bytes, after a launch has ended.
     pub fn contents(&mut self, queue: cl_command_queue, range: std::ops::Range<usize>) -> Result<&[u8], Refusal> {
         match self {
-            Probe::Shared(shared) => Ok(&shared.bytes()[range]),
-            Probe::Object(memory, room) => {
-                let (start, part) = (range.start, &mut room[range]);
+            Probe::Svm(shared) => Ok(&shared.bytes()[range]),
+            Probe::Object(memory, staging) => {
+                let (start, part) = (range.start, &mut staging[range]);
                 if !part.is_empty() {
                     let (to, len) = (part.as_mut_ptr().cast::<c_void>(), part.len());
                     // SAFETY: the range lies inside the buffer, and the call returns only when `part` is filled.

@@ -25,7 +25,7 @@ const MODULE: [u32; 51] = [
 ];
 
 /// Builds a tiny module and discards it. Errors of the driver have no consequence.
-pub fn up(open: &super::Open) {
+pub fn warm_up(open: &super::OpenDevice) {
     let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
     let _ = super::program::load(&open.context, open.platform, open.device, &bytes, "w", "");
 }

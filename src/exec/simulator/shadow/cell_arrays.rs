@@ -1,21 +1,21 @@
 //! Arrays of shadow cells: one element per cell, once for global memory, per slot for local memory.
 
 use super::launch::{Area, Memory};
-use super::lazy_array::{Lazy, Plain};
+use super::lazy_array::{LazyArray, Plain};
 use crate::error::Result;
 
 /// The cells of one object.
 #[derive(Debug)]
-pub struct Cells<T> {
+pub struct CellArray<T> {
     pub area: Area,
     shift: u32,
     /// Cells of global memory, or of slot 0.
-    first: Lazy<T>,
+    first: LazyArray<T>,
     /// Cells of the other slots.
-    others: Vec<Lazy<T>>,
+    others: Vec<LazyArray<T>>,
 }
 
-impl<T: Plain> Cells<T> {
+impl<T: Plain> CellArray<T> {
     /// The cells that `bytes` bytes from `offset` on touch: number of the first, and how many.
     #[inline]
     pub fn touched(&self, offset: u64, bytes: u64) -> (u64, u64) {
@@ -49,8 +49,8 @@ impl<T: Plain> Cells<T> {
             self.others.clear();
         }
         if self.first.len() < area.cells() {
-            self.first = Lazy::default();
-            self.first = Lazy::new(area.cells())?;
+            self.first = LazyArray::default();
+            self.first = LazyArray::new(area.cells())?;
         }
         Ok(())
     }
@@ -61,38 +61,38 @@ impl<T: Plain> Cells<T> {
             return Ok(());
         }
         if self.others.len() < slot as usize {
-            self.others.resize_with(slot as usize, Lazy::default);
+            self.others.resize_with(slot as usize, LazyArray::default);
         }
         if let Some(lazy) = (slot as usize).checked_sub(1).and_then(|s| self.others.get_mut(s))
             && lazy.len() < self.area.cells()
         {
-            *lazy = Lazy::new(self.area.cells())?;
+            *lazy = LazyArray::new(self.area.cells())?;
         }
         Ok(())
     }
 
     fn clear(&mut self) {
         self.first.clear();
-        self.others.iter_mut().for_each(Lazy::clear);
+        self.others.iter_mut().for_each(LazyArray::clear);
     }
 }
 
 /// The cells of all objects.
 #[derive(Debug, Default)]
-pub struct Places<T> {
-    objects: Vec<Cells<T>>,
+pub struct CellArrays<T> {
+    objects: Vec<CellArray<T>>,
 }
 
-impl<T: Plain> Places<T> {
+impl<T: Plain> CellArrays<T> {
     /// Begins a launch.
     ///
     /// # Errors
     /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
-        self.objects.resize_with(areas.len(), || Cells {
+        self.objects.resize_with(areas.len(), || CellArray {
             area: Area { memory: Memory::Global, bytes: 0, granule: 1 },
             shift: 0,
-            first: Lazy::default(),
+            first: LazyArray::default(),
             others: Vec::new(),
         });
         self.objects.iter_mut().zip(areas).try_for_each(|(object, area)| object.shape(*area))
@@ -108,12 +108,12 @@ impl<T: Plain> Places<T> {
 
     /// The cells of an object of the table.
     #[inline]
-    pub fn object(&mut self, object: u32) -> Option<&mut Cells<T>> {
+    pub fn object(&mut self, object: u32) -> Option<&mut CellArray<T>> {
         self.objects.get_mut(object as usize)
     }
 
     /// Zeroes all cells.
     pub fn clear(&mut self) {
-        self.objects.iter_mut().for_each(Cells::clear);
+        self.objects.iter_mut().for_each(CellArray::clear);
     }
 }

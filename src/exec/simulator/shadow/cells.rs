@@ -29,7 +29,7 @@ pub type Cell<const N: usize> = [u64; N];
 
 /// The access that is being made.
 #[derive(Debug, Clone, Copy)]
-pub struct Now<'a> {
+pub struct CurrentAccess<'a> {
     pub slot: &'a ShadowGroup,
     pub memory: Memory,
     /// The word by which the cell will remember it.
@@ -38,16 +38,16 @@ pub struct Now<'a> {
     pub valid: u64,
 }
 
-impl<'a> Now<'a> {
+impl<'a> CurrentAccess<'a> {
     #[inline(always)]
     /// The access of the group's work-item with local linear id `item`.
-    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> Now<'a> {
-        Now { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
+    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> CurrentAccess<'a> {
+        CurrentAccess { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
 
     /// Returns whether the accesses that a word stands for are concurrent with this one.
     #[inline]
-    fn meets(&self, word: u64) -> bool {
+    fn is_concurrent(&self, word: u64) -> bool {
         if word < self.valid {
             return false;
         }
@@ -66,7 +66,7 @@ impl<'a> Now<'a> {
 
     /// The word that stands for the accesses of `word` and this one.
     #[inline(always)]
-    pub fn with(&self, word: u64) -> u64 {
+    pub fn merged_with(&self, word: u64) -> u64 {
         if word < self.valid {
             self.word
         } else if word & GROUPS != 0 {
@@ -83,7 +83,7 @@ impl<'a> Now<'a> {
 
 /// The result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum CellResult {
     Nothing,
     /// The cell is flagged from now on.
     Conflict,
@@ -93,7 +93,7 @@ pub enum Found {
 
 /// Returns whether the access equals the last one of its kind in all that matters, which is the common case.
 #[inline]
-pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool {
+pub fn is_known<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> bool {
     match mode {
         Mode::Read => {
             cell[WRITE] == now.word
@@ -105,61 +105,61 @@ pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bo
 }
 
 /// Records an access by a work-item.
-pub fn access<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, mode: Mode) -> Found {
+pub fn access<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> CellResult {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     if conflicts(cell, now, mode) {
         flag(cell, now);
-        return Found::Conflict;
+        return CellResult::Conflict;
     }
     let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
     match mode {
-        Mode::Read => cell[READ] = now.with(cell[READ]),
+        Mode::Read => cell[READ] = now.merged_with(cell[READ]),
         Mode::Write => cell[WRITE] = now.word,
-        Mode::Atomic => cell[ATOMIC.min(N - 1)] = now.with(cell[ATOMIC.min(N - 1)]),
-        Mode::AtomicRead => cell[ATOMIC_READ.min(N - 1)] = now.with(cell[ATOMIC_READ.min(N - 1)]),
+        Mode::Atomic => cell[ATOMIC.min(N - 1)] = now.merged_with(cell[ATOMIC.min(N - 1)]),
+        Mode::AtomicRead => cell[ATOMIC_READ.min(N - 1)] = now.merged_with(cell[ATOMIC_READ.min(N - 1)]),
     }
     let reads = matches!(mode, Mode::Read | Mode::AtomicRead);
-    if reads && now.memory == Memory::Local && !written && !now.slot.forgetful {
-        Found::Uninitialised
+    if reads && now.memory == Memory::Local && !written && !now.slot.was_reset {
+        CellResult::Uninitialised
     } else {
-        Found::Nothing
+        CellResult::Nothing
     }
 }
 
 /// Records an access by an asynchronous copy of the group: `now` is the access of the group's copier, `copy` the word
 /// of the copy's own interval. It conflicts with accesses that are concurrent when the copy begins. Accesses before the
 /// copy is waited for check for pending copies themselves; afterwards, no access of the group conflicts with it.
-pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, copy: u64, mode: Mode) -> Found {
+pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, copy: u64, mode: Mode) -> CellResult {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     if conflicts(cell, now, mode) {
         flag(cell, now);
-        return Found::Conflict;
+        return CellResult::Conflict;
     }
     if mode == Mode::Write {
         cell[WRITE] = copy;
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     let read = cell[READ];
     // Readers of the group's current interval are kept: a writer in that interval conflicts with them, but not with
     // the copy.
-    if !now.meets(read) {
+    if !now.is_concurrent(read) {
         cell[READ] = copy;
     } else if now.slot.is_foreign(read) {
         cell[READ] = copy | GROUPS;
     }
     let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
-    let unknown = now.memory == Memory::Local && !written && !now.slot.forgetful;
-    if unknown { Found::Uninitialised } else { Found::Nothing }
+    let unknown = now.memory == Memory::Local && !written && !now.slot.was_reset;
+    if unknown { CellResult::Uninitialised } else { CellResult::Nothing }
 }
 
-fn conflicts<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool {
-    let meets = |kind: usize| kind < N && now.meets(cell[kind.min(N - 1)]);
+fn conflicts<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> bool {
+    let meets = |kind: usize| kind < N && now.is_concurrent(cell[kind.min(N - 1)]);
     match mode {
         Mode::Read => meets(WRITE) || meets(ATOMIC),
         Mode::Write => meets(WRITE) || meets(READ) || meets(ATOMIC) || meets(ATOMIC_READ),
@@ -169,6 +169,6 @@ fn conflicts<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool 
 }
 
 /// Marks the cell as one at which accesses conflict.
-pub fn flag<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) {
+pub fn flag<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) {
     cell[WRITE] = now.word | FLAGGED;
 }

@@ -174,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn copies_go_their_own_ways(a in counters(), index in 0..5000u32) {
+        fn copies_are_independent(a in counters(), index in 0..5000u32) {
             let old = clock(&a);
             let mut new = old.clone();
             new.raise(index, 100);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_knows_all_of_the_other_stays_itself() {
+    fn joining_a_smaller_clock_changes_nothing() {
         let mut a = Clock::default();
         (0..1000).for_each(|i| a.raise(i, 1));
         let mut b = a.clone();

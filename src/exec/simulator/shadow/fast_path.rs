@@ -4,36 +4,36 @@
 //! The fast path does exactly what [`super::cells::access`] does, or nothing: any access that is not clearly free of
 //! conflicts is left to the slow path.
 
-use super::cells::{ATOMIC, ATOMIC_READ, Cell, FLAGGED, Now, READ, WRITE};
+use super::cells::{ATOMIC, ATOMIC_READ, Cell, CurrentAccess, FLAGGED, READ, WRITE};
 use super::groups::{GROUPS, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
 /// How a site's accesses are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CheckKind {
     /// By the slow path.
-    Long,
+    Slow,
     /// Not at all: no access there can race.
-    Free,
+    Unchecked,
     Read,
     Write,
     /// The same, if cells have words for atomics.
-    ReadBesideAtomics,
-    WriteBesideAtomics,
+    ReadWithAtomics,
+    WriteWithAtomics,
     Atomic,
 }
 
-impl Way {
+impl CheckKind {
     /// The kind for an access that covers one cell.
-    pub(super) fn of(mode: Mode, atomics: bool) -> Way {
+    pub(super) fn of(mode: Mode, atomics: bool) -> CheckKind {
         match (mode, atomics) {
-            (Mode::Read, false) => Way::Read,
-            (Mode::Write, false) => Way::Write,
-            (Mode::Read, true) => Way::ReadBesideAtomics,
-            (Mode::Write, true) => Way::WriteBesideAtomics,
-            (Mode::Atomic, true) => Way::Atomic,
-            (Mode::Atomic | Mode::AtomicRead, _) => Way::Long,
+            (Mode::Read, false) => CheckKind::Read,
+            (Mode::Write, false) => CheckKind::Write,
+            (Mode::Read, true) => CheckKind::ReadWithAtomics,
+            (Mode::Write, true) => CheckKind::WriteWithAtomics,
+            (Mode::Atomic, true) => CheckKind::Atomic,
+            (Mode::Atomic | Mode::AtomicRead, _) => CheckKind::Slow,
         }
     }
 }
@@ -41,7 +41,7 @@ impl Way {
 /// A site in a launch, for the groups of one slot.
 #[derive(Debug, Clone, Copy)]
 pub struct FastPath {
-    way: Way,
+    kind: CheckKind,
     memory: Memory,
     /// Binary logarithm of the size of a cell in bytes.
     shift: u8,
@@ -51,13 +51,13 @@ pub struct FastPath {
 
 impl FastPath {
     /// A path that does not look at cells.
-    pub const fn blind(way: Way) -> FastPath {
-        FastPath { way, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
+    pub const fn without_cells(kind: CheckKind) -> FastPath {
+        FastPath { kind, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
     }
 
     /// A path for an object with these `cells`, of `1 << shift` bytes each.
-    pub(super) fn new<const N: usize>(way: Way, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
-        FastPath { way, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
+    pub(super) fn new<const N: usize>(kind: CheckKind, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
+        FastPath { kind, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
     }
 
     /// Checks an access by the work-item of `group` with local linear id `item` to the object's bytes from `offset` on.
@@ -69,29 +69,29 @@ impl FastPath {
     /// bounds and aligned.
     #[inline(always)]
     pub unsafe fn pass(&self, group: *const ShadowGroup, item: u32, offset: u64) -> bool {
-        if self.way == Way::Free {
+        if self.kind == CheckKind::Unchecked {
             return true;
         }
-        if self.way == Way::Long {
+        if self.kind == CheckKind::Slow {
             return false;
         }
         // SAFETY: the caller guarantees that `group` is alive and the access in bounds, so `index` is one of the
         // object's cells; every kind that reaches a cell was made with `cells`, of the width that its variant states.
         unsafe {
             let group = &*group;
-            if !group.flights.is_empty() {
+            if !group.pending_copies.is_empty() {
                 return false;
             }
-            let now = Now::new(group, self.memory, item);
+            let now = CurrentAccess::new(group, self.memory, item);
             let index = (offset >> self.shift) as usize;
-            let (plain, beside) = (self.cells.cast::<Cell<2>>(), self.cells.cast::<Cell<4>>());
-            match self.way {
-                Way::Free | Way::Long => false,
-                Way::Read => read(&mut *plain.add(index), &now),
-                Way::Write => write(&mut *plain.add(index), &now),
-                Way::ReadBesideAtomics => read(&mut *beside.add(index), &now),
-                Way::WriteBesideAtomics => write(&mut *beside.add(index), &now),
-                Way::Atomic => atomic(&mut *beside.add(index), &now),
+            let (plain, with_atomics) = (self.cells.cast::<Cell<2>>(), self.cells.cast::<Cell<4>>());
+            match self.kind {
+                CheckKind::Unchecked | CheckKind::Slow => false,
+                CheckKind::Read => read(&mut *plain.add(index), &now),
+                CheckKind::Write => write(&mut *plain.add(index), &now),
+                CheckKind::ReadWithAtomics => read(&mut *with_atomics.add(index), &now),
+                CheckKind::WriteWithAtomics => write(&mut *with_atomics.add(index), &now),
+                CheckKind::Atomic => atomic(&mut *with_atomics.add(index), &now),
             }
         }
     }
@@ -99,18 +99,18 @@ impl FastPath {
 
 /// Returns whether the last write, which must not be stale, happens before this access.
 #[inline(always)]
-fn is_before(word: u64, now: &Now<'_>) -> bool {
+fn is_before(word: u64, now: &CurrentAccess<'_>) -> bool {
     word & FLAGGED == 0 && (word ^ now.word) >> 32 != 0 && !now.is_foreign(word)
 }
 
 /// Returns whether earlier readers (or atomics) do not conflict with a writer now.
 #[inline(always)]
-fn is_apart(word: u64, now: &Now<'_>) -> bool {
+fn is_conflict_free(word: u64, now: &CurrentAccess<'_>) -> bool {
     word < now.valid || word == now.word || (word & GROUPS == 0 && is_before(word, now))
 }
 
 #[inline(always)]
-fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn read<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
     if last == now.word {
         return true;
@@ -121,7 +121,7 @@ fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
         return false;
     }
     let readers = cell[READ];
-    let all = now.with(readers);
+    let all = now.merged_with(readers);
     if all != readers {
         cell[READ] = all;
     }
@@ -129,12 +129,12 @@ fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
 }
 
 #[inline(always)]
-fn write<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn write<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
     if last == now.word {
         return true;
     }
-    let fine = (last < now.valid || is_before(last, now)) && is_apart(cell[READ], now);
+    let fine = (last < now.valid || is_before(last, now)) && is_conflict_free(cell[READ], now);
     let atomics = N > ATOMIC && (cell[ATOMIC.min(N - 1)] >= now.valid || cell[ATOMIC_READ.min(N - 1)] >= now.valid);
     if !fine || atomics {
         return false;
@@ -144,12 +144,12 @@ fn write<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
 }
 
 #[inline(always)]
-fn atomic<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn atomic<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
-    let fine = (last < now.valid || last == now.word || is_before(last, now)) && is_apart(cell[READ], now);
+    let fine = (last < now.valid || last == now.word || is_before(last, now)) && is_conflict_free(cell[READ], now);
     if fine {
         let word = &mut cell[ATOMIC.min(N - 1)];
-        *word = now.with(*word);
+        *word = now.merged_with(*word);
     }
     fine
 }

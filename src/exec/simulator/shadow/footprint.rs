@@ -1,7 +1,7 @@
 //! Measures how much memory a launch touches, and how many work-items share it: guidance for the search for inputs
 //! (SIMULEE 3.1).
 
-use super::cell_arrays::Places;
+use super::cell_arrays::CellArrays;
 use super::groups::{ITEM, SEVERAL};
 use super::launch::Area;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::exec::simulator::observation::Footprint;
 #[derive(Debug, Default)]
 pub struct FootprintCounter {
     /// The work-items that touched each cell since the launch (for local memory: the group) began.
-    places: Places<u64>,
+    places: CellArrays<u64>,
     addresses: u64,
     threads: u64,
     /// By object: its lowest touched byte, and the one after the highest.

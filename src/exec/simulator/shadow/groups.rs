@@ -16,7 +16,7 @@ pub const GROUPS: u64 = 1 << 31;
 
 /// Both sides of an asynchronous copy that has not been waited for.
 #[derive(Debug, Clone, Copy)]
-pub struct Flight {
+pub struct PendingCopy {
     pub destination: Strided,
     pub source: Strided,
 }
@@ -37,9 +37,9 @@ pub struct ShadowGroup {
     /// By memory: the number of completed intervals.
     pub intervals: [u32; 3],
     /// Whether stamps were reset while it ran, so that cells forgot what it had written.
-    pub forgetful: bool,
+    pub was_reset: bool,
     pub active: bool,
-    pub flights: Vec<Flight>,
+    pub pending_copies: Vec<PendingCopy>,
 }
 
 impl ShadowGroup {
@@ -90,14 +90,14 @@ pub struct Groups {
 /// What to do after stamps have been taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Renewal {
-    No,
+pub enum StampReset {
+    NotNeeded,
     /// All shadow memory must be zeroed, because stamps were reset.
     Clear,
 }
 
 /// If a launch begins with a stamp from this on, stamps are reset.
-const HALF: u32 = 1 << 31;
+const RESET_FROM: u32 = 1 << 31;
 
 impl Groups {
     /// No slots; stamps begin with 1.
@@ -106,26 +106,26 @@ impl Groups {
     }
 
     /// Begins a launch whose groups have at most `items` work-items.
-    pub fn begin_launch(&mut self, items: u32) -> Renewal {
+    pub fn begin_launch(&mut self, items: u32) -> StampReset {
         self.slots.iter_mut().for_each(|slot| slot.active = false);
-        let renewal = if self.next >= HALF { Renewal::Clear } else { Renewal::No };
-        if renewal == Renewal::Clear {
+        let reset = if self.next >= RESET_FROM { StampReset::Clear } else { StampReset::NotNeeded };
+        if reset == StampReset::Clear {
             self.next = 1;
         }
         self.launch = self.next;
         self.stride = items + 1;
         self.begun.clear();
-        renewal
+        reset
     }
 
     /// Begins the group with linear number `group` in a slot.
-    pub fn begin(&mut self, slot: u32, group: u64) -> Renewal {
+    pub fn begin(&mut self, slot: u32, group: u64) -> StampReset {
         let index = slot as usize;
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, Box::default);
         }
         self.slots[index].active = false;
-        let (stamp, renewal) = self.take();
+        let (stamp, reset) = self.take_stamp();
         let sequence = self.begun.len() as u32;
         let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
@@ -139,7 +139,7 @@ impl Groups {
             ..ShadowGroup::default()
         };
         self.begun.push(group);
-        renewal
+        reset
     }
 
     /// Returns whether the numbers for work-items are used up, so that no further group can be distinguished.
@@ -156,47 +156,47 @@ impl Groups {
     pub fn end(&mut self, slot: u32) {
         if let Some(slot) = self.slots.get_mut(slot as usize) {
             slot.active = false;
-            slot.flights.clear();
+            slot.pending_copies.clear();
         }
     }
 
     /// Begins a new interval for each memory that `flags` name.
-    pub fn advance(&mut self, slot: u32, flags: u32) -> Renewal {
+    pub fn advance(&mut self, slot: u32, flags: u32) -> StampReset {
         if !Memory::ALL.iter().any(|m| flags & m.flag() != 0) {
-            return Renewal::No;
+            return StampReset::NotNeeded;
         }
-        let (stamp, renewal) = self.take();
-        let Some(slot) = self.slots.get_mut(slot as usize) else { return renewal };
+        let (stamp, reset) = self.take_stamp();
+        let Some(slot) = self.slots.get_mut(slot as usize) else { return reset };
         for memory in Memory::ALL.into_iter().filter(|m| flags & m.flag() != 0) {
             slot.words[memory as usize] = u64::from(stamp) << 32 | u64::from(slot.first);
             slot.intervals[memory as usize] += 1;
         }
-        renewal
+        reset
     }
 
     /// The word of a copy of the group, in an interval of its own.
-    pub fn copy(&mut self, slot: u32) -> (u64, Renewal) {
-        let (stamp, renewal) = self.take();
+    pub fn copy(&mut self, slot: u32) -> (u64, StampReset) {
+        let (stamp, reset) = self.take_stamp();
         let item = self.slots.get(slot as usize).map_or(0, |s| s.first + s.copier());
-        (u64::from(stamp) << 32 | u64::from(item), renewal)
+        (u64::from(stamp) << 32 | u64::from(item), reset)
     }
 
     /// Takes a new stamp. If none is left, stamps are reset in the middle of a launch, and everything known
     /// is forgotten.
-    fn take(&mut self) -> (u32, Renewal) {
-        let renewal = if self.next == u32::MAX { Renewal::Clear } else { Renewal::No };
-        if renewal == Renewal::Clear {
+    fn take_stamp(&mut self) -> (u32, StampReset) {
+        let reset = if self.next == u32::MAX { StampReset::Clear } else { StampReset::NotNeeded };
+        if reset == StampReset::Clear {
             self.launch = 1;
             self.next = 2;
             for slot in self.slots.iter_mut().filter(|s| s.active) {
                 slot.words = [1 << 32 | u64::from(slot.first); 3];
                 slot.valid = [1 << 32; 3];
-                slot.forgetful = true;
+                slot.was_reset = true;
             }
         }
         let stamp = self.next;
         self.next += 1;
-        (stamp, renewal)
+        (stamp, reset)
     }
 
     #[inline]

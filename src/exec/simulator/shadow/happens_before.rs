@@ -22,7 +22,7 @@ pub const COPY: u32 = u32::MAX;
 
 /// The position of an access in the history of its work-item and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct Epoch {
     /// Number of the work-item in the launch.
     pub item: u32,
     /// Number of groups that began before its own.
@@ -35,23 +35,23 @@ pub struct Moment {
 
 /// What is known about one kind of memory.
 #[derive(Debug, Clone, Default)]
-struct Knowledge {
+struct MemoryClocks {
     items: Clock,
     /// By group (number of groups that began before it): completed intervals.
     groups: Clock,
 }
 
-impl Knowledge {
-    fn join(&mut self, other: &Knowledge) {
+impl MemoryClocks {
+    fn join(&mut self, other: &MemoryClocks) {
         self.items.join(&other.items);
         self.groups.join(&other.groups);
     }
 }
 
 /// By memory.
-type Known = [Knowledge; 3];
+type Clocks = [MemoryClocks; 3];
 
-fn join(ours: &mut Known, theirs: &Known, flags: u32) {
+fn join(ours: &mut Clocks, theirs: &Clocks, flags: u32) {
     for memory in named(flags) {
         ours[memory as usize].join(&theirs[memory as usize]);
     }
@@ -63,14 +63,14 @@ fn named(flags: u32) -> impl Iterator<Item = Memory> {
 
 /// A work-item, as scopes see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Someone {
+struct ItemId {
     group: u32,
     item: u32,
 }
 
-impl Someone {
-    fn of(number: u32, stride: u32) -> Someone {
-        Someone { group: number / stride, item: number % stride }
+impl ItemId {
+    fn of(number: u32, stride: u32) -> ItemId {
+        ItemId { group: number / stride, item: number % stride }
     }
 
     fn sub_group(self) -> u32 {
@@ -78,7 +78,7 @@ impl Someone {
     }
 }
 
-fn includes(scope: Scope, a: Someone, b: Someone) -> bool {
+fn includes(scope: Scope, a: ItemId, b: ItemId) -> bool {
     match scope {
         Scope::WorkItem => a == b,
         Scope::SubGroup => a.group == b.group && a.sub_group() == b.sub_group(),
@@ -91,12 +91,12 @@ fn includes(scope: Scope, a: Someone, b: Someone) -> bool {
 #[derive(Debug, Clone)]
 struct Release {
     scope: Scope,
-    by: Someone,
-    known: Known,
+    by: ItemId,
+    known: Clocks,
 }
 
 /// Adds a release, joining it with an existing one that reaches the same work-items.
-fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
+fn add_release(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     let same = |r: &&mut Release| {
         r.scope == release.scope
             && (!narrow || (r.by.group == release.by.group && r.by.sub_group() == release.by.sub_group()))
@@ -110,7 +110,7 @@ fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
 /// What a reader of an atomic may acquire: the releases of the last write and, if that was a read-modify-write, of
 /// those before it.
 #[derive(Debug, Default)]
-struct Message {
+struct ReleaseSequence {
     releases: Vec<Release>,
     /// By work-item: its own releases among them, which its own later stores continue. Only kept where that can matter.
     own: HashMap<u32, Vec<Release>>,
@@ -120,7 +120,7 @@ struct Message {
 #[derive(Debug)]
 struct Item {
     clock: u32,
-    known: Known,
+    known: Clocks,
     /// Releases by fences; later atomic writes pass them on.
     released: Vec<Release>,
     /// Releases read from atomics; later acquire fences take effect on them.
@@ -130,7 +130,7 @@ struct Item {
 #[derive(Debug, Default)]
 struct Group {
     /// What the work-items know that have not synchronised individually.
-    known: Known,
+    known: Clocks,
     items: Vec<u32>,
     /// Releases by barriers with a scope wider than the group.
     released: Vec<Release>,
@@ -142,7 +142,7 @@ pub type Location = (Option<u32>, u32, u64);
 
 /// The kinds of synchronisation that a kernel uses, as the first pass observed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SyncFeatures {
     /// Anything besides barriers of groups.
     pub edges: bool,
     /// Scopes narrower than the device.
@@ -157,21 +157,21 @@ pub struct Seen {
 
 /// The happens-before relation of a launch.
 #[derive(Debug, Default)]
-pub struct Order {
-    seen: Seen,
+pub struct HappensBefore {
+    seen: SyncFeatures,
     items: HashMap<u32, Item>,
     groups: HashMap<u32, Group>,
-    messages: HashMap<Location, Message>,
+    release_sequences: HashMap<Location, ReleaseSequence>,
     /// Whether some work-item has acquired what another one released.
     acquired: bool,
     /// Whether, after that, accesses were ordered that no barrier of a group orders.
-    leaned: Cell<bool>,
+    depended: Cell<bool>,
 }
 
-impl Order {
+impl HappensBefore {
     /// An empty relation for a launch with these kinds of synchronisation.
-    pub fn new(seen: Seen) -> Order {
-        Order { seen, ..Order::default() }
+    pub fn new(seen: SyncFeatures) -> HappensBefore {
+        HappensBefore { seen, ..HappensBefore::default() }
     }
 
     /// Returns whether anything but barriers orders accesses.
@@ -195,21 +195,21 @@ impl Order {
     pub fn end_group(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.remove(&slot.sequence) {
             group.items.iter().for_each(|item| drop(self.items.remove(item)));
-            self.messages.retain(|(group, ..), _| *group != Some(slot.sequence));
+            self.release_sequences.retain(|(group, ..), _| *group != Some(slot.sequence));
         }
     }
 
     /// The position of an access that the group's work-item makes now.
-    pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Moment {
+    pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Epoch {
         let number = slot.first + item;
         let clock = self.items.get(&number).map_or(1, |i| i.clock);
-        Moment { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
+        Epoch { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
     }
 
     /// The position of an access by the copy that began last.
-    pub fn copying(&self, slot: &ShadowGroup) -> Moment {
+    pub fn copying(&self, slot: &ShadowGroup) -> Epoch {
         let clock = self.groups.get(&slot.sequence).map_or(1, |g| g.copies);
-        Moment { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
+        Epoch { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
     }
 
     /// Begins an asynchronous copy of the group.
@@ -224,7 +224,7 @@ impl Order {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         let copier = slot.first + slot.copier();
         let copies = group.copies;
-        let know = |known: &mut Known| known.iter_mut().for_each(|k| k.items.raise(copier, copies));
+        let know = |known: &mut Clocks| known.iter_mut().for_each(|k| k.items.raise(copier, copies));
         know(&mut group.known);
         for item in &group.items {
             self.items.get_mut(item).into_iter().for_each(|item| know(&mut item.known));
@@ -232,7 +232,7 @@ impl Order {
     }
 
     /// Returns whether `past` happened before `now`; `slot` is the group of `now`.
-    pub fn is_before(&self, past: &Moment, now: &Moment, slot: &ShadowGroup, memory: Memory) -> bool {
+    pub fn is_before(&self, past: &Epoch, now: &Epoch, slot: &ShadowGroup, memory: Memory) -> bool {
         if past.item == now.item && past.interval != COPY {
             return true;
         }
@@ -248,14 +248,14 @@ impl Order {
         let before = (past.group != now.group && known.groups.get(past.group) > past.interval)
             || known.items.get(past.item) >= past.clock;
         if before && self.acquired && past.interval != COPY {
-            self.leaned.set(true);
+            self.depended.set(true);
         }
         before
     }
 
     /// Returns whether accesses are ordered only because of the values that atomics read under this schedule.
-    pub fn leans_on_atomics(&self) -> bool {
-        self.leaned.get()
+    pub fn depends_on_atomics(&self) -> bool {
+        self.depended.get()
     }
 
     /// Returns whether two atomics of these sites are atomic with respect to each other.
@@ -266,8 +266,8 @@ impl Order {
         slot: &ShadowGroup,
         at: Memory,
     ) -> bool {
-        let [x, y] = [a.0, b.0].map(|number| Someone::of(number, slot.stride));
-        [a.1, b.1].into_iter().all(|ordering| includes(reach(ordering, at), x, y))
+        let [x, y] = [a.0, b.0].map(|number| ItemId::of(number, slot.stride));
+        [a.1, b.1].into_iter().all(|ordering| includes(effective_scope(ordering, at), x, y))
     }
 
     /// The group's work-items have synchronised at a barrier; `slot` is in its new interval.
@@ -276,7 +276,7 @@ impl Order {
         for number in &group.items {
             let Some(item) = self.items.get(number) else { continue };
             join(&mut group.known, &item.known, flags);
-            let me = Someone::of(*number, slot.stride);
+            let me = ItemId::of(*number, slot.stride);
             for release in item.read.iter().filter(|r| includes(r.scope, r.by, me) && includes(scope, r.by, me)) {
                 self.acquired = true;
                 join(&mut group.known, &release.known, flags);
@@ -290,9 +290,9 @@ impl Order {
             named(flags).for_each(|m| item.known[m as usize] = group.known[m as usize].clone());
         }
         if scope >= Scope::Device {
-            let by = Someone::of(slot.first, slot.stride);
-            let release = Release { scope, by, known: only(&group.known, flags) };
-            add(&mut group.released, &release, self.seen.narrow);
+            let by = ItemId::of(slot.first, slot.stride);
+            let release = Release { scope, by, known: restricted_to(&group.known, flags) };
+            add_release(&mut group.released, &release, self.seen.narrow);
         }
     }
 
@@ -300,7 +300,7 @@ impl Order {
     pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, sub_group: u32, flags: u32) {
         let size = SUB_GROUP as u32;
         let items = sub_group * size..((sub_group + 1) * size).min(slot.copier());
-        let mut all = Known::default();
+        let mut all = Clocks::default();
         for item in items.clone() {
             let known = self.release(slot, item, flags);
             join(&mut all, &known, flags);
@@ -321,7 +321,7 @@ impl Order {
         scope: Scope,
     ) {
         let narrow = self.seen.narrow;
-        let me = Someone::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride);
         if acquires {
             self.acquired = true;
             let item = self.item(slot, item);
@@ -333,7 +333,7 @@ impl Order {
         }
         if releases {
             let known = self.release(slot, item, flags);
-            add(&mut self.item(slot, item).released, &Release { scope, by: me, known }, narrow);
+            add_release(&mut self.item(slot, item).released, &Release { scope, by: me, known }, narrow);
         }
     }
 
@@ -345,19 +345,22 @@ impl Order {
         (location, at): (Location, Memory),
         ordering: Option<Ordering>,
     ) {
-        let Some(message) = self.messages.get(&location).filter(|m| !m.releases.is_empty()) else { return };
-        let releases = message.releases.clone();
+        let Some(release_sequence) = self.release_sequences.get(&location).filter(|m| !m.releases.is_empty()) else {
+            return;
+        };
+        let releases = release_sequence.releases.clone();
         let seen = self.seen;
         self.acquired |= ordering.is_some_and(|o| o.acquire);
-        let me = Someone::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride);
         let item = self.item(slot, item);
         for release in &releases {
-            let reached = includes(release.scope, release.by, me) && includes(reach(ordering, at), release.by, me);
+            let reached =
+                includes(release.scope, release.by, me) && includes(effective_scope(ordering, at), release.by, me);
             if reached && ordering.is_some_and(|o| o.acquire) {
                 join(&mut item.known, &release.known, at.flag());
             }
             if reached && seen.fences {
-                add(&mut item.read, release, seen.narrow);
+                add_release(&mut item.read, release, seen.narrow);
             }
         }
     }
@@ -372,37 +375,37 @@ impl Order {
         stores: bool,
     ) {
         let number = slot.first + item;
-        let by = Someone::of(number, slot.stride);
+        let by = ItemId::of(number, slot.stride);
         let mut releases = Vec::new();
         if ordering.is_some_and(|o| o.release) {
             let known = self.release(slot, item, at.flag());
-            releases.push(Release { scope: reach(ordering, at), by, known });
+            releases.push(Release { scope: effective_scope(ordering, at), by, known });
         }
         let fenced = self.items.get(&number).into_iter().flat_map(|i| &i.released);
         let met = self.groups.get(&slot.sequence).into_iter().flat_map(|g| &g.released);
-        let scope = reach(ordering, at);
+        let scope = effective_scope(ordering, at);
         releases.extend(fenced.chain(met).map(|r| Release { by, scope: r.scope.min(scope), known: r.known.clone() }));
-        if releases.is_empty() && !self.messages.contains_key(&location) {
+        if releases.is_empty() && !self.release_sequences.contains_key(&location) {
             return;
         }
-        let Seen { narrow, restores, .. } = self.seen;
-        let message = self.messages.entry(location).or_default();
+        let SyncFeatures { narrow, restores, .. } = self.seen;
+        let release_sequence = self.release_sequences.entry(location).or_default();
         if stores {
-            message.own.retain(|item, _| *item == number);
-            message.releases = message.own.get(&number).cloned().unwrap_or_default();
+            release_sequence.own.retain(|item, _| *item == number);
+            release_sequence.releases = release_sequence.own.get(&number).cloned().unwrap_or_default();
         }
         for release in &releases {
-            add(&mut message.releases, release, narrow);
+            add_release(&mut release_sequence.releases, release, narrow);
             if restores {
-                add(message.own.entry(number).or_default(), release, narrow);
+                add_release(release_sequence.own.entry(number).or_default(), release, narrow);
             }
         }
     }
 
     /// A non-atomic access has written there.
     pub fn overwrite(&mut self, location: Location) {
-        if !self.messages.is_empty() {
-            self.messages.remove(&location);
+        if !self.release_sequences.is_empty() {
+            self.release_sequences.remove(&location);
         }
     }
 
@@ -418,24 +421,24 @@ impl Order {
 
     /// Releases what the work-item knows and has done so far, for each memory that `flags` name. What it does
     /// afterwards is not included.
-    fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Known {
+    fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Clocks {
         let number = slot.first + item;
         let item = self.item(slot, item);
         let clock = item.clock;
         named(flags).for_each(|m| item.known[m as usize].items.raise(number, clock));
         item.clock += 1;
-        only(&item.known, flags)
+        restricted_to(&item.known, flags)
     }
 }
 
 /// The scope of an atomic: relaxed atomics without a scope reach everything, those in local memory at least the group.
-fn reach(ordering: Option<Ordering>, at: Memory) -> Scope {
+fn effective_scope(ordering: Option<Ordering>, at: Memory) -> Scope {
     let scope = ordering.map_or(Scope::AllDevices, |o| o.scope);
     if at == Memory::Local { scope.max(Scope::WorkGroup) } else { scope }
 }
 
-fn only(known: &Known, flags: u32) -> Known {
-    let mut part = Known::default();
+fn restricted_to(known: &Clocks, flags: u32) -> Clocks {
+    let mut part = Clocks::default();
     named(flags).for_each(|m| part[m as usize] = known[m as usize].clone());
     part
 }

@@ -103,7 +103,7 @@ fn split(linear: u64, sizes: [u64; 3]) -> [u64; 3] {
 
 /// The work-item that makes an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Who {
+pub struct Accessor {
     /// The slot that holds its group's local memory: the number that was passed to [`super::Shadow::begin_group`].
     pub slot: u32,
     /// Local linear id.

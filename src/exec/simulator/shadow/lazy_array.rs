@@ -22,7 +22,7 @@ unsafe impl<const N: usize> Plain for [u64; N] {}
 
 /// An array of `T`, all zero until written.
 #[derive(Debug)]
-pub struct Lazy<T> {
+pub struct LazyArray<T> {
     start: NonNull<T>,
     len: usize,
     map: Option<MmapMut>,
@@ -30,11 +30,11 @@ pub struct Lazy<T> {
 }
 
 // SAFETY: it is the only owner of its mapping, to which `start` points.
-unsafe impl<T: Plain + Send> Send for Lazy<T> {}
+unsafe impl<T: Plain + Send> Send for LazyArray<T> {}
 
-impl<T> Default for Lazy<T> {
-    fn default() -> Lazy<T> {
-        Lazy { start: NonNull::dangling(), len: 0, map: None, element: PhantomData }
+impl<T> Default for LazyArray<T> {
+    fn default() -> LazyArray<T> {
+        LazyArray { start: NonNull::dangling(), len: 0, map: None, element: PhantomData }
     }
 }
 
@@ -44,14 +44,14 @@ const LARGE: usize = 4 << 20;
 /// From this size in bytes up to [`LARGE`], all pages are populated at once.
 const SMALL: usize = 64 << 10;
 
-impl<T: Plain> Lazy<T> {
+impl<T: Plain> LazyArray<T> {
     /// An array of `len` zeros.
     ///
     /// # Errors
     /// `Environment`: not enough memory.
-    pub fn new(len: u64) -> Result<Lazy<T>> {
+    pub fn new(len: u64) -> Result<LazyArray<T>> {
         if len == 0 {
-            return Ok(Lazy::default());
+            return Ok(LazyArray::default());
         }
         let lacking = |_| {
             Error::environment(format!("no memory to watch {len} cells of a launch"))
@@ -70,7 +70,7 @@ impl<T: Plain> Lazy<T> {
         }
         // Mappings begin at page boundaries, so any integer is aligned there.
         let start = NonNull::new(map.as_mut_ptr().cast()).unwrap_or(NonNull::dangling());
-        Ok(Lazy { start, len: count, map: Some(map), element: PhantomData })
+        Ok(LazyArray { start, len: count, map: Some(map), element: PhantomData })
     }
 
     /// Number of elements.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn arrays_are_zero_at_first_and_after_clearing() {
-        let mut array = Lazy::<u64>::new(1 << 20).unwrap();
+        let mut array = LazyArray::<u64>::new(1 << 20).unwrap();
         assert_eq!(array.len(), 1 << 20);
         assert_eq!(array.range(1 << 19, 2), [0, 0]);
         array.range(1 << 19, 2).fill(7);
@@ -124,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_not_given() {
-        let mut array = Lazy::<u32>::new(4).unwrap();
+    fn ranges_are_clipped_to_the_array() {
+        let mut array = LazyArray::<u32>::new(4).unwrap();
         assert_eq!(array.range(3, 5).len(), 1);
         assert_eq!(array.range(9, 1).len(), 0);
-        assert_eq!(Lazy::<u32>::default().range(0, 1).len(), 0);
+        assert_eq!(LazyArray::<u32>::default().range(0, 1).len(), 0);
     }
 }

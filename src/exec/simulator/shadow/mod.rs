@@ -31,17 +31,17 @@ mod sites;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Conflict, Footprint};
 use crate::lower::host::table::{HostTable, Mode, Scope};
-use first_pass::{Finder, Touch};
+use first_pass::{FirstPass, SiteAccess};
 use flags::Flags;
 use footprint::FootprintCounter;
-use groups::{Flight, Groups, ITEM, Renewal};
-use happens_before::Seen;
+use groups::{Groups, ITEM, PendingCopy, StampReset};
+use happens_before::SyncFeatures;
 use recorder::Recorder;
 use sites::Site;
 
-pub use fast_path::{FastPath, Way};
+pub use fast_path::{CheckKind, FastPath};
 pub use groups::ShadowGroup as Group;
-pub use launch::{Area, Grid, Memory, Place, Strided, Who};
+pub use launch::{Accessor, Area, Grid, Memory, Place, Strided};
 
 /// The purpose of a run of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Shadow {
     /// By object: whether some site may write to it.
     written: Vec<bool>,
     groups: Groups,
-    finder: Finder,
+    first_pass: FirstPass,
     flags: Flags,
     /// In the first pass, if requested.
     footprint_counter: Option<FootprintCounter>,
@@ -68,9 +68,9 @@ pub struct Shadow {
     grid: Grid,
     areas: Vec<Area>,
     /// The kinds of synchronisation that the kernel uses, as far as its code shows.
-    code: Seen,
+    code: SyncFeatures,
     /// The same, as far as the first pass has observed.
-    seen: Seen,
+    seen: SyncFeatures,
 }
 
 impl Shadow {
@@ -79,7 +79,7 @@ impl Shadow {
         let sub_groups = table.barriers.iter().any(|b| b.sub_group);
         let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
         let sites = sites::sites(table);
-        let code = Seen {
+        let code = SyncFeatures {
             edges,
             narrow: sites::has_narrower_scopes(table, Scope::Device),
             fences: false,
@@ -90,7 +90,7 @@ impl Shadow {
             written: (0..table.objects.len() as u32).map(|o| sites::may_write(table, o)).collect(),
             sites,
             groups: Groups::new(),
-            finder: Finder::new(sites::has_atomics(table)),
+            first_pass: FirstPass::new(sites::has_atomics(table)),
             flags: Flags::default(),
             footprint_counter: None,
             recorder: None,
@@ -114,7 +114,7 @@ impl Shadow {
     pub fn begin(&mut self, grid: Grid, areas: &[Area], pass: Pass) -> Result<()> {
         let product = |sizes: [u64; 3]| sizes.into_iter().fold(1, u64::saturating_mul);
         let items = product(grid.local);
-        if self.groups.begin_launch(items as u32) == Renewal::Clear {
+        if self.groups.begin_launch(items as u32) == StampReset::Clear {
             self.clear();
         }
         self.grid = grid;
@@ -131,7 +131,7 @@ impl Shadow {
                 let needed = |(o, a): (usize, &Area)| {
                     if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
                 };
-                self.finder.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
+                self.first_pass.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
                 self.footprint_counter =
                     if footprint { Some(self.footprint_counter.take().unwrap_or_default()) } else { None };
                 self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.begin(areas))
@@ -150,17 +150,17 @@ impl Shadow {
     /// # Errors
     /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: not enough memory.
     pub fn begin_group(&mut self, slot: u32, group: u64) -> Result<()> {
-        self.settle();
+        self.complete_pending_write();
         if self.groups.are_used_up() {
             return Err(Error::internal("more work-groups than the race detector can tell apart"));
         }
-        let renewal = self.groups.begin(slot, group);
-        self.renew(renewal);
+        let reset = self.groups.begin(slot, group);
+        self.apply_reset(reset);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().begin_group(slot);
             return Ok(());
         }
-        self.finder.open(slot)?;
+        self.first_pass.open(slot)?;
         self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.open(slot))
     }
 
@@ -169,15 +169,15 @@ impl Shadow {
     pub fn fast_path(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> FastPath {
         let index = object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
-            return FastPath::blind(Way::Long);
+            return FastPath::without_cells(CheckKind::Slow);
         };
         if self.recorder.is_some() || self.footprint_counter.is_some() {
-            return FastPath::blind(Way::Long);
+            return FastPath::without_cells(CheckKind::Slow);
         }
         if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
-            return FastPath::blind(Way::Free);
+            return FastPath::without_cells(CheckKind::Unchecked);
         }
-        self.finder.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
+        self.first_pass.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
     }
 
     /// The state that [`FastPath::pass`] needs of the group of `slot`; its address is the same for all groups there.
@@ -187,7 +187,7 @@ impl Shadow {
 
     /// The group ended, or was abandoned.
     pub fn end_group(&mut self, slot: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().end_group(slot);
         }
@@ -197,11 +197,11 @@ impl Shadow {
     /// All work-items of the group have arrived at a barrier (or at an exchange of the group: with its flags, or 0).
     /// `flags` as in `cl_mem_fence_flags`, `scope` as in `memory_scope` of `opencl-c-base.h`.
     pub fn barrier(&mut self, slot: u32, flags: u32, scope: u32) {
-        self.settle();
+        self.complete_pending_write();
         let scope = sites::scope(scope);
         self.seen.fences |= scope >= Scope::Device;
-        let renewal = self.groups.advance(slot, flags);
-        self.renew(renewal);
+        let reset = self.groups.advance(slot, flags);
+        self.apply_reset(reset);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().barrier(slot, flags, scope);
         }
@@ -209,20 +209,20 @@ impl Shadow {
 
     /// All work-items of a sub-group (given by its number in the group) have arrived at its barrier.
     pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().sub_group_barrier(slot, sub_group, flags);
         }
     }
 
     /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
-    pub fn fence(&mut self, who: Who, flags: u32, order: u32, scope: u32) {
-        self.settle();
-        self.seen.edges |= self.finder.has_atomics();
+    pub fn fence(&mut self, accessor: Accessor, flags: u32, order: u32, scope: u32) {
+        self.complete_pending_write();
+        self.seen.edges |= self.first_pass.has_atomics();
         self.seen.fences = true;
         self.seen.narrow |= sites::scope(scope) < Scope::Device;
         if let Some(recorder) = &mut self.recorder {
-            recorder.fence(&self.groups, who, flags, order, scope);
+            recorder.fence(&self.groups, accessor, flags, order, scope);
         }
     }
 
@@ -233,10 +233,10 @@ impl Shadow {
     /// `address` is that of the bytes that the access reads or writes, which stay readable until the next call of any
     /// method. The bytes written are examined during that call, before anything else writes there.
     #[inline]
-    pub unsafe fn access(&mut self, who: Who, site: u32, place: Place, address: *const u8) -> bool {
+    pub unsafe fn access(&mut self, accessor: Accessor, site: u32, place: Place, address: *const u8) -> bool {
         let bytes = self.sites.get(site as usize).map_or(1, |s| u64::from(s.bytes));
         // SAFETY: the caller gives the same guarantees as `span` requires.
-        unsafe { self.span(who, site, place, bytes, address) }
+        unsafe { self.span(accessor, site, place, bytes, address) }
     }
 
     /// As [`Shadow::access`], for `bytes` bytes.
@@ -244,31 +244,37 @@ impl Shadow {
     /// # Safety
     /// As for [`Shadow::access`].
     #[inline]
-    pub unsafe fn span(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
+    pub unsafe fn span(&mut self, accessor: Accessor, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
         if bytes == 0 {
             return true;
         }
         if self.recorder.is_some() {
-            self.record(who, site, place, bytes, address);
+            self.record(accessor, site, place, bytes, address);
             return true;
         }
-        let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(who.slot)) else {
+        let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(accessor.slot)) else {
             return true;
         };
         if let Some(footprint_counter) = &mut self.footprint_counter
             && let Some(area) = self.areas.get(place.object as usize)
         {
-            let number = slot.first + who.item;
-            footprint_counter.touch(who.slot, slot.valid(area.memory), number, place.object, (place.offset, bytes));
+            let number = slot.first + accessor.item;
+            footprint_counter.touch(
+                accessor.slot,
+                slot.valid(area.memory),
+                number,
+                place.object,
+                (place.offset, bytes),
+            );
         }
-        self.finder.access(slot, who, Touch { number: site, site: known, place, bytes }, &mut self.flags)
+        self.first_pass.access(slot, accessor, SiteAccess { number: site, site: known, place, bytes }, &mut self.flags)
     }
 
     #[cold]
-    fn record(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) {
-        self.settle();
+    fn record(&mut self, accessor: Accessor, site: u32, place: Place, bytes: u64, address: *const u8) {
+        self.complete_pending_write();
         if let Some(recorder) = &mut self.recorder {
-            recorder.access(&self.groups, &self.flags, &self.areas, (who, site, place), (bytes, address));
+            recorder.access(&self.groups, &self.flags, &self.areas, (accessor, site, place), (bytes, address));
         }
     }
 
@@ -277,7 +283,7 @@ impl Shadow {
     /// [`Shadow::wait`]. Returns whether all local memory that the copy reads was initialised. In conflicts, a copy is
     /// an access of the group's first work-item.
     pub fn async_copy(&mut self, slot: u32, write_site: u32, destination: Strided, source: Strided) -> bool {
-        self.settle();
+        self.complete_pending_write();
         self.seen.edges = true;
         let read_site = write_site + 1;
         if let Some(recorder) = &mut self.recorder {
@@ -288,8 +294,8 @@ impl Shadow {
             recorder.copy(&self.groups, &self.flags, &self.areas, slot, (write_site, destination));
             return true;
         }
-        let (word, renewal) = self.groups.copy(slot);
-        self.renew(renewal);
+        let (word, reset) = self.groups.copy(slot);
+        self.apply_reset(reset);
         let Some(known) = self.groups.slot(slot) else { return true };
         if let Some(footprint_counter) = &mut self.footprint_counter {
             for side in [source, destination] {
@@ -299,19 +305,19 @@ impl Shadow {
                     .for_each(|p| footprint_counter.touch(slot, valid, copier, p.object, (p.offset, side.element)));
             }
         }
-        let initialised = self.finder.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
-        self.finder.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
+        let initialised = self.first_pass.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
+        self.first_pass.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.flights.push(Flight { destination, source });
+            slot.pending_copies.push(PendingCopy { destination, source });
         }
         initialised
     }
 
     /// All work-items of the group have waited for the copies that were begun.
     pub fn wait(&mut self, slot: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.flights.clear();
+            slot.pending_copies.clear();
         }
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().wait(slot);
@@ -347,15 +353,15 @@ impl Shadow {
     /// Pairs that are reported as benign certainly are. That values differ is only known of the two sites at the cell,
     /// not of the two accesses.
     pub fn conflicts(&mut self) -> Vec<Conflict> {
-        self.settle();
+        self.complete_pending_write();
         self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid, &self.groups)).unwrap_or_default()
     }
 
     /// After [`Pass::Record`]: whether some accesses are ordered only because of the values that atomics happened to
     /// read, so that there may be conflicts under another schedule. (Without suspects there are no such accesses.)
-    pub fn leans_on_atomics(&mut self) -> bool {
-        self.settle();
-        self.recorder.as_ref().is_some_and(|recorder| recorder.leans_on_atomics())
+    pub fn depends_on_atomics(&mut self) -> bool {
+        self.complete_pending_write();
+        self.recorder.as_ref().is_some_and(|recorder| recorder.depends_on_atomics())
     }
 
     /// The footprint, after [`Pass::Find`] with `footprint`.
@@ -365,15 +371,15 @@ impl Shadow {
 
     /// Examines the value that the last write wrote.
     #[inline]
-    fn settle(&mut self) {
+    fn complete_pending_write(&mut self) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.settle(&self.groups, &self.flags, &self.areas);
+            recorder.complete_pending_write(&self.groups, &self.flags, &self.areas);
         }
     }
 
     /// Zeroes all cells if stamps were reset.
-    fn renew(&mut self, renewal: Renewal) {
-        if renewal == Renewal::Clear {
+    fn apply_reset(&mut self, reset: StampReset) {
+        if reset == StampReset::Clear {
             self.clear();
         }
     }
@@ -381,7 +387,7 @@ impl Shadow {
     /// Forgets everything, because stamps were reset.
     #[cold]
     fn clear(&mut self) {
-        self.finder.clear();
+        self.first_pass.clear();
         self.footprint_counter.iter_mut().for_each(FootprintCounter::clear);
     }
 }
@@ -422,11 +428,13 @@ mod tests {
 
     fn at(shadow: &mut Shadow, slot: u32, item: u32, site: u32, object: u32) -> bool {
         // SAFETY: the first pass does not access the address.
-        unsafe { shadow.access(Who { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling()) }
+        unsafe {
+            shadow.access(Accessor { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling())
+        }
     }
 
     #[test]
-    fn launches_leave_nothing_behind_also_when_stamps_begin_anew() {
+    fn launches_leave_nothing_behind_even_when_stamps_are_reset() {
         for next in [1 << 20, (1 << 31) - 1, u32::MAX - 9] {
             let mut shadow = shadow();
             shadow.groups.skip_to(next);
@@ -444,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn when_stamps_begin_anew_within_a_launch_nothing_is_made_up() {
+    fn a_stamp_reset_within_a_launch_invents_no_conflicts() {
         let mut shadow = shadow();
         begin(&mut shadow);
         shadow.groups.skip_to(u32::MAX - 3);

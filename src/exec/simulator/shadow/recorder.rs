@@ -1,12 +1,12 @@
 //! Applies accesses to the cell records of the second pass.
 
-use super::cell_arrays::Places;
+use super::cell_arrays::CellArrays;
 use super::flags::Flags;
 use super::groups::Groups;
-use super::happens_before::{Location, Order, Seen};
-use super::launch::{Area, Grid, Memory, Place, Strided, Who};
+use super::happens_before::{HappensBefore, Location, SyncFeatures};
+use super::launch::{Accessor, Area, Grid, Memory, Place, Strided};
 use super::report::Findings;
-use super::second_pass::{Entry, Record, Scene};
+use super::second_pass::{CellRecord, Entry, RecordContext};
 use super::sites::{self, Site};
 use crate::error::Result;
 use crate::exec::simulator::observation::Conflict;
@@ -15,7 +15,7 @@ use crate::lower::host::table::Mode;
 /// A plain write that is about to happen; the value written is read before anything else happens.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
-    who: Who,
+    accessor: Accessor,
     site: u32,
     place: Place,
     bytes: u64,
@@ -26,10 +26,10 @@ struct Pending {
 #[derive(Debug)]
 pub struct Recorder {
     sites: Vec<Site>,
-    order: Order,
+    order: HappensBefore,
     /// The record number of each flagged cell, plus 1; 0 if it has none.
-    numbers: Places<u32>,
-    records: Vec<Record>,
+    numbers: CellArrays<u32>,
+    records: Vec<CellRecord>,
     findings: Findings,
     pending: Option<Pending>,
 }
@@ -41,14 +41,14 @@ impl Recorder {
     /// A recorder without findings.
     /// # Errors
     /// `Environment`: not enough memory.
-    pub fn new(sites: Vec<Site>, areas: &[Area], seen: Seen) -> Result<Recorder> {
+    pub fn new(sites: Vec<Site>, areas: &[Area], seen: SyncFeatures) -> Result<Recorder> {
         // Records are kept by place, regardless of the slot.
         let areas: Vec<Area> = areas.iter().map(|area| Area { memory: Memory::Global, ..*area }).collect();
-        let mut numbers = Places::default();
+        let mut numbers = CellArrays::default();
         numbers.begin(&areas)?;
         Ok(Recorder {
             sites,
-            order: Order::new(seen),
+            order: HappensBefore::new(seen),
             numbers,
             records: Vec::new(),
             findings: Findings::default(),
@@ -57,7 +57,7 @@ impl Recorder {
     }
 
     /// The happens-before relation of the launch.
-    pub fn order(&mut self) -> &mut Order {
+    pub fn order(&mut self) -> &mut HappensBefore {
         &mut self.order
     }
 
@@ -67,14 +67,14 @@ impl Recorder {
         groups: &Groups,
         flags: &Flags,
         areas: &[Area],
-        (who, site, place): (Who, u32, Place),
+        (accessor, site, place): (Accessor, u32, Place),
         (bytes, address): (u64, *const u8),
     ) {
-        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(accessor.slot)) else { return };
         let Some(known) = self.sites.get(site as usize).copied() else { return };
         if known.mode == Mode::Write {
             if self.order.has_edges() || flags.any_in(place.object) {
-                self.pending = Some(Pending { who, site, place, bytes, address });
+                self.pending = Some(Pending { accessor, site, place, bytes, address });
             }
             return;
         }
@@ -82,22 +82,22 @@ impl Recorder {
         let atomic = matches!(known.mode, Mode::Atomic | Mode::AtomicRead);
         let edges = self.order.has_edges() && atomic;
         if edges && !known.stores {
-            self.order.read(slot, who.item, (location, area.memory), known.ordering);
+            self.order.read(slot, accessor.item, (location, area.memory), known.ordering);
         }
         if flags.any_in(place.object) {
-            let entry = Entry::new(site, self.order.now(slot, who.item, area.memory), who.number, None);
-            self.note(groups, flags, areas, (who.slot, place, bytes), |_| entry);
+            let entry = Entry::new(site, self.order.now(slot, accessor.item, area.memory), accessor.number, None);
+            self.note(groups, flags, areas, (accessor.slot, place, bytes), |_| entry);
         }
         if edges && known.mode == Mode::Atomic {
-            self.order.write(slot, who.item, (location, area.memory), known.ordering, known.stores);
+            self.order.write(slot, accessor.item, (location, area.memory), known.ordering, known.stores);
         }
     }
 
     /// Completes the pending write: examines what it wrote. Must be called before anything else.
-    pub fn settle(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
+    pub fn complete_pending_write(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
         let Some(pending) = self.pending.take() else { return };
-        let Pending { who, site, place, bytes, address } = pending;
-        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let Pending { accessor, site, place, bytes, address } = pending;
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(accessor.slot)) else { return };
         let granule = u64::from(area.granule);
         if self.order.has_edges() {
             for offset in (place.offset..place.offset + bytes.max(1)).step_by(area.granule as usize) {
@@ -107,14 +107,14 @@ impl Recorder {
         if !flags.any_in(place.object) {
             return;
         }
-        let moment = self.order.now(slot, who.item, area.memory);
-        self.note(groups, flags, areas, (who.slot, place, bytes), |offset| {
+        let epoch = self.order.now(slot, accessor.item, area.memory);
+        self.note(groups, flags, areas, (accessor.slot, place, bytes), |offset| {
             let whole = offset >= place.offset && offset + granule <= place.offset + bytes && granule <= 16;
             // SAFETY: the cell lies inside the access, whose bytes the caller of `Shadow::access` guaranteed to
             // be readable.
             let value =
                 whole.then(|| unsafe { value(address.add((offset - place.offset) as usize), granule as usize) });
-            Entry::new(site, moment, who.number, value)
+            Entry::new(site, epoch, accessor.number, value)
         });
     }
 
@@ -152,14 +152,14 @@ impl Recorder {
                 continue;
             }
             if *known == 0 {
-                records.push(Record::default());
+                records.push(CellRecord::default());
                 *known = records.len() as u32;
             }
             let offset = cell * u64::from(area.granule);
             let place = Place { object: place.object, offset };
-            let scene = Scene { sites, groups, slot, order, memory: area.memory, place };
+            let context = RecordContext { sites, groups, slot, order, memory: area.memory, place };
             if let Some(record) = records.get_mut(*known as usize - 1) {
-                record.note(&scene, entry(offset), findings);
+                record.note(&context, entry(offset), findings);
             }
         }
     }
@@ -174,16 +174,16 @@ impl Recorder {
         !self.findings.is_empty()
     }
 
-    /// See [`Order::leans_on_atomics`].
-    pub fn leans_on_atomics(&self) -> bool {
-        self.order.leans_on_atomics()
+    /// See [`HappensBefore::depends_on_atomics`].
+    pub fn depends_on_atomics(&self) -> bool {
+        self.order.depends_on_atomics()
     }
 
     /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
-    pub fn fence(&mut self, groups: &Groups, who: Who, flags: u32, order: u32, scope: u32) {
-        if let Some(slot) = groups.slot(who.slot) {
+    pub fn fence(&mut self, groups: &Groups, accessor: Accessor, flags: u32, order: u32, scope: u32) {
+        if let Some(slot) = groups.slot(accessor.slot) {
             let kinds = sites::acquires_and_releases(order);
-            self.order.fence(slot, who.item, flags, kinds, sites::scope(scope));
+            self.order.fence(slot, accessor.item, flags, kinds, sites::scope(scope));
         }
     }
 }

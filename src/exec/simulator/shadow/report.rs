@@ -9,7 +9,7 @@ use crate::exec::simulator::observation::{Access, Conflict};
 
 /// One of the two accesses in a conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Party {
+pub struct ConflictSide {
     pub site: u32,
     /// The group's number in the launch ([`Groups::linear`]), and the local linear id.
     pub group: u64,
@@ -24,7 +24,7 @@ type Pair = (u32, u32, bool);
 #[derive(Debug)]
 struct Finding {
     pair: Pair,
-    parties: [Party; 2],
+    sides: [ConflictSide; 2],
     place: Place,
     benign: bool,
     cells: u64,
@@ -50,15 +50,15 @@ impl Findings {
 
     /// Records a conflict of two accesses, the earlier first, and returns the number of their pair. `equal`: both wrote
     /// the same value.
-    pub fn meet(&mut self, parties: [Party; 2], place: Place, equal: bool) -> u32 {
-        let [a, b] = parties.map(|p| p.site);
-        let pair = (a.min(b), a.max(b), parties[0].group != parties[1].group);
+    pub fn add_conflict(&mut self, sides: [ConflictSide; 2], place: Place, equal: bool) -> u32 {
+        let [a, b] = sides.map(|p| p.site);
+        let pair = (a.min(b), a.max(b), sides[0].group != sides[1].group);
         let number = *self.numbers.entry(pair).or_insert(self.found.len() as u32);
         match self.found.get_mut(number as usize) {
             Some(finding) => finding.benign &= equal,
             None => {
-                let parties = if a <= b { parties } else { [parties[1], parties[0]] };
-                self.found.push(Finding { pair, parties, place, benign: equal, cells: 0 });
+                let sides = if a <= b { sides } else { [sides[1], sides[0]] };
+                self.found.push(Finding { pair, sides, place, benign: equal, cells: 0 });
             }
         }
         number
@@ -86,17 +86,17 @@ impl Findings {
 
 impl Finding {
     fn conflict(&self, grid: &Grid, groups: &Groups, sites: &[Site]) -> Option<Conflict> {
-        let access = |party: Party| {
+        let access = |side: ConflictSide| {
             Some(Access {
-                site: party.site,
-                mode: sites.get(party.site as usize)?.mode,
-                global_id: grid.global_id(groups.linear(party.group), u64::from(party.item)),
-                group_id: grid.group_id(groups.linear(party.group)),
-                number: party.number,
+                site: side.site,
+                mode: sites.get(side.site as usize)?.mode,
+                global_id: grid.global_id(groups.linear(side.group), u64::from(side.item)),
+                group_id: grid.group_id(groups.linear(side.group)),
+                number: side.number,
             })
         };
         Some(Conflict {
-            accesses: [access(self.parties[0])?, access(self.parties[1])?],
+            accesses: [access(self.sides[0])?, access(self.sides[1])?],
             object: self.place.object,
             offset: self.place.offset,
             inter_group: self.pair.2,

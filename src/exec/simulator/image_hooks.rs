@@ -25,7 +25,7 @@ unsafe fn count(item: *mut Item) {
 }
 
 /// The image or sampler behind a handle, with its argument position.
-unsafe fn behind<'a>(item: *const Item, handle: *const c_void) -> Option<(u32, &'a Image)> {
+unsafe fn resolve_handle<'a>(item: *const Item, handle: *const c_void) -> Option<(u32, &'a Image)> {
     // SAFETY: the thread points to the launch that it runs, which stays alive with its images until all its work-items
     // have ended.
     unsafe { (*(*(*item).thread).prepared).image(handle) }
@@ -35,8 +35,8 @@ unsafe fn sampler(item: *const Item, handle: *const c_void) -> Option<Sampler> {
     if (handle as usize) < LITERALS {
         return u32::try_from(handle as usize).ok().filter(|bits| *bits != 0).and_then(Sampler::from_bits);
     }
-    // SAFETY: `item` is alive, as `behind` requires.
-    unsafe { behind(item, handle) }.and_then(|(_, image)| image.sampler())
+    // SAFETY: `item` is alive, as `resolve_handle` requires.
+    unsafe { resolve_handle(item, handle) }.and_then(|(_, image)| image.sampler())
 }
 
 /// Reports the access to a texel's bytes to the race detector.
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn read(
     unsafe {
         count(item);
         let mut colour = [0; 4];
-        if let Some((object, image)) = behind(item, image) {
+        if let Some((object, image)) = resolve_handle(item, image) {
             let sampler = sampler(item, through);
             let coordinates = coordinates.read_unaligned();
             let mut seen = |bytes| report_access(item, site, object, image, bytes);
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn write(
     // SAFETY: compiled code passes its own work-item, coordinates of four words, and a texel of four components.
     unsafe {
         count(item);
-        let Some((object, image)) = behind(item, image) else { return };
+        let Some((object, image)) = resolve_handle(item, image) else { return };
         let colour = match kind & !texel::FLOAT_COORDINATES {
             texel::HALF => colour.cast::<[u16; 4]>().read_unaligned().map(u32::from),
             _ => colour.cast::<[u32; 4]>().read_unaligned(),
@@ -121,5 +121,5 @@ pub unsafe extern "C" fn write(
 /// The hook [`crate::lower::host::abi::hook::IMAGE_QUERY`].
 pub unsafe extern "C" fn query(item: *const Item, image: *const c_void, what: u32) -> u64 {
     // SAFETY: compiled code passes its own work-item, which is alive.
-    unsafe { behind(item, image) }.map_or(0, |(_, image)| image.query(what))
+    unsafe { resolve_handle(item, image) }.map_or(0, |(_, image)| image.query(what))
 }

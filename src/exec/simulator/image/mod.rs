@@ -152,7 +152,8 @@ impl Image {
         self.read_with(sampler, coordinates, kind, &mut |_| {})
     }
 
-    /// Like [`Image::read`], calling `on_read` with the bytes of every texel that is read, counted from the first texel's.
+    /// Like [`Image::read`], calling `on_read` with the bytes of every texel that is read, counted from those of the first
+    /// texel.
     ///
     /// # Errors
     /// As for [`Image::read`].
@@ -406,15 +407,15 @@ mod tests {
     fn reads_outside_the_image_depend_on_the_sampler() {
         let shape = ImageShape::D2 { width: 2, height: 2 };
         let texels = image(shape, "RG", "UNSIGNED_INT8", (1..9).collect());
-        let beside = [5, u32::MAX, 0, 0];
-        assert_eq!(texels.read(None, beside, kind::UINT), Err(OutsideImage { texel: [5, -1, 0] }));
+        let out_of_range = [5, u32::MAX, 0, 0];
+        assert_eq!(texels.read(None, out_of_range, kind::UINT), Err(OutsideImage { texel: [5, -1, 0] }));
         let read = |addressing, at| {
             let sampler = Sampler { addressing, filter: Filter::Nearest, normalized: false };
             texels.read(Some(sampler), at, kind::UINT)
         };
-        assert_eq!(read(Addressing::None, beside), Err(OutsideImage { texel: [5, -1, 0] }));
-        assert_eq!(read(Addressing::ClampToEdge, beside), Ok([3, 4, 0, 1]));
-        assert_eq!(read(Addressing::Clamp, beside), Ok([0, 0, 0, 1]));
+        assert_eq!(read(Addressing::None, out_of_range), Err(OutsideImage { texel: [5, -1, 0] }));
+        assert_eq!(read(Addressing::ClampToEdge, out_of_range), Ok([3, 4, 0, 1]));
+        assert_eq!(read(Addressing::Clamp, out_of_range), Ok([0, 0, 0, 1]));
         assert_eq!(texels.write([2, 0, 0, 0], kind::UINT, [1; 4]), Err(OutsideImage { texel: [2, 0, 0] }));
     }
 

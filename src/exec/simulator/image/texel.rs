@@ -208,8 +208,8 @@ fn write_channel<const N: usize>(texel: &mut [u8], index: usize, bytes: [u8; N])
 
 /// The position of a packed channel: number of bits to shift by, and its greatest value.
 fn packed(bits: &[u32], index: usize) -> (u32, u32) {
-    let behind = bits.iter().skip(index + 1).sum();
-    (behind, (1 << bits.get(index).copied().unwrap_or(0)) - 1)
+    let shift = bits.iter().skip(index + 1).sum();
+    (shift, (1 << bits.get(index).copied().unwrap_or(0)) - 1)
 }
 
 /// Scales and rounds to the nearest integer, ties to even. Casts to integers saturate and map NaN to 0.

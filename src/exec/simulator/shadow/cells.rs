@@ -159,12 +159,12 @@ pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, copy: u
 }
 
 fn conflicts<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> bool {
-    let meets = |kind: usize| kind < N && now.is_concurrent(cell[kind.min(N - 1)]);
+    let concurrent = |kind: usize| kind < N && now.is_concurrent(cell[kind.min(N - 1)]);
     match mode {
-        Mode::Read => meets(WRITE) || meets(ATOMIC),
-        Mode::Write => meets(WRITE) || meets(READ) || meets(ATOMIC) || meets(ATOMIC_READ),
-        Mode::Atomic => meets(WRITE) || meets(READ),
-        Mode::AtomicRead => meets(WRITE),
+        Mode::Read => concurrent(WRITE) || concurrent(ATOMIC),
+        Mode::Write => concurrent(WRITE) || concurrent(READ) || concurrent(ATOMIC) || concurrent(ATOMIC_READ),
+        Mode::Atomic => concurrent(WRITE) || concurrent(READ),
+        Mode::AtomicRead => concurrent(WRITE),
     }
 }
 

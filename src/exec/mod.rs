@@ -253,6 +253,6 @@ pub trait Executor: Send {
     /// Runs all variations of `sweep`. A variation that kills the worker is found and marked; the others still run.
     ///
     /// # Errors
-    /// Of the environment only, as for [`Executor::run`].
+    /// `Environment` only, as for [`Executor::run`].
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
 }

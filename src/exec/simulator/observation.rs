@@ -1,4 +1,4 @@
-//! What the simulator observes beyond outputs: conflicting accesses, divergent barriers, faults. Site numbers are
+//! Defines the observations of the simulator beyond outputs: conflicting accesses, divergent barriers, faults. Site numbers are
 //! indices into the parts of [`crate::lower::host::table::HostTable`].
 
 use std::time::Instant;

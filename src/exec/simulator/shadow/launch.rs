@@ -1,4 +1,4 @@
-//! What the race detector needs to know of a launch: its grid, the objects in memory, and the identity of accesses.
+//! Describes a launch to the race detector: its grid, the objects in memory, and the identity of accesses.
 
 use crate::lower::host::table::{HostTable, Space};
 

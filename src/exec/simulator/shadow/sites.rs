@@ -1,4 +1,4 @@
-//! What the race detector needs to know of access sites.
+//! Summarises access sites for the race detector.
 
 use super::launch::Memory;
 use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope, Space};

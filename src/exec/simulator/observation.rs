@@ -1,5 +1,5 @@
-//! Defines the observations of the simulator beyond outputs: conflicting accesses, divergent barriers, faults. Site numbers are
-//! indices into the parts of [`crate::lower::host::table::HostTable`].
+//! Defines the observations of the simulator beyond outputs: conflicting accesses, divergent barriers, faults. Site
+//! numbers are indices into the parts of [`crate::lower::host::table::HostTable`].
 
 use std::time::Instant;
 

@@ -152,8 +152,7 @@ impl Image {
         self.read_with(sampler, coordinates, kind, &mut |_| {})
     }
 
-    /// Like [`Image::read`], calling `on_read` with the bytes of every texel that is read, counted from those of the first
-    /// texel.
+    /// Like [`Image::read`]; calls `on_read` with the bytes of every texel that is read, counted from the first one's.
     ///
     /// # Errors
     /// As for [`Image::read`].

@@ -10,7 +10,7 @@ use kassay::cfg::sites::Sites;
 use kassay::coverage::build;
 use kassay::exec::{
     Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep,
-    SweepOutcome, Swept, Variation, WorkerOptions,
+    SweepOutcome, Variation, VariationOutcome, WorkerOptions,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -131,12 +131,12 @@ fn batch(
 /// What is wrong with an outcome in which every variation should agree.
 fn wrong(outcome: &SweepOutcome) -> Option<String> {
     outcome.runs.iter().enumerate().find_map(|(n, run)| match run {
-        Swept::Ran(runs) => {
+        VariationOutcome::Ran(runs) => {
             let run = runs.first()?;
             let words = (run.words != [n as u32]).then(|| format!("words {:?}", run.words));
             run.difference.clone().or(words).map(|what| format!("slot of variation {n}: {what}"))
         }
-        Swept::Fault(fault) => Some(format!("variation {n}: {fault:?}")),
+        VariationOutcome::Fault(fault) => Some(format!("variation {n}: {fault:?}")),
     })
 }
 

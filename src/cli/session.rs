@@ -11,7 +11,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, note};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, ProgramId, Started, StartingExecutors, Target, WorkerOptions};
+use crate::exec::{DeviceInfo, Executor, ProgramId, StartedExecutors, StartingExecutors, Target, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::interface::Interface;
 use crate::result;
@@ -136,7 +136,7 @@ pub fn ready(
     interface: &Interface,
     keeps: Keeps,
 ) -> Result<Vec<Box<dyn Executor>>> {
-    let Started { executors, note: why } = starting.ready()?;
+    let StartedExecutors { executors, note: why } = starting.ready()?;
     if let Some(why) = why {
         note(&why);
     }

@@ -2,7 +2,7 @@
 //! distance from the other, and inputs in which comparisons went some way in another order of magnitude of times.
 
 use super::genotype::Genotype;
-use crate::exec::simulator::compare::Compared;
+use crate::exec::simulator::compare::ComparisonStats;
 use crate::suite::launch::Launch;
 
 /// Inputs that are kept for how often something happened in them.
@@ -48,7 +48,7 @@ pub struct BranchDistances {
 
 impl BranchDistances {
     /// Learns from a launch. Without genes it is no parent, but what it showed is known.
-    pub fn note(&mut self, compared: &[Compared], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
+    pub fn note(&mut self, compared: &[ComparisonStats], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
         self.ways.resize_with(self.ways.len().max(2 * compared.len()), Way::default);
         let mut gain = Gain::default();
         for (compared, ways) in compared.iter().zip(self.ways.chunks_exact_mut(2)) {

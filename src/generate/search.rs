@@ -15,7 +15,7 @@ use super::launches::unique;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
-use crate::exec::simulator::compare::Compared;
+use crate::exec::simulator::compare::ComparisonStats;
 use crate::result::generate::By;
 use crate::suite::faults::Faulted;
 use crate::suite::launch::Launch;
@@ -48,7 +48,7 @@ pub struct Shown {
     /// By site.
     pub tally: Vec<SiteTally>,
     /// By comparison; empty if nobody looked.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparisonStats>,
     /// What faulted, in a launch that allows it.
     pub faulted: Vec<Faulted>,
 }

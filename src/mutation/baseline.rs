@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::coverage::group_order;
 use crate::coverage::measure;
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Swept, Variation};
+use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
 use crate::suite::compare;
 use crate::suite::launch::{ArgValue, Launch};
@@ -192,12 +192,12 @@ pub fn establish<'t>(
     baseline.wall_time = begun.elapsed() / baseline_options.repeats.max(1);
     baseline.run_time = swept.kernel_time + LAUNCH_OVERHEAD;
     match swept.runs.first() {
-        Some(Swept::Ran(runs)) => {
+        Some(VariationOutcome::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
                 baseline.dropped = Some(format!("the original is not stable: {difference}"));
             }
         }
-        Some(Swept::Fault(fault)) => {
+        Some(VariationOutcome::Fault(fault)) => {
             baseline.dropped = Some(format!("the original is not stable: it {}", measure::describe(fault).1));
         }
         None => {}
@@ -233,6 +233,6 @@ pub fn time(
             batch: None,
         },
     )?;
-    let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    let agrees = matches!(swept.runs.first(), Some(VariationOutcome::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
     Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
 }

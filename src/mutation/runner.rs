@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
 use crate::error::Result;
-use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
+use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{ArgValue, Launch};
@@ -240,7 +240,7 @@ fn sweep(
     )?;
     cost.pairs += pairs;
     cost.executions +=
-        swept.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
+        swept.runs.iter().map(|r| if let VariationOutcome::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
     let allows_faults = baseline.test.launch.allows_faults;
     Ok(swept
@@ -252,11 +252,11 @@ fn sweep(
 
 /// Lets a fault recorded by a guard take precedence over what the simulator saw afterwards: exhausted fuel is often
 /// what made barriers diverge. `first`: index of the slot's first word.
-fn guard_fault_first(swept: Swept, first: u32) -> Swept {
-    let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
+fn guard_fault_first(swept: VariationOutcome, first: u32) -> VariationOutcome {
+    let VariationOutcome::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
     let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
     match words.get(slot::FAULT as usize).copied().and_then(FaultKind::read) {
-        Some(_) => Swept::Ran(vec![Run { difference: None, words: words.to_vec() }]),
+        Some(_) => VariationOutcome::Ran(vec![Run { difference: None, words: words.to_vec() }]),
         None => swept,
     }
 }

@@ -141,7 +141,7 @@ pub fn check<S: Simulate + Send>(
         witness(sim, found, case, explored, options.budget)
     })?;
     let barriers = redundancy::barriers(simulators, reader, cases, &explored, verdict, &options)?;
-    let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
+    let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.depends_on_atomics);
     let ordered_by_atomics = by_atomics.map(|(case, _)| case.name.clone()).collect();
     let left_out = left_out(reader, cases, &explored, options.budget);
     let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Swept, Variation};
+use kassay::exec::{
+    Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Variation, VariationOutcome,
+};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ImageShape, Launch, NdRange};
@@ -86,14 +88,17 @@ fn each_variation_is_compared_on_pristine_inputs() -> Test {
     assert_eq!(done.launches, 15);
     assert!(done.kernel_time > Duration::ZERO);
     let told = |at: &str, what: u32| {
-        Swept::Ran(vec![Run { difference: Some(format!("argument 0 differs at {at}")), words: vec![what, 1] }; 3])
+        VariationOutcome::Ran(vec![
+            Run { difference: Some(format!("argument 0 differs at {at}")), words: vec![what, 1] };
+            3
+        ])
     };
-    let fine = Swept::Ran(vec![agreed(&[0, 1]); 3]);
+    let fine = VariationOutcome::Ran(vec![agreed(&[0, 1]); 3]);
     let (wrong, close) = (told("3: 2.5 instead of 1.0", 10), told("0: 1.001 instead of 1.0", 40));
     assert_eq!(done.runs, [fine.clone(), wrong, fine.clone(), close, fine.clone()]);
     // Nothing to compare with: nothing differs.
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
-    assert!(done.runs.iter().all(|r| matches!(r, Swept::Ran(runs) if runs[0].difference.is_none())));
+    assert!(done.runs.iter().all(|r| matches!(r, VariationOutcome::Ran(runs) if runs[0].difference.is_none())));
     Ok(())
 }
 
@@ -103,8 +108,8 @@ fn small_differences_are_tolerated_where_they_may_be() -> Test {
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance { abs: 0.0, rel: 0.01 })];
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &behaviours(&[4, 1]), &references))?;
-    assert_eq!(done.runs[0], Swept::Ran(vec![agreed(&[40, 1])]));
-    assert!(matches!(&done.runs[1], Swept::Ran(runs) if runs[0].difference.is_some()));
+    assert_eq!(done.runs[0], VariationOutcome::Ran(vec![agreed(&[40, 1])]));
+    assert!(matches!(&done.runs[1], VariationOutcome::Ran(runs) if runs[0].difference.is_some()));
     Ok(())
 }
 
@@ -127,11 +132,11 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
     let references = [expected];
     let done =
         bench.executor.sweep(bench.program, &Sweep { repeats: 9, ..sweep(&launch, &variations, &references) })?;
-    let Swept::Ran(runs) = &done.runs[0] else { return Err(format!("{done:?}").into()) };
+    let VariationOutcome::Ran(runs) = &done.runs[0] else { return Err(format!("{done:?}").into()) };
     assert!(runs.len() < 9 && runs.len() > 1, "{runs:?}");
     let last = runs.last().is_some_and(|r| r.difference.is_none());
     assert!(runs[..runs.len() - 1].iter().all(|r| r.difference.is_none() != last), "{runs:?}");
-    assert!(matches!(&done.runs[1], Swept::Ran(runs) if runs.len() == 9));
+    assert!(matches!(&done.runs[1], VariationOutcome::Ran(runs) if runs.len() == 9));
     Ok(())
 }
 
@@ -145,10 +150,10 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &references))?;
     for (run, what) in done.runs.iter().zip(what) {
         let right = match run {
-            Swept::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
-            Swept::Fault(Fault::Timeout { limit }) => what == 2 && *limit == LIMIT,
-            Swept::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
-            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
+            VariationOutcome::Fault(Fault::Timeout { limit }) => what == 2 && *limit == LIMIT,
+            VariationOutcome::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
+            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {run:?}");
     }
@@ -178,11 +183,13 @@ fn who_spoils_the_worker_for_others_is_found() -> Test {
     let done = bench.executor.sweep(bench.program, &Sweep { words: 16..17, ..sweep(&launch, &variations, &[]) })?;
     for (run, what) in done.runs.iter().zip(what) {
         match run {
-            Swept::Ran(runs) => assert_eq!(runs[..], [agreed(&[what])]),
-            fault => assert!(matches!(fault, Swept::Fault(Fault::Crash { .. })) && what == 5, "{what}: {fault:?}"),
+            VariationOutcome::Ran(runs) => assert_eq!(runs[..], [agreed(&[what])]),
+            fault => {
+                assert!(matches!(fault, VariationOutcome::Fault(Fault::Crash { .. })) && what == 5, "{what}: {fault:?}")
+            }
         }
     }
-    assert!(matches!(done.runs[6], Swept::Fault(_)), "{:?}", done.runs);
+    assert!(matches!(done.runs[6], VariationOutcome::Fault(_)), "{:?}", done.runs);
     Ok(())
 }
 
@@ -221,7 +228,9 @@ fn several_outputs_and_images_are_compared() -> Test {
         .runs
         .iter()
         .map(|r| match r {
-            Swept::Ran(runs) if runs.len() == 2 && runs[0] == runs[1] => runs[0].difference.clone().unwrap_or_default(),
+            VariationOutcome::Ran(runs) if runs.len() == 2 && runs[0] == runs[1] => {
+                runs[0].difference.clone().unwrap_or_default()
+            }
             other => format!("{other:?}"),
         })
         .collect();
@@ -239,7 +248,7 @@ fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
     let variations = behaviours(&[0, 1]);
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
     assert_eq!(done.runs.len(), 2);
-    assert!(done.runs.iter().all(|r| matches!(r, Swept::Fault(Fault::Rejected { .. }))), "{done:?}");
+    assert!(done.runs.iter().all(|r| matches!(r, VariationOutcome::Fault(Fault::Rejected { .. }))), "{done:?}");
     let far = behaviours(&[0]).into_iter().chain([Variation { words: vec![(32, 1)] }]).collect::<Vec<_>>();
     assert!(matches!(bench.executor.sweep(bench.program, &sweep(&launch, &far, &[])), Err(Error::Internal(_))));
     Ok(())
@@ -281,15 +290,15 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
     for (n, (seen, what)) in done.runs.iter().zip(what).enumerate() {
         let difference = (what == 1).then(|| "argument 0 differs at 5: 4 instead of 3".to_owned());
         let words = vec![n as u32 % 8 * 100 + what];
-        assert_eq!(*seen, Swept::Ran(vec![Run { difference, words }; 2]), "{n}");
+        assert_eq!(*seen, VariationOutcome::Ran(vec![Run { difference, words }; 2]), "{n}");
     }
     let what = [0, 0, 0, 3, 0, 1, 0, 0, 0, 2, 0, 1];
     for (seen, what) in run(&mut bench.executor, &batch, &what)?.runs.iter().zip(what) {
         let right = match seen {
-            Swept::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
-            Swept::Fault(Fault::Crash { .. }) => what == 3,
-            Swept::Fault(Fault::Timeout { .. }) => what == 2,
-            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
+            VariationOutcome::Fault(Fault::Crash { .. }) => what == 3,
+            VariationOutcome::Fault(Fault::Timeout { .. }) => what == 2,
+            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {seen:?}");
     }

@@ -108,7 +108,7 @@ type Half = (usize, Scope, u32);
 type Location = (Option<u32>, u32, u64);
 
 /// A group and an item of it.
-type Who = (u32, u32);
+type Accessor = (u32, u32);
 
 /// A write in an atomic's modification order.
 #[derive(Clone)]
@@ -132,7 +132,7 @@ struct Builder<'a> {
     /// Fences and wide barriers, by item: releases so far.
     released: BTreeMap<(u32, u32), Vec<Half>>,
     /// What atomic reads of the item could acquire: the release and its item.
-    read: BTreeMap<Who, Vec<(Half, Who)>>,
+    read: BTreeMap<Accessor, Vec<(Half, Accessor)>>,
     flights: BTreeMap<u32, Vec<usize>>,
     /// By group: the last barrier's node, by memory.
     barriers: BTreeMap<(usize, u32), usize>,
@@ -377,7 +377,7 @@ pub fn uninitialised(program: &Program) -> BTreeSet<usize> {
 
 /// Distinct cells, items by cell (at most two count), and the widest range of an object.
 pub fn footprint(program: &Program) -> (u64, u64, u64) {
-    let mut cells: BTreeMap<Location, BTreeSet<Who>> = BTreeMap::new();
+    let mut cells: BTreeMap<Location, BTreeSet<Accessor>> = BTreeMap::new();
     let mut ranges: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     let mut visit = |by: (u32, u32), object: u32, touched: std::ops::Range<u64>| {
         let owner = program.objects[object as usize].0.then_some(by.0);

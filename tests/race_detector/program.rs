@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay::exec::simulator::observation::{Conflict, Footprint};
-use kassay::exec::simulator::shadow::{Area, Grid, Pass, Place, Shadow, Strided, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow, Strided};
 use kassay::lower::host::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
 
 /// Items of a group; programs only use some of them, in two sub-groups.
@@ -196,7 +196,7 @@ impl Program {
     fn step(&self, shadow: &mut Shadow, step: &Step, memories: &mut [Vec<Vec<u8>>], number: u64) -> bool {
         match *step {
             Step::Access { group, item, site, object, cell, value } => {
-                let who = Who { slot: self.slot(group), item, number };
+                let who = Accessor { slot: self.slot(group), item, number };
                 let (local, granule) = self.objects[object as usize];
                 let owner = if local { group as usize } else { 0 };
                 let offset = cell * u64::from(granule);
@@ -219,7 +219,7 @@ impl Program {
                 shadow.sub_group_barrier(self.slot(group), sub_group, flags);
             }
             Step::Fence { group, item, flags, order, scope } => {
-                shadow.fence(Who { slot: self.slot(group), item, number }, flags, order, scope);
+                shadow.fence(Accessor { slot: self.slot(group), item, number }, flags, order, scope);
             }
             Step::Copy { group, destination, source, cells } => {
                 let sides = [destination, source].map(|side| self.strided(side, cells));

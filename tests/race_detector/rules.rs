@@ -1,7 +1,7 @@
 //! Programs that each show one rule.
 
 use kassay::exec::simulator::observation::Conflict;
-use kassay::exec::simulator::shadow::{Area, Grid, Memory, Pass, Place, Shadow, Strided, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Memory, Pass, Place, Shadow, Strided};
 use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Ordering, Scope, Space, Storage};
 
 /// Sites that the programs use, by their numbers.
@@ -76,7 +76,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn at(&mut self, (slot, item): (u32, u32), site: u32, object: u32, index: u64) {
-        let who = Who { slot, item, number: 7 };
+        let who = Accessor { slot, item, number: 7 };
         let address = (&raw mut self.memory[index as usize]).cast::<u8>();
         // SAFETY: the memory stays until the pass is over.
         self.initialised &= unsafe { self.shadow.access(who, site, Place { object, offset: 4 * index }, address) };
@@ -200,7 +200,7 @@ fn what_leans_on_atomics_is_known() {
             run.shadow.barrier(0, GLOBAL_FENCE, WORK_GROUP);
             run.at((to, 1), site, GLOBAL, 0);
         });
-        shadow.leans_on_atomics()
+        shadow.depends_on_atomics()
     };
     assert!(with(READ, true, 1));
     // In order by the barrier, or not at all.
@@ -247,7 +247,7 @@ fn an_atomic_orders_the_memory_that_it_lies_in() {
 fn fences_need_atomics_to_order_anything() {
     let program = |flag: bool, scope: u32| {
         pairs(&conflicts(move |run| {
-            let who = |slot, item| Who { slot, item, number: 0 };
+            let who = |slot, item| Accessor { slot, item, number: 0 };
             run.at((0, 0), WRITE, GLOBAL, 0);
             run.shadow.fence(who(0, 0), GLOBAL_FENCE, ACQ_REL, scope);
             if flag {

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use kassay::exec::simulator::shadow::{Area, Grid, Pass, Place, Shadow, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow};
 use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Space, Storage};
 
 const ITEMS: u64 = 256;
@@ -31,7 +31,7 @@ fn table(atomics: bool) -> HostTable {
 
 /// The group's item accesses an object's element.
 fn at(shadow: &mut Shadow, item: u64, site: u32, object: u32, index: u64) {
-    let who = Who { slot: 0, item: item as u32, number: index };
+    let who = Accessor { slot: 0, item: item as u32, number: index };
     let address = std::ptr::dangling();
     // SAFETY: only the second pass looks at what is there.
     black_box(unsafe { shadow.access(who, site, Place { object, offset: 4 * index }, address) });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{Executor, Fault, ProgramId, Reference, RunOptions, Simulator, Sweep, Swept, Variation};
+use kassay::exec::{Executor, Fault, ProgramId, Reference, RunOptions, Simulator, Sweep, Variation, VariationOutcome};
 use kassay::lower::host::table::{HostTable, Mode, PlainSite, Space};
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::ArgValue;
@@ -168,16 +168,16 @@ fn sweeps_tell_each_variation_apart() {
         .runs
         .iter()
         .map(|run| match run {
-            Swept::Ran(runs) => {
+            VariationOutcome::Ran(runs) => {
                 assert!(runs.len() == 2 && runs.iter().all(|r| r.words == [77]));
                 runs[0].difference.clone().unwrap_or("agrees".into())
             }
-            Swept::Fault(Fault::Timeout { .. }) => "timeout".into(),
-            Swept::Fault(Fault::Checked { what, observation }) => {
+            VariationOutcome::Fault(Fault::Timeout { .. }) => "timeout".into(),
+            VariationOutcome::Fault(Fault::Checked { what, observation }) => {
                 assert_eq!(observation.probe[1], 77);
                 what.clone()
             }
-            Swept::Fault(other) => format!("{other:?}"),
+            VariationOutcome::Fault(other) => format!("{other:?}"),
         })
         .collect();
     assert_eq!(

@@ -1,55 +1,56 @@
-//! What the hook of accesses must know of a site in a run, looked up once per run and slot.
+//! Caches what the access hook needs to know of a site, once per run and slot.
 
 use super::exec_thread::ExecThread;
 use super::program::NONE;
-use super::shadow::{FastPath, Way};
+use super::shadow::{CheckKind, FastPath};
 use super::work_group::GroupSlot;
 
-/// A site of accesses whose pointer can only come from one object.
+/// A site whose pointer can only come from one object.
 #[derive(Debug, Clone, Copy)]
-pub struct Watch {
-    /// Where the object begins.
+pub struct CachedSite {
+    /// The object's address.
     base: u64,
-    /// At how many places in it the access fits; 0: its check takes more than this.
-    places: u64,
-    /// Of the address: bits that must be zero.
+    /// The number of offsets in the object at which the access fits; 0 if its check is more complex.
+    valid_offsets: u64,
+    /// The address bits that must be zero.
     misaligned: u32,
-    /// Of the table.
+    /// Number in the table.
     pub object: u32,
     pub fast_path: FastPath,
 }
 
-impl Watch {
-    /// Where in the object the address lies, if the access is fine there.
+impl CachedSite {
+    /// The offset of the address in the object, if the access is valid there.
     #[inline(always)]
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);
-        (offset < self.places && address & u64::from(self.misaligned) == 0).then_some(offset)
+        (offset < self.valid_offsets && address & u64::from(self.misaligned) == 0).then_some(offset)
     }
 }
 
-/// Gets a slot ready for the lane's run, in which the slot's group has begun.
+/// Fills the site cache of a slot whose group has begun, for the current run of the thread.
 ///
 /// # Safety
-/// The lane has begun the run, and no fiber runs.
+/// The thread has begun the run, and no fiber runs.
 pub unsafe fn prepare(thread: *mut ExecThread, slot: &mut GroupSlot) {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that the thread has begun the run, so its pointers are valid, and that no fiber
+    // runs that could use them meanwhile.
     unsafe {
         let (races, number) = ((*thread).races, slot.number);
         let group = if races { (*(*thread).shadow).group(number) } else { std::ptr::null() };
         let sites = &(&*(*thread).program).sites;
-        slot.watch((*thread).run, group, |extents, owners, watches| {
-            watches.extend((0..).zip(sites).map(|(site, at)| {
+        slot.fill_site_cache((*thread).run, group, |extents, owners, site_cache| {
+            site_cache.extend((0..).zip(sites).map(|(site, at)| {
                 let object = owners.get(at.object as usize).copied().unwrap_or(at.object);
                 let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
                 let bytes = known.map_or(0, |e| e.bytes);
                 let fast_path = match known {
                     Some(_) if races => (*(*thread).shadow).fast_path(number, site, object, u64::from(at.bytes), bytes),
-                    _ => FastPath::blind(if races { Way::Long } else { Way::Free }),
+                    _ => FastPath::without_cells(if races { CheckKind::Slow } else { CheckKind::Unchecked }),
                 };
-                Watch {
+                CachedSite {
                     base: known.map_or(0, |e| e.base),
-                    places: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
+                    valid_offsets: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
                     misaligned: at.misaligned,
                     object,
                     fast_path,

@@ -1,13 +1,13 @@
-//! A lane: what one thread needs to run work-groups. Kept from launch to launch.
+//! An execution thread: everything that one system thread needs to run work-groups. Kept from launch to launch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::compare::Compared;
-use super::fault_log::Faults;
+use super::compare::ComparisonStats;
+use super::fault_log::FaultLog;
 use super::fiber::{Entry, Fiber};
-use super::launch::Prepared;
-use super::memory::Reserved;
+use super::launch::PreparedLaunch;
+use super::memory::Reservation;
 use super::observation::Divergence;
 use super::program::{Program, Site};
 use super::shadow::Shadow;
@@ -15,46 +15,47 @@ use super::work_group::GroupSlot;
 use crate::error::{Error, Result};
 use crate::suite::schedule::Preemption;
 
-/// Bytes that skipped accesses may use, so that one of any length that a kernel can ask for lands in unused memory.
-pub const SINK: u64 = 1 << 30;
+/// Size in bytes of the sink to which skipped accesses are redirected, so that an access of any length that a kernel
+/// can ask for lands in unused memory.
+pub const SINK_BYTES: u64 = 1 << 30;
 
-/// Bytes that a launch may print; what comes later is dropped.
-pub const MOST_PRINTED: usize = 64 << 20;
+/// The maximum number of bytes that a launch may print; the rest is dropped.
+pub const MAX_PRINTED_BYTES: usize = 64 << 20;
 
-/// Stacks of more bytes than this together, or more of them, are given back after a launch.
-const KEPT_STACKS: u64 = 256 << 20;
-const KEPT_FIBERS: usize = 4096;
+/// If the stacks take more bytes than this, or there are more of them than this, they are given back after a launch.
+const MAX_KEPT_STACK_BYTES: u64 = 256 << 20;
+const MAX_KEPT_FIBERS: usize = 4096;
 
-/// Of so many slots local memory is kept.
-const KEPT_LOCALS: usize = 8;
+/// The number of slots whose local memory is kept.
+const MAX_KEPT_LOCALS: usize = 8;
 
-/// How a launch is run, for all its lanes.
+/// How a launch is run, for all threads that share it.
 pub struct RunPlan {
     pub deadline: Instant,
-    /// The deadline is the caller's: whoever is still running then has done nothing wrong.
+    /// Whether the deadline is the caller's: a kernel that is still running then is not at fault.
     pub is_budget: bool,
-    /// Whether the first conflict ends it.
+    /// Whether the first conflict ends the run.
     pub first_conflict: bool,
-    /// Iterations per item; `u64::MAX`: as many as the time allows.
+    /// Iterations per work-item; `u64::MAX`: as many as the time allows.
     pub fuel: u64,
-    /// By place in the order of launch: the group; empty: as they come.
+    /// The group at each position of the launch order; if empty, groups run in ascending order.
     pub map: Vec<u64>,
     pub item_order: Vec<u32>,
     pub preemptions: Vec<Preemption>,
-    /// Whether the first fault ends it.
+    /// Whether the first fault ends the run.
     pub halts: bool,
-    /// How many comparisons the code tells of.
+    /// Number of comparisons that the code reports.
     pub comparisons: u32,
-    /// By source of barriers: whether they order no memory.
+    /// By source of barriers: whether the barrier orders no memory.
     pub ignored: Vec<bool>,
-    /// The next place in the order of launch.
+    /// The next position in the launch order.
     pub next: AtomicU64,
     /// Whether `map` leaves groups out.
     pub is_sample: bool,
 }
 
 impl RunPlan {
-    /// The next group to begin: its linear number.
+    /// Takes the next group to begin: returns its linear number.
     pub fn next_group(&self, groups: u64) -> Option<u64> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let groups = if self.is_sample { self.map.len() as u64 } else { groups };
@@ -65,79 +66,81 @@ impl RunPlan {
     }
 }
 
-/// A thread's part of the simulator. Hooks find it through their item.
+/// One thread's part of the simulator. Hooks find it through their work-item.
 pub struct ExecThread {
     pub sites: *const Site,
     pub program: *const Program,
-    pub prepared: *const Prepared,
-    pub course: *const RunPlan,
+    pub prepared: *const PreparedLaunch,
+    pub plan: *const RunPlan,
     pub races: bool,
-    /// The number of the run.
+    /// The number of the current run.
     pub run: u64,
-    /// The race detector; only looked at with `races`.
+    /// The race detector; only used if `races` is set.
     pub shadow: *mut Shadow,
     pub fuel: u64,
     pub sink: *mut u8,
-    sink_memory: Reserved,
+    sink_memory: Reservation,
     pub entry: Option<Entry>,
-    pub faults: Faults,
+    pub faults: FaultLog,
     pub divergences: Vec<Divergence>,
-    /// By number of comparisons.
-    pub compared: Vec<Compared>,
-    /// By site of barriers: whether some item arrived.
+    /// By number of the comparison.
+    pub compared: Vec<ComparisonStats>,
+    /// By barrier site: whether some work-item arrived.
     pub reached: Vec<bool>,
     pub printed: Vec<u8>,
-    /// Grows with everything that others may have waited for: ends, releases.
+    /// Grows with every event that others may be waiting for, such as the end of a work-item or the release of
+    /// a barrier.
     pub activity: u64,
-    /// An item that still had fuel has run since the exhausted ones last got some.
-    pub moved: bool,
-    /// Nothing runs any more.
+    /// Whether a work-item that still had fuel has run since the exhausted ones last got some.
+    pub progressed: bool,
+    /// Whether the run is over: nothing runs any more.
     pub over: bool,
-    /// Some item did not come to its end.
+    /// Whether some work-item did not run to its end.
     pub incomplete: bool,
-    /// Time is over: no group begins any more.
+    /// Whether the time is up: no group begins any more.
     pub late: bool,
-    /// It was the caller's time.
+    /// Whether it was the caller's deadline that ended the run.
     pub cut_short: bool,
-    /// Who was in which loop then, if somebody was.
+    /// The loop in which a work-item was then, and its global id, if there was one.
     pub cut_at: Option<(u32, [u64; 3])>,
-    /// A fault of kassay's own that a hook met.
-    pub broken: Option<String>,
+    /// An internal error that a hook encountered.
+    pub internal_error: Option<String>,
     #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
     pub slots: Vec<Box<GroupSlot>>,
-    /// Which launch the slots are for.
-    slots_for: *const Prepared,
+    /// The launch for which the slots were made.
+    slots_for: *const PreparedLaunch,
     /// Local memory of earlier slots.
-    spare: Vec<Reserved>,
+    spare: Vec<Reservation>,
     pub active: Vec<u32>,
     pub free: Vec<u32>,
     pub fibers: Vec<Fiber>,
     pub idle: Vec<u32>,
-    /// What the fibers' stacks are made for.
+    /// The size of private variables for which the fibers' stacks were made.
     private_bytes: u64,
-    /// Steps (items that end or meet, slow accesses) until the clock is looked at again.
+    /// Steps (a work-item ends or synchronises, a slow access) until the clock is read again.
     pub until_clock: i64,
 }
 
-/// Steps between two looks at the clock: each takes well under a millisecond, because a loop of more iterations than
-/// [`super::schedule::FIRST_SLICE`] looks for itself.
-const CLOCK: i64 = 64;
+/// Steps between two readings of the clock. Each step takes well under a millisecond, because a loop of more iterations
+/// than [`super::schedule::FIRST_SLICE`] reads the clock itself.
+const STEPS_PER_CLOCK_READ: i64 = 64;
 
-// SAFETY: the pointers lead to what belongs to the simulator that owns the lane, or to the launch that it runs just now; no fiber
-// is suspended in a kernel while a lane changes threads.
+// SAFETY: the pointers lead to memory of the simulator that owns this thread state, or of the launch that it currently
+// runs; no fiber is suspended in a kernel while it moves between system threads.
 unsafe impl Send for ExecThread {}
 
 impl ExecThread {
+    /// Reserves the memory that the thread always needs.
     /// # Errors
     /// `Environment` if there is no memory.
     pub fn new() -> Result<ExecThread> {
-        let mut sink_memory = Reserved::default();
-        let sink = sink_memory.reserve(SINK)?;
+        let mut sink_memory = Reservation::default();
+        let sink = sink_memory.reserve(SINK_BYTES)?;
         Ok(ExecThread {
             sites: std::ptr::null(),
             program: std::ptr::null(),
             prepared: std::ptr::null(),
-            course: std::ptr::null(),
+            plan: std::ptr::null(),
             races: false,
             run: 0,
             shadow: std::ptr::null_mut(),
@@ -145,19 +148,19 @@ impl ExecThread {
             sink,
             sink_memory,
             entry: None,
-            faults: Faults::default(),
+            faults: FaultLog::default(),
             divergences: Vec::new(),
             compared: Vec::new(),
             reached: Vec::new(),
             printed: Vec::new(),
             activity: 0,
-            moved: false,
+            progressed: false,
             over: false,
             incomplete: false,
             late: false,
             cut_short: false,
             cut_at: None,
-            broken: None,
+            internal_error: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
             spare: Vec::new(),
@@ -170,32 +173,32 @@ impl ExecThread {
         })
     }
 
-    /// Gets ready for a run of `prepared`.
-    pub fn begin(&mut self, prepared: &Prepared, course: &RunPlan, shadow: Option<&mut Shadow>) {
+    /// Prepares for a run of `prepared`.
+    pub fn begin(&mut self, prepared: &PreparedLaunch, plan: &RunPlan, shadow: Option<&mut Shadow>) {
         let program = &*prepared.program;
         self.sites = program.sites.as_ptr();
         self.program = program;
-        self.course = course;
+        self.plan = plan;
         self.races = shadow.is_some();
         self.run += 1;
         self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        self.fuel = course.fuel;
+        self.fuel = plan.fuel;
         self.entry = Some(program.entry());
         self.faults.clear();
         self.divergences.clear();
         self.reached.clear();
         self.reached.resize(program.barriers.len(), false);
         self.compared.clear();
-        self.compared.resize(course.comparisons as usize, Compared::default());
+        self.compared.resize(plan.comparisons as usize, ComparisonStats::default());
         self.printed.clear();
         self.activity = 0;
-        self.moved = false;
+        self.progressed = false;
         self.over = false;
         self.incomplete = false;
         self.late = false;
         self.cut_short = false;
         self.cut_at = None;
-        self.broken = None;
+        self.internal_error = None;
         self.until_clock = 0;
         if !std::ptr::eq(self.slots_for, prepared) {
             self.forget_slots();
@@ -210,30 +213,30 @@ impl ExecThread {
         }
     }
 
-    /// Forgets everything that belongs to a launch. To be called before one's memory is given back.
+    /// Discards everything that belongs to a launch. Must be called before the launch's memory is given back.
     pub fn forget_slots(&mut self) {
         self.spare.extend(self.slots.drain(..).map(|slot| slot.into_memory()));
-        self.spare.truncate(KEPT_LOCALS);
+        self.spare.truncate(MAX_KEPT_LOCALS);
         self.free.clear();
         self.active.clear();
         self.slots_for = std::ptr::null();
     }
 
-    /// Gives back what is too large to keep.
-    pub fn relax(&mut self) {
+    /// Gives back memory that is too large to keep.
+    pub fn trim(&mut self) {
         let bytes = self.private_bytes.saturating_mul(self.fibers.len() as u64);
-        if bytes > KEPT_STACKS || self.fibers.len() > KEPT_FIBERS {
+        if bytes > MAX_KEPT_STACK_BYTES || self.fibers.len() > MAX_KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();
         }
     }
 
-    /// A slot without a group.
+    /// Returns the number of a slot without a group.
     pub fn free_slot(&mut self) -> Result<u32> {
         if let Some(number) = self.free.pop() {
             return Ok(number);
         }
-        // SAFETY: `begin` set the pointer to the launch that this lane runs.
+        // SAFETY: `begin` set the pointer to the launch that this thread runs, which outlives the run.
         let prepared = unsafe { &*self.prepared };
         let number = self.slots.len() as u32;
         let mut slot = GroupSlot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
@@ -242,44 +245,44 @@ impl ExecThread {
         Ok(number)
     }
 
-    /// A fiber without an item.
+    /// Returns the number of a fiber without a work-item.
     pub fn idle_fiber(&mut self) -> Result<u32> {
         if let Some(number) = self.idle.pop() {
             return Ok(number);
         }
         let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
-        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::ended)?);
+        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::next_on_fiber)?);
         Ok(self.fibers.len() as u32 - 1)
     }
 
-    /// Counts a step, and looks at the clock now and then. Whether the run is over: with the caller's time it ends at once, with its own
-    /// only no more group begins.
+    /// Counts a step, and reads the clock now and then. Returns whether the run is over: the caller's deadline ends it
+    /// at once, while its own time limit only keeps further groups from beginning.
     #[inline(always)]
     pub fn step(&mut self) -> bool {
         self.until_clock -= 1;
         if self.until_clock < 0 {
-            self.look_at_clock();
+            self.read_clock();
         }
         self.over
     }
 
     #[cold]
     #[inline(never)]
-    fn look_at_clock(&mut self) {
-        self.until_clock = CLOCK;
-        // SAFETY: `begin` set the pointer to the run's course.
-        let course = unsafe { &*self.course };
-        if Instant::now() >= course.deadline {
+    fn read_clock(&mut self) {
+        self.until_clock = STEPS_PER_CLOCK_READ;
+        // SAFETY: `begin` set the pointer to the run's plan, which outlives the run.
+        let plan = unsafe { &*self.plan };
+        if Instant::now() >= plan.deadline {
             self.late = true;
-            self.cut_short |= course.is_budget;
-            self.over |= course.is_budget;
+            self.cut_short |= plan.is_budget;
+            self.over |= plan.is_budget;
         }
     }
 
-    /// Where an access that is skipped goes instead: `bytes` bytes that are zero. `None`: there is no such place.
-    pub fn in_sink(&mut self, bytes: u64) -> Option<*mut u8> {
-        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK)?;
-        // SAFETY: the sink has so many bytes, and no reference leads there.
+    /// The target of an access that is skipped: `bytes` zero bytes; `None` if the sink is too small.
+    pub fn zeroed_sink(&mut self, bytes: u64) -> Option<*mut u8> {
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK_BYTES)?;
+        // SAFETY: the sink has at least `bytes` bytes, and no reference to it exists.
         unsafe { std::ptr::write_bytes(self.sink, 0, bytes) };
         Some(self.sink)
     }
@@ -288,6 +291,6 @@ impl ExecThread {
 impl Drop for ExecThread {
     fn drop(&mut self) {
         self.fibers.clear();
-        self.sink_memory.relax();
+        self.sink_memory.trim();
     }
 }

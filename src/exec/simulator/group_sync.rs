@@ -1,41 +1,41 @@
-//! Where the items of a group meet: barriers, exchanges of values, asynchronous copies.
+//! Synchronises the work-items of a group: barriers, exchanges of values, asynchronous copies.
 
 use super::exec_thread::ExecThread;
 use super::fiber::Task;
-use super::hooks::{self, Checked};
+use super::hooks::{self, AccessCheck};
 use super::observation::FaultKind;
 use super::shadow::{Place, Strided};
-use super::work_group::{GroupSlot, Item, MOST_EXCHANGED, Meeting, State};
+use super::work_group::{GroupSlot, Item, MAX_EXCHANGED_BYTES, State, SyncPoint};
 use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
 
-/// Stops the running item, whose state says why.
+/// Suspends the running work-item; its state says why.
 ///
 /// # Safety
-/// Called from a hook of `item`, which owns nothing then.
+/// Must be called from a hook of `item` that owns nothing at that point.
 pub unsafe fn suspend(item: *mut Item) {
-    // SAFETY: as promised.
+    // SAFETY: the caller runs on the fiber of `item`, whose task is alive, and has nothing to clean up.
     unsafe { Task::suspend((*item).task) };
 }
 
-/// What happens to memory when all are there.
+/// The effect on memory once all have arrived.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
     None,
-    /// As `cl_mem_fence_flags` and `memory_scope` say.
+    /// As `cl_mem_fence_flags` and `memory_scope` specify.
     Barrier {
         flags: u32,
         scope: u32,
     },
-    /// Asynchronous copies are done.
+    /// Asynchronous copies have completed.
     Copied,
 }
 
-/// Waits until all items of the group, or sub-group, are here. Before they go on, memory is ordered.
+/// Waits until all work-items of the group, or sub-group, have arrived. Memory is ordered before they continue.
 ///
 /// # Safety
-/// As of [`suspend`].
-unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
-    // SAFETY: the item's slot and lane live while it runs; no references to them are alive.
+/// As for [`suspend`].
+unsafe fn synchronise(item: *mut Item, at: SyncPoint, sub_group: bool, effect: Effect) {
+    // SAFETY: the item's slot and thread are alive while it runs, and no reference to them exists meanwhile.
     unsafe {
         let (slot, thread) = ((*item).slot, (*item).thread);
         (*item).at = at;
@@ -61,8 +61,8 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
         for member in &mut (&mut (*slot).items)[members.start as usize..members.end as usize] {
             member.state = State::Ready;
             first = first.min(member.place);
-            // Meeting again and again once the fuel is spent leads nowhere.
-            (*thread).moved |= !member.spent;
+            // A work-item whose fuel is used up makes no progress by synchronising again and again.
+            (*thread).progressed |= !member.spent;
         }
         (*thread).activity += 1;
         if first < (*item).place {
@@ -72,7 +72,7 @@ unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
     }
 }
 
-/// Tells the race detector, unless the run ignores the barrier.
+/// Informs the race detector, unless the run ignores the barrier.
 unsafe fn order_memory(
     thread: *mut ExecThread,
     slot: *mut GroupSlot,
@@ -80,11 +80,11 @@ unsafe fn order_memory(
     sub_group: Option<u32>,
     effect: Effect,
 ) {
-    // SAFETY: as of `meet`.
+    // SAFETY: as in `synchronise`: slot and thread are alive, and no reference to them exists meanwhile.
     unsafe {
         let source = (&(*(*thread).program).barriers)[site as usize].source as usize;
-        let course = &*(*thread).course;
-        if course.ignored.get(source).copied().unwrap_or(false) {
+        let plan = &*(*thread).plan;
+        if plan.ignored.get(source).copied().unwrap_or(false) {
             return;
         }
         let (shadow, slot) = (&mut *(*thread).shadow, (*slot).number);
@@ -97,16 +97,19 @@ unsafe fn order_memory(
     }
 }
 
+/// The hook of barriers.
 pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: u32, iteration: u64) {
-    // SAFETY: code calls this with its own item.
+    // SAFETY: compiled code passes its own work-item and a site of its table.
     unsafe {
         let sub_group = (&(*(*(*item).thread).program).barriers)[site as usize].sub_group;
-        meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
+        synchronise(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
     }
 }
 
+/// The hook of `wait_group_events`.
 pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events: *const u64, count: u64) {
-    // SAFETY: as of `barrier`; a list that is given lies in memory that the item may read.
+    // SAFETY: compiled code passes its own work-item and a site of its table; a list that is passed lies in memory that
+    // the work-item may read.
     unsafe {
         let slot = (*item).slot;
         let list = match count {
@@ -117,15 +120,15 @@ pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events
         if (*slot).group_arrivals.count == 0 {
             (*slot).events.wait(list);
         } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(what) = (*slot).events.other_list(list)
+            && let Some(what) = (*slot).events.list_difference(list)
         {
             (*(*item).thread).faults.note(item, FaultKind::EventLists, site, None, what as i64);
         }
-        meet(item, (site, iteration), false, Effect::Copied);
+        synchronise(item, (site, iteration), false, Effect::Copied);
     }
 }
 
-/// Leaves this item's value where all others find it, and waits for theirs.
+/// The hook of value exchanges: stores this work-item's value where all others find it, and waits for theirs.
 pub unsafe extern "C" fn exchange(
     item: *mut Item,
     site: u32,
@@ -134,32 +137,36 @@ pub unsafe extern "C" fn exchange(
     bytes: u64,
     sub_group: u32,
 ) -> *const u8 {
-    // SAFETY: as of `barrier`; the values lie in the slot's own memory, which has room for the longest ones of all items.
+    // SAFETY: compiled code passes its own work-item and a readable value; the values lie in the slot's own memory,
+    // which has room for the longest values of all work-items.
     unsafe {
         let slot = (*item).slot;
-        let size = (bytes as usize).min(MOST_EXCHANGED);
-        if bytes as usize > MOST_EXCHANGED {
-            (*(*item).thread).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
+        let size = (bytes as usize).min(MAX_EXCHANGED_BYTES);
+        if bytes as usize > MAX_EXCHANGED_BYTES {
+            (*(*item).thread)
+                .internal_error
+                .get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
         }
         let kind = usize::from(sub_group != 0);
         let turn = (*item).exchanges[kind] as usize & 1;
         (*item).exchanges[kind] += 1;
-        let room = (*slot).items.len() * MOST_EXCHANGED;
+        let room = (*slot).items.len() * MAX_EXCHANGED_BYTES;
         let (start, own) = if kind == 0 {
             (turn * room, (*item).index as usize)
         } else {
             let number = (*item).index / SUB_GROUP as u32;
             let first = (*slot).sub_group(number).start;
-            ((2 + turn) * room + first as usize * MOST_EXCHANGED, ((*item).index - first) as usize)
+            ((2 + turn) * room + first as usize * MAX_EXCHANGED_BYTES, ((*item).index - first) as usize)
         };
         let values = (*slot).exchanged.as_mut_ptr().add(start);
         std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
-        meet(item, (site, iteration), kind == 1, Effect::None);
+        synchronise(item, (site, iteration), kind == 1, Effect::None);
         values
     }
 }
 
-/// One item copies for all, the first that comes; all wait until everyone has asked for it, but nothing is ordered by that.
+/// The hook of `async_work_group_copy` and its strided forms: the first work-item to arrive copies for all. All wait
+/// until every work-item has arrived, but that orders no memory.
 pub unsafe extern "C" fn async_copy(
     item: *mut Item,
     site: u32,
@@ -173,7 +180,7 @@ pub unsafe extern "C" fn async_copy(
     source_stride: u64,
     event: u64,
 ) -> u64 {
-    // SAFETY: as of `barrier`; what is copied is checked.
+    // SAFETY: compiled code passes its own work-item and sites of its table; the memory to be copied is checked first.
     unsafe {
         let slot = (*item).slot;
         let events = &mut (*slot).events;
@@ -184,17 +191,17 @@ pub unsafe extern "C" fn async_copy(
             let strides = [destination_stride, source_stride];
             copy(item, write_site, destination, source, count, element, strides);
         } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(argument) = events.other_copy(copying)
+            && let Some(argument) = events.copy_difference(copying)
         {
             (*(*item).thread).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
         }
-        let event = (*slot).events.of_copy();
-        meet(item, (site, iteration), false, Effect::None);
+        let event = (*slot).events.current_event();
+        synchronise(item, (site, iteration), false, Effect::None);
         event
     }
 }
 
-/// Copies what lies in bounds; what does not is read as zero, and not written.
+/// Copies what lies in bounds; a source out of bounds reads as zero, and a destination out of bounds is not written.
 unsafe fn copy(
     item: *mut Item,
     write_site: u32,
@@ -204,7 +211,7 @@ unsafe fn copy(
     element: u64,
     strides: [u64; 2],
 ) {
-    // SAFETY: as of `async_copy`.
+    // SAFETY: as in `async_copy`; each piece is checked before it is accessed.
     unsafe {
         let thread = (*item).thread;
         let (pieces, bytes) = if strides == [1, 1] { (1, count.saturating_mul(element)) } else { (count, element) };
@@ -223,14 +230,14 @@ unsafe fn copy(
             let (read, from_place) = hooks::check_place(item, from, write_site + 1, bytes);
             let (write, to_place) = hooks::check_place(item, to, write_site, bytes);
             match (read, write) {
-                (Checked::Good, Checked::Good) => std::ptr::copy(from, to, bytes as usize),
-                (Checked::Bad, Checked::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
-                (_, Checked::Bad) => {}
+                (AccessCheck::Good, AccessCheck::Good) => std::ptr::copy(from, to, bytes as usize),
+                (AccessCheck::Bad, AccessCheck::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
+                (_, AccessCheck::Bad) => {}
             }
-            whole &= read == Checked::Good && write == Checked::Good;
+            whole &= read == AccessCheck::Good && write == AccessCheck::Good;
             first = first.or(to_place.zip(from_place));
             if !whole {
-                // The pieces behind it lie outside too; one fault is enough.
+                // The pieces after it lie outside too; one fault is enough.
                 break;
             }
         }
@@ -246,13 +253,13 @@ unsafe fn copy(
     }
 }
 
-/// Interrupts an item before an access.
+/// Interrupts a work-item before an access.
 ///
 /// # Safety
-/// As of [`suspend`].
+/// As for [`suspend`].
 #[cold]
 pub unsafe fn preempt(item: *mut Item, number: u64) {
-    // SAFETY: as of `meet`.
+    // SAFETY: as in `synchronise`: slot and thread are alive, and no reference to them exists meanwhile.
     unsafe {
         let slot: *mut GroupSlot = (*item).slot;
         let index = u64::from((*item).index);

@@ -3,18 +3,18 @@
 use std::ffi::c_void;
 
 use super::group_sync;
-use super::hooks::who;
-use super::image::{Image, Outside, Sampler};
+use super::hooks::accessor;
+use super::image::{Image, OutsideImage, Sampler};
 use super::shadow::Place;
 use super::work_group::Item;
 use crate::lower::host::abi::texel;
 
-/// Handles below this are no addresses but the bits of a sampler literal.
+/// Handles below this value are not addresses but the bits of a sampler literal.
 const LITERALS: usize = 4096;
 
-/// Counts the access, as one to global memory.
+/// Counts the access like one to global memory.
 unsafe fn count(item: *mut Item) {
-    // SAFETY: code calls hooks with its own item.
+    // SAFETY: compiled code passes its own work-item, which is alive with its slot.
     unsafe {
         let number = (*item).accesses;
         (*item).accesses = number + 1;
@@ -24,9 +24,10 @@ unsafe fn count(item: *mut Item) {
     }
 }
 
-/// The image or sampler behind a handle, and which argument it is.
-unsafe fn behind<'a>(item: *const Item, handle: *const c_void) -> Option<(u32, &'a Image)> {
-    // SAFETY: the launch, with its images, stays until all its items have ended.
+/// The image or sampler behind a handle, with its argument position.
+unsafe fn resolve_handle<'a>(item: *const Item, handle: *const c_void) -> Option<(u32, &'a Image)> {
+    // SAFETY: the thread points to the launch that it runs, which stays alive with its images until all its work-items
+    // have ended.
     unsafe { (*(*(*item).thread).prepared).image(handle) }
 }
 
@@ -34,30 +35,30 @@ unsafe fn sampler(item: *const Item, handle: *const c_void) -> Option<Sampler> {
     if (handle as usize) < LITERALS {
         return u32::try_from(handle as usize).ok().filter(|bits| *bits != 0).and_then(Sampler::from_bits);
     }
-    // SAFETY: as of `behind`.
-    unsafe { behind(item, handle) }.and_then(|(_, image)| image.sampler())
+    // SAFETY: `item` is alive, as `resolve_handle` requires.
+    unsafe { resolve_handle(item, handle) }.and_then(|(_, image)| image.sampler())
 }
 
-/// Tells the race detector of a texel's bytes.
-unsafe fn tell(item: *mut Item, site: u32, object: u32, image: &Image, bytes: std::ops::Range<usize>) {
-    // SAFETY: as of `count`; the bytes are in the image.
+/// Reports the access to a texel's bytes to the race detector.
+unsafe fn report_access(item: *mut Item, site: u32, object: u32, image: &Image, bytes: std::ops::Range<usize>) {
+    // SAFETY: the work-item and its thread are alive, and the bytes lie in the image.
     unsafe {
         let thread = (*item).thread;
         if (*thread).races {
             let shadow = &mut *(*thread).shadow;
             let place = Place { object, offset: bytes.start as u64 };
-            let address = image.place().0.add(bytes.start);
-            shadow.span(who(item), site, place, bytes.len() as u64, address);
+            let address = image.location().0.add(bytes.start);
+            shadow.span(accessor(item), site, place, bytes.len() as u64, address);
         }
     }
 }
 
-unsafe fn note(item: *mut Item, site: u32, object: u32, outside: Outside) {
-    // SAFETY: as of `count`.
+unsafe fn note(item: *mut Item, site: u32, object: u32, outside: OutsideImage) {
+    // SAFETY: the work-item and its thread are alive.
     unsafe { (*(*item).thread).faults.note_texel(item, site, object, outside.texel) };
 }
 
-/// [`crate::lower::host::abi::hook::IMAGE_READ`].
+/// The hook [`crate::lower::host::abi::hook::IMAGE_READ`].
 pub unsafe extern "C" fn read(
     item: *mut Item,
     site: u32,
@@ -67,15 +68,15 @@ pub unsafe extern "C" fn read(
     kind: u32,
     result: *mut c_void,
 ) {
-    // SAFETY: code gives coordinates of four words and room for four components.
+    // SAFETY: compiled code passes its own work-item, coordinates of four words, and space for four components.
     unsafe {
         count(item);
         let mut colour = [0; 4];
-        if let Some((object, image)) = behind(item, image) {
+        if let Some((object, image)) = resolve_handle(item, image) {
             let sampler = sampler(item, through);
             let coordinates = coordinates.read_unaligned();
-            let mut seen = |bytes| tell(item, site, object, image, bytes);
-            match image.read_and_tell(sampler, coordinates, kind, &mut seen) {
+            let mut seen = |bytes| report_access(item, site, object, image, bytes);
+            match image.read_with(sampler, coordinates, kind, &mut seen) {
                 Ok(read) => colour = read,
                 Err(outside) => note(item, site, object, outside),
             }
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn read(
     }
 }
 
-/// [`crate::lower::host::abi::hook::IMAGE_WRITE`].
+/// The hook [`crate::lower::host::abi::hook::IMAGE_WRITE`].
 pub unsafe extern "C" fn write(
     item: *mut Item,
     site: u32,
@@ -97,10 +98,10 @@ pub unsafe extern "C" fn write(
     kind: u32,
     colour: *const c_void,
 ) {
-    // SAFETY: code gives coordinates of four words and a texel of four components.
+    // SAFETY: compiled code passes its own work-item, coordinates of four words, and a texel of four components.
     unsafe {
         count(item);
-        let Some((object, image)) = behind(item, image) else { return };
+        let Some((object, image)) = resolve_handle(item, image) else { return };
         let colour = match kind & !texel::FLOAT_COORDINATES {
             texel::HALF => colour.cast::<[u16; 4]>().read_unaligned().map(u32::from),
             _ => colour.cast::<[u32; 4]>().read_unaligned(),
@@ -108,8 +109,8 @@ pub unsafe extern "C" fn write(
         let coordinates = coordinates.read_unaligned();
         match image.texel(coordinates) {
             Ok(bytes) => {
-                tell(item, site, object, image, bytes);
-                // The texel is there.
+                report_access(item, site, object, image, bytes);
+                // Cannot fail: `texel` has just found these coordinates in the image.
                 let _ = image.write(coordinates, kind, colour);
             }
             Err(outside) => note(item, site, object, outside),
@@ -117,8 +118,8 @@ pub unsafe extern "C" fn write(
     }
 }
 
-/// [`crate::lower::host::abi::hook::IMAGE_QUERY`].
+/// The hook [`crate::lower::host::abi::hook::IMAGE_QUERY`].
 pub unsafe extern "C" fn query(item: *const Item, image: *const c_void, what: u32) -> u64 {
-    // SAFETY: as of `behind`.
-    unsafe { behind(item, image) }.map_or(0, |(_, image)| image.query(what))
+    // SAFETY: compiled code passes its own work-item, which is alive.
+    unsafe { resolve_handle(item, image) }.map_or(0, |(_, image)| image.query(what))
 }

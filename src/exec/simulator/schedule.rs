@@ -1,40 +1,41 @@
-//! Who runs next: items of a group in the schedule's order, and more groups beside the first where items spin.
+//! Schedules work-items: those of a group in the schedule's order, and further groups interleaved with the first if
+//! work-items spin.
 //!
-//! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
-//! to them may be alive then.
+//! Everything here works on raw pointers: while a fiber runs, its hooks change the thread, the slot and the work-items,
+//! so no reference to them may exist then.
 
 use super::access_cache;
 use super::exec_thread::ExecThread;
-use super::fiber::Back;
-use super::launch::Prepared;
+use super::fiber::FiberState;
+use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, Waiting};
 use super::work_group::{GroupSlot, Item, State};
 use crate::error::Result;
 
-/// Loop iterations of an item before the others get a turn, the first time and later.
+/// Loop iterations of a work-item before others get a turn, the first time and later.
 pub const FIRST_SLICE: u64 = 1 << 16;
 pub const SLICE: u64 = 1 << 13;
 
-/// Items of all groups that are active at a time, at most: each may take a stack.
-const MOST_ACTIVE: usize = 8192;
+/// The maximum number of work-items in all groups that are active at a time: each may take a stack.
+const MAX_ACTIVE_ITEMS: usize = 8192;
 
-/// How the items of a group stand when none can run.
-enum End {
+/// Why no work-item of a group can run.
+enum GroupOutcome {
     Finished,
     /// They wait for each other in vain.
     Diverged,
-    /// One was ended.
+    /// The group was ended.
     Aborted,
-    /// Some spin.
+    /// Some spin or wait for others to change memory.
     Spinning,
 }
 
-/// After `item` has come to its end, or left: the item that its fiber runs next, or null.
+/// Called after `item` has ended or left: returns the work-item that its fiber runs next, or null.
 ///
 /// # Safety
-/// `item` is the running one.
-pub unsafe fn ended(item: *mut Item) -> *mut Item {
-    // SAFETY: the slot lives as long as its items; no reference to it is alive while a fiber runs.
+/// `item` is the running work-item.
+pub unsafe fn next_on_fiber(item: *mut Item) -> *mut Item {
+    // SAFETY: the slot lives as long as its work-items, and no reference to it exists while a fiber runs.
     unsafe {
         let (slot, thread) = ((*item).slot, (*item).thread);
         (*item).state = State::Finished;
@@ -44,7 +45,7 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
         (*slot).finished += 1;
         (*slot).last = (*item).place;
         (*thread).activity += 1;
-        (*thread).moved = true;
+        (*thread).progressed = true;
         if (*thread).step() {
             return std::ptr::null_mut();
         }
@@ -63,26 +64,26 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
     }
 }
 
-/// Runs groups until the course has none left, or all is over.
+/// Runs groups until the plan has none left, or the run is over.
 ///
 /// # Errors
-/// `Environment` if there is no memory for stacks.
+/// `Environment` if there is not enough memory for stacks.
 ///
 /// # Safety
-/// `thread` has begun a run, and nobody else uses it.
+/// `thread` has begun a run, and nothing else uses it.
 pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised.
+    // SAFETY: the caller guarantees that `thread` has begun a run and is not used by anything else.
     unsafe {
         let done = run_all(thread);
         if done.is_err() {
-            give_up(thread);
+            end_all_groups(thread);
         }
         done
     }
 }
 
 unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised; no reference outlives a statement that runs a fiber.
+    // SAFETY: `run` has exclusive use of the thread, and no reference outlives a statement that runs a fiber.
     unsafe {
         let prepared = &*(*thread).prepared;
         let mut stalls = 0;
@@ -98,38 +99,38 @@ unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
                 wake(slot, State::Spinning);
                 let end = run_slot(thread, slot)?;
                 if (*thread).over {
-                    give_up(thread);
+                    end_all_groups(thread);
                     return Ok(());
                 }
                 match end {
-                    End::Spinning => {
+                    GroupOutcome::Spinning => {
                         index += 1;
                         continue;
                     }
-                    End::Finished => {}
-                    End::Diverged => {
+                    GroupOutcome::Finished => {}
+                    GroupOutcome::Diverged => {
                         let divergence = divergence(&*slot);
                         (*thread).divergences.push(divergence);
                         abandon(thread, slot);
                     }
-                    End::Aborted => abandon(thread, slot),
+                    GroupOutcome::Aborted => abandon(thread, slot),
                 }
                 (*thread).active.remove(index);
-                leave(thread, number);
+                release_slot(thread, number);
                 (*thread).activity += 1;
             }
             stalls = if (*thread).activity == activity { stalls + 1 } else { 0 };
             if stalls > 0 && !(*thread).active.is_empty() {
-                let spinning = any(thread, State::Spinning).is_some();
+                let spinning = find_item(thread, State::Spinning).is_some();
                 if (stalls > 1 || !spinning) && has_room(thread, prepared) && begin_group(thread, prepared)? {
                     stalls = 0;
                 } else if !spinning {
-                    if let Some(item) = any(thread, State::Exhausted).filter(|_| !(*thread).moved) {
-                        does_not_end(thread, item);
-                        give_up(thread);
+                    if let Some(item) = find_item(thread, State::Exhausted).filter(|_| !(*thread).progressed) {
+                        note_non_termination(thread, item);
+                        end_all_groups(thread);
                         return Ok(());
                     }
-                    (*thread).moved = false;
+                    (*thread).progressed = false;
                     for index in 0..(*thread).active.len() {
                         let number = (&(*thread).active)[index];
                         wake(&raw mut *(&mut (*thread).slots)[number as usize], State::Exhausted);
@@ -140,36 +141,36 @@ unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
     }
 }
 
-/// Begins the next group in a free slot. `false`: there is none, or no time.
-unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bool> {
-    // SAFETY: as of `run`; no fiber runs.
+/// Begins the next group in a free slot. Returns `false` if there is none, or no time.
+unsafe fn begin_group(thread: *mut ExecThread, prepared: &PreparedLaunch) -> Result<bool> {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
-        let course = &*(*thread).course;
+        let plan = &*(*thread).plan;
         (*thread).step();
         if (*thread).late {
-            // Nothing is to blame but the launch's size; what did not begin did not end.
-            (*thread).incomplete |= course.next_group(prepared.groups).is_some();
+            // Only the launch's size is to blame; groups that did not begin did not complete.
+            (*thread).incomplete |= plan.next_group(prepared.groups).is_some();
             return Ok(false);
         }
-        let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
+        let Some(group) = plan.next_group(prepared.groups) else { return Ok(false) };
         let number = (*thread).free_slot()?;
         (*thread).active.push(number);
         let slot = &mut *(&mut (*thread).slots)[number as usize];
-        slot.begin(thread, group, prepared.group_id(group), &course.item_order);
+        slot.begin(thread, group, prepared.group_id(group), &plan.item_order);
         if (*thread).races {
             (*(*thread).shadow).begin_group(number, group)?;
         }
         access_cache::prepare(thread, slot);
-        if !course.preemptions.is_empty() {
-            slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
+        if !plan.preemptions.is_empty() {
+            slot.preemptions.extend(plan.preemptions.iter().filter(|p| p.group == group));
         }
         Ok(true)
     }
 }
 
-/// The group of a slot is over.
-unsafe fn leave(thread: *mut ExecThread, number: u32) {
-    // SAFETY: as of `run`; no fiber runs.
+/// Frees the slot of a group that is over.
+unsafe fn release_slot(thread: *mut ExecThread, number: u32) {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         if (*thread).races {
             (*(*thread).shadow).end_group(number);
@@ -178,27 +179,27 @@ unsafe fn leave(thread: *mut ExecThread, number: u32) {
     }
 }
 
-/// Whether one more group may be active.
-unsafe fn has_room(thread: *mut ExecThread, prepared: &Prepared) -> bool {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
+/// Returns whether one more group may be active.
+unsafe fn has_room(thread: *mut ExecThread, prepared: &PreparedLaunch) -> bool {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
+    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MAX_ACTIVE_ITEMS }
 }
 
-/// Runs the items of a group until none can go on.
-unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End> {
-    // SAFETY: as of `run`.
+/// Runs the work-items of a group until none can continue.
+unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<GroupOutcome> {
+    // SAFETY: `run` has exclusive use of the thread; references end before a fiber runs.
     unsafe {
         loop {
             if (*slot).over {
-                return Ok(End::Aborted);
+                return Ok(GroupOutcome::Aborted);
             }
             if (*slot).finished == (*slot).count {
-                return Ok(End::Finished);
+                return Ok(GroupOutcome::Finished);
             }
             let Some(index) = (*slot).pick() else {
                 let items = &(&(*slot).items)[..(*slot).count as usize];
                 let spins = items.iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
-                return Ok(if spins { End::Spinning } else { End::Diverged });
+                return Ok(if spins { GroupOutcome::Spinning } else { GroupOutcome::Diverged });
             };
             let item = (*slot).items.as_mut_ptr().add(index as usize);
             if (*item).state == State::Fresh {
@@ -207,22 +208,22 @@ unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End>
                 (*item).fiber = fiber;
             }
             let number = (*item).fiber;
-            let Some(entry) = (*thread).entry else { return Ok(End::Aborted) };
+            let Some(entry) = (*thread).entry else { return Ok(GroupOutcome::Aborted) };
             let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            if (*fiber).run(item, entry) == Back::Idle {
+            if (*fiber).run(item, entry) == FiberState::Idle {
                 (*slot).cursor = (*slot).last + 1;
                 (*thread).idle.push(number);
             }
             if (*thread).over {
-                return Ok(End::Aborted);
+                return Ok(GroupOutcome::Aborted);
             }
         }
     }
 }
 
-/// Lets items in this state go on.
+/// Makes work-items in this state ready.
 unsafe fn wake(slot: *mut GroupSlot, state: State) {
-    // SAFETY: as of `run`; no fiber runs.
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         let count = (*slot).count as usize;
         for item in (&mut (*slot).items)[..count].iter_mut().filter(|i| i.state == state) {
@@ -231,9 +232,9 @@ unsafe fn wake(slot: *mut GroupSlot, state: State) {
     }
 }
 
-/// An item of an active group in this state.
-unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
-    // SAFETY: as of `run`; no fiber runs.
+/// Finds a work-item of an active group in this state.
+unsafe fn find_item(thread: *mut ExecThread, state: State) -> Option<*const Item> {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         (*thread).active.iter().find_map(|number| {
             let slot = &(&(*thread).slots)[*number as usize];
@@ -242,28 +243,30 @@ unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
     }
 }
 
-/// Notes that the loop an item is in does not end.
-unsafe fn does_not_end(thread: *mut ExecThread, item: *const Item) {
-    // SAFETY: as of `run`; no fiber runs.
+/// Records that the loop in which a work-item is does not end.
+unsafe fn note_non_termination(thread: *mut ExecThread, item: *const Item) {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs, and `item` belongs to an active group.
     unsafe { (*thread).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
 }
 
 /// Ends all groups.
-unsafe fn give_up(thread: *mut ExecThread) {
-    // SAFETY: as of `run`; no fiber runs.
+unsafe fn end_all_groups(thread: *mut ExecThread) {
+    // SAFETY: `run` has exclusive use of the thread; no fiber runs.
     unsafe {
         while let Some(number) = (*thread).active.pop() {
             abandon(thread, &raw mut *(&mut (*thread).slots)[number as usize]);
-            leave(thread, number);
+            release_slot(thread, number);
         }
         (*thread).over = true;
         (*thread).incomplete = true;
     }
 }
 
-/// Ends a group whose items have not all finished. Those that wait or spin do first what the code has them do at their end.
+/// Ends a group whose work-items have not all finished. Those that wait or spin first run the code that the kernel has
+/// for leaving.
 unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
-    // SAFETY: as of `run`; no fiber runs, but those of items that leave, one after the other.
+    // SAFETY: `run` has exclusive use of the thread; the only fibers that run are those of work-items that leave, one
+    // after the other.
     unsafe {
         (*thread).incomplete = true;
         let can_leave = (*(*thread).program).table().leaves;
@@ -275,16 +278,16 @@ unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
             }
             let number = (*item).fiber;
             let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            // A fiber that came back idle is among the idle ones already.
+            // A fiber that returned idle is already in the list of idle ones.
             if !std::ptr::eq((*fiber).item(), item) {
                 continue;
             }
-            // Others stopped at an access, and would go on with it.
+            // Other work-items were stopped at an access, and would continue with it.
             let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
             let left = match (*thread).entry.filter(|_| can_leave && at_hook) {
                 Some(entry) => {
                     (*item).context.leaves = 1;
-                    (*fiber).run(item, entry) == Back::Idle
+                    (*fiber).run(item, entry) == FiberState::Idle
                 }
                 None => false,
             };
@@ -296,7 +299,7 @@ unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
     }
 }
 
-/// Who waits where, and who does not come.
+/// Describes which work-items wait where, and which have ended.
 fn divergence(slot: &GroupSlot) -> Divergence {
     let mut waiting: Vec<Waiting> = Vec::new();
     let (mut finished, mut finished_item) = (0, None);

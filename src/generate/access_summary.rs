@@ -1,4 +1,5 @@
-//! What the inferences share: a kernel's accesses, with their addresses and what holds where they stand.
+//! Summarises a kernel's memory accesses: their symbolic addresses, and the conditions under which they execute. The
+//! inferences are based on it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,11 +11,12 @@ use super::polynomial::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
 use crate::program::{Op, Program, Region, ValueId};
 
-/// So many values behind one are looked at, the nearest first: what is farther away is taken not to be there.
+/// Values visited behind one, nearest first; those farther away are ignored.
 const MOST_SOURCES: usize = 2048;
-/// Branches keep a value below so many others at most.
+/// Upper bounds kept per value.
 const MOST_BOUNDS: usize = 16;
 
+/// How memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Read,
@@ -22,41 +24,43 @@ pub enum Way {
     Atomic,
 }
 
-/// An access to memory.
+/// A memory access.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The instruction.
+    /// The instruction that performs it.
     pub id: ValueId,
     pub block: usize,
     pub region: Region,
-    /// In bytes.
+    /// Offset within the region, in bytes.
     pub offset: Poly,
     pub bytes: u64,
     pub pointer: ValueId,
-    /// An operand that counts elements behind the pointer, as of `vload`.
+    /// The operand that counts elements from the pointer, as in `vload`.
     pub number: Option<ValueId>,
     pub way: Way,
 }
 
-/// A kernel, read.
+/// A program with its symbolic values, path conditions and accesses.
 pub struct Reading<'p> {
     pub program: &'p Program,
     pub symbols: Symbols<'p>,
     pub facts: PathConditions,
     pub accesses: Vec<Access>,
-    /// What branches anywhere keep values below.
+    /// Upper bounds that branches anywhere impose on values.
     pub bounds: Bounds,
-    /// Accesses by their instructions, the first of each.
+    /// The first access of each instruction, as index into `accesses`.
     access_of: HashMap<ValueId, usize>,
-    /// By value, when [`Reading::sources`] came there last.
+    /// Visited marks of [`AccessSummary::sources`]: by value the number of the last traversal that visited it, and the
+    /// number of the current one.
     seen: RefCell<(Vec<u32>, u32)>,
     loads: RefCell<HashMap<ValueId, Loads>>,
 }
 
-/// Loads from buffers: instruction and argument.
+/// Loads from buffers: instruction, and position of the argument.
 pub type Loads = Rc<[(ValueId, u32)]>;
 
 impl<'p> Reading<'p> {
+    /// Summarises a program.
     pub fn new(program: &'p Program) -> Reading<'p> {
         let symbols = Symbols::new(program);
         let facts = path_conditions::find(&symbols);
@@ -81,8 +85,8 @@ impl<'p> Reading<'p> {
         Reading { program, symbols, facts, accesses, bounds, access_of, seen, loads: RefCell::default() }
     }
 
-    /// The values that `start` is computed from, loads and what stands at their addresses excluded; the nearest first, so many of them as
-    /// are looked at.
+    /// The values from which `start` is computed, itself included, the nearest first, at most [`MAX_SOURCES`]. The
+    /// traversal stops at loads, atomics and calls that access memory, so address computations are excluded.
     pub fn sources(&self, start: ValueId) -> Vec<ValueId> {
         let (seen, turn) = &mut *self.seen.borrow_mut();
         *turn += 1;
@@ -103,7 +107,7 @@ impl<'p> Reading<'p> {
         found
     }
 
-    /// The loads from buffers among them.
+    /// The loads from buffers among the [`AccessSummary::sources`] of a value. Cached.
     pub fn loads_behind(&self, start: ValueId) -> Loads {
         if let Some(known) = self.loads.borrow().get(&start) {
             return known.clone();
@@ -116,7 +120,7 @@ impl<'p> Reading<'p> {
         found
     }
 
-    /// The buffer that a value was loaded from.
+    /// The argument from whose buffer a value was loaded, if it was.
     pub fn loaded_from(&self, value: ValueId) -> Option<u32> {
         let instruction = self.program.instruction(value)?;
         if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, b) if b.starts_with("vload")) {

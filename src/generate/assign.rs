@@ -1,4 +1,4 @@
-//! Values of a launch's scalars: as its sizes and the kernel's roles ask for.
+//! Chooses the scalars of a launch, from its sizes and the roles that the kernel gives them.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub enum Number {
     Float(f64),
 }
 
-/// A number as journals have it: floats by their bits, because JSON lacks infinities.
+/// A number as journals store it: floats as bits, because JSON has no infinities.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Stored {
@@ -46,15 +46,15 @@ impl From<Stored> for Number {
     }
 }
 
-/// By argument and offset in it.
+/// Scalars of a launch, by position of the argument and byte offset within it.
 pub type Scalars = HashMap<(u32, u64), Number>;
 
-/// How scalars that could be one thing or another are chosen.
+/// How lengths relate to the sizes of the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Lengths as the launch's sizes ask for.
+    /// Lengths as the launch's sizes require.
     Even,
-    /// Lengths a little below, so that some work-items have nothing to do.
+    /// Slightly shorter lengths, so that some work-items have nothing to do.
     Uneven,
     /// Lengths of 1.
     Least,
@@ -65,15 +65,15 @@ const ROWS: [i128; 5] = [5, 8, 3, 1, 16];
 const SMALL: [i128; 6] = [1, 2, 3, 0, 5, 7];
 const FLOATS: [f64; 7] = [0.5, 1.0, -1.25, 2.0, 0.0, 100.0, -3.0];
 
-/// Rounds after which lengths that depend on one another stay as they are.
+/// Iterations after which interdependent lengths are left as they are.
 const ROUNDS: usize = 4;
 
-/// A pick from a list, another for each variant.
+/// An element of a list, a different one for each variant.
 fn pick<T: Copy>(from: &[T], variant: u64) -> T {
     from[(variant % from.len() as u64) as usize]
 }
 
-/// The scalars of the launch of that number.
+/// The scalars of launch number `variant`.
 pub fn scalars(
     model: &KernelModel,
     reading: &Reading<'_>,
@@ -110,7 +110,7 @@ pub fn scalars(
     found
 }
 
-/// The value of an integer among scalars.
+/// Looks up an integer scalar; `None` for floats.
 pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
     match known.get(&(arg, offset)) {
         Some(Number::Integer(n)) => Some(*n),
@@ -137,7 +137,7 @@ fn cap(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: 
     scalar.caps.iter().map(room).min()
 }
 
-/// Intervals for a launch's sizes and scalars.
+/// The interval analysis for a launch's sizes and scalars.
 pub fn ranges<'s, 'p>(
     reading: &'s Reading<'p>,
     geometry: &Geometry,
@@ -155,7 +155,8 @@ pub fn ranges<'s, 'p>(
     }
 }
 
-/// The least value that all demands leave room for: those that branches check, and those that nothing checks.
+/// The least value that satisfies the lower bounds that branches check, and the least that satisfies those that nothing
+/// checks; `None` if there are no lower bounds.
 fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<(i128, i128)> {
     let value = |arg, offset| integer(known, arg, offset);
     let ranges = ranges(reading, geometry, &value);
@@ -176,7 +177,7 @@ fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, kno
     Some(least)
 }
 
-/// A value that no other depends on.
+/// A value for a scalar on which no lower bound is imposed.
 fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
         return Number::Float(pick(&FLOATS, variant + ordinal));
@@ -188,7 +189,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
         Role::Count => pick(&COUNTS, variant),
         Role::RowLength => pick(&ROWS, variant),
         Role::Index => pick(&[0, 1, 2], variant),
-        // Differences of divisors are often divisors, too.
+        // Differences of divisors are often divisors, too, so divisors differ.
         Role::Divisor => pick(&[1, 2, 3, 7], variant + 1) + 8 * i128::from(ordinal),
         Role::Shift => pick(&[1, 3, 0, 4, 7], variant),
         Role::Flag => {

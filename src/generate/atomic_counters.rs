@@ -1,5 +1,6 @@
-//! Atomic counters that hand out places: `slots[atomic_inc(&count)] = x`. Launches begin with counters that are not negative, and without more
-//! work-items in a group than there are places in local memory, unless the kernel checks for that.
+//! Recognises atomic counters that hand out slots: `slots[atomic_inc(&count)] = x`. Launches begin with counters that
+//! are not negative, and with no more work-items per group than there are slots in local memory, unless the kernel
+//! checks for that.
 
 use llvm_sys::LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd;
 
@@ -8,7 +9,7 @@ use super::polynomial::Atom;
 use crate::kernel::builtins::{self, Operation};
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
 
-/// Whether an instruction counts up and something is done with the number that it gives.
+/// Whether an instruction increments atomically and its result is used.
 fn claims(program: &Program, instruction: &Instruction) -> bool {
     let counts = match &instruction.op {
         Op::AtomicRmw(operation) => *operation == LLVMAtomicRMWBinOpAdd,
@@ -31,7 +32,7 @@ pub fn is_counter(reading: &Reading<'_>, position: u32) -> bool {
     here.filter_map(|a| reading.program.instruction(a.id)).any(|i| claims(reading.program, i))
 }
 
-/// The places in the smallest static local array whose elements such counters hand out.
+/// Number of elements of the smallest static local array in which such counters allocate without a check.
 pub fn places(reading: &Reading<'_>) -> Option<u64> {
     let program = reading.program;
     let mut least: Option<u64> = None;

@@ -1,44 +1,46 @@
-//! How near inputs came to what no input has shown: for each comparison that always went one way the input with the smallest
-//! distance from the other, and inputs in which comparisons went some way in another order of magnitude of times.
+//! Tracks branch distances: for each comparison that always had the same result, the input with the smallest
+//! distance from the other result. Also tracks inputs in which comparisons had a result a number of times of a new
+//! order of magnitude.
 
 use super::genotype::Genotype;
 use crate::exec::simulator::compare::Compared;
 use crate::suite::launch::Launch;
 
-/// Inputs that are kept for how often something happened in them.
+/// Inputs that are kept for how often comparisons had a result.
 const MOST_VARIED: usize = 32;
 
-/// The input that came nearest to a way that no comparison went yet.
+/// The input that came nearest to a result that a comparison has not had yet.
 #[derive(Debug, Clone)]
 pub struct Champion {
     pub distance: u64,
-    /// Of the comparison; see [`crate::lower::host::abi::comparison`].
+    /// Kind of the comparison; see [`crate::lower::host::abi::comparison`].
     pub kind: u32,
-    /// What was compared at that distance.
+    /// The operands at that distance.
     pub operands: (u64, u64),
     pub genotype: Genotype,
     pub launch: Launch,
-    /// How often it was changed in vain.
+    /// How often it was mutated in vain.
     tries: u32,
 }
 
-/// What is known of a comparison's being false, or true.
+/// What is known of one result of a comparison, false or true.
 #[derive(Debug, Clone, Default)]
 struct Way {
-    /// Bits of the orders of magnitude of times that it happened.
+    /// Bit set of the orders of magnitude of how often it occurred.
     times: u64,
     champion: Option<Champion>,
 }
 
-/// What an input adds.
+/// What an input contributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gain {
-    /// It is nearer to something by half at least.
+    /// It at least halves a distance.
     pub halved: bool,
     pub nearer: bool,
     pub varied: bool,
 }
 
+/// Branch distances of all comparisons, and the inputs that come nearest.
 #[derive(Default)]
 pub struct BranchDistances {
     ways: Vec<Way>,
@@ -47,7 +49,7 @@ pub struct BranchDistances {
 }
 
 impl BranchDistances {
-    /// Learns from a launch. Without genes it is no parent, but what it showed is known.
+    /// Records a launch. Without a genotype it cannot be a parent, but its results count.
     pub fn note(&mut self, compared: &[Compared], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
         self.ways.resize_with(self.ways.len().max(2 * compared.len()), Way::default);
         let mut gain = Gain::default();
@@ -85,7 +87,7 @@ impl BranchDistances {
         gain
     }
 
-    /// Of the inputs that are nearest to something the one that was tried least, with how often that was.
+    /// The champion that was tried least often, and how often that was.
     pub fn next_champion(&mut self) -> Option<(&Champion, u32)> {
         let champions = self.ways.iter_mut().filter_map(|w| w.champion.as_mut());
         let champion = champions.min_by_key(|c| c.tries)?;
@@ -93,12 +95,13 @@ impl BranchDistances {
         Some((champion, champion.tries - 1))
     }
 
+    /// Inputs in which a comparison had a result a number of times of a new order of magnitude.
     pub fn varied(&self) -> &[Genotype] {
         &self.varied
     }
 }
 
-/// 1, 2, 3, 4 to 7, 8 to 15 and so on.
+/// Order of magnitude of a count: 1, 2, 3, 4 to 7, 8 to 15 and so on.
 fn magnitude(times: u64) -> u32 {
     match times {
         0..=3 => times as u32,

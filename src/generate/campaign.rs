@@ -1,4 +1,5 @@
-//! All of generation for one kernel, to a suite and a result.
+//! Runs the whole generation for one kernel: fuzzing, solving, launches that fault, minimisation; results in a suite
+//! and a report.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -38,16 +39,17 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, Writing, WritingTest};
 use crate::symbolic::infeasible::ProofOutcome;
 
-/// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
-/// at least and at most.
+/// Loop iterations of all work-items of a launch: more than any kernel needs on small launches, few enough to end soon.
+/// The other two constants bound each work-item's share.
 const FUEL: u64 = 1 << 22;
 const LEAST_FUEL: u64 = 1 << 12;
 const MOST_FUEL: u64 = 1 << 20;
-/// Of launches that follow one that ran out of fuel, one in so many gets all of it again; the others up to `2^SCARCITY` times less.
+/// After a launch ran out of fuel, later ones get up to `2^MAX_HALVINGS` times less; every `FULL_FUEL_PERIOD`th gets
+/// the full amount.
 const WHOLE: u64 = 32;
 const SCARCITY: u32 = 6;
 
-/// The kernel with probes on the simulator.
+/// The kernel, instrumented with coverage probes and loaded into the simulator.
 pub struct Instrumented<'a> {
     simulator: Simulator,
     program: ProgramId,
@@ -60,10 +62,11 @@ pub struct Instrumented<'a> {
 }
 
 impl<'a> Instrumented<'a> {
-    /// Whose code has to be there by `deadline`.
+    /// Compiles the kernel with coverage probes, until `deadline` at the latest.
     ///
     /// # Errors
-    /// `Internal` if the kernel cannot be woven or lowered; `Environment` if there is no memory; [`Error::late`] at the deadline.
+    /// `Internal` if the kernel cannot be instrumented or lowered; `Environment` if there is no memory; [`Error::late`]
+    /// at the deadline.
     pub fn new(
         under_test: &'a KernelUnderTest<'_>,
         threads: usize,
@@ -72,7 +75,7 @@ impl<'a> Instrumented<'a> {
         Instrumented::of(under_test, threads, under_test.begin_observed(Slots::Groups, deadline)?)
     }
 
-    /// Of code that is about to be made.
+    /// The same for a build that has already been started.
     ///
     /// # Errors
     /// As [`Instrumented::new`].
@@ -97,7 +100,7 @@ impl Runs for Instrumented<'_> {
         let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..patience };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
-            // It does not fit the simulator's limits.
+            // The launch exceeds the simulator's limits.
             Err(Error::Caller(_)) => return Ok(Ran::Useless),
             Err(e) => return Err(e),
         };
@@ -114,7 +117,8 @@ impl Runs for Instrumented<'_> {
     }
 }
 
-/// What launches get less of fuel because others ran out of it: a kernel that seldom ends would use up the time with few launches.
+/// Gives launches less fuel after others ran out of it: a kernel that seldom terminates would otherwise use up the time
+/// with few launches.
 #[derive(Debug, Default)]
 struct Thrift {
     /// Fuel is divided by `2^halvings`.
@@ -123,15 +127,18 @@ struct Thrift {
 }
 
 impl Thrift {
+    /// Whether the next launch gets the full amount of fuel.
     fn is_whole(&self) -> bool {
         self.launches.is_multiple_of(WHOLE)
     }
 
+    /// Scales the fuel of the next launch.
     fn apply(&self, options: SimulationOptions) -> SimulationOptions {
         let halvings = if self.is_whole() { 0 } else { self.halvings };
         SimulationOptions { fuel: options.fuel.map(|f| f >> halvings), ..options }
     }
 
+    /// Updates the divisor from the result of a launch.
     fn note(&mut self, simulation: &Simulation) {
         if simulation.faults.iter().any(|f| f.kind == FaultKind::NonTermination) {
             self.halvings = (self.halvings + 1).min(SCARCITY);
@@ -142,13 +149,15 @@ impl Thrift {
     }
 }
 
-/// How long a launch may take, in loop iterations; it halts where it goes wrong, for then it is of no use.
+/// Fuel for one launch, as loop iterations per work-item. The launch halts at its first fault, because it is of no use
+/// after that.
 pub(super) fn patience(range: &NdRange) -> SimulationOptions {
     let fuel = (FUEL / range.items().max(1)).clamp(LEAST_FUEL, MOST_FUEL);
     SimulationOptions { fuel: Some(fuel), halts: true, ..SimulationOptions::default() }
 }
 
-/// What launches may cost: small ones find as much as large ones, and more of them are made. Those that the user asks for may be large.
+/// Limits on building launches. Small launches find as much as large ones, and more of them can be made; an NDRange
+/// that the user asks for may be large.
 pub(super) fn cost(wishes: &Wishes, options: &Options) -> Cost {
     let cost = Cost { end: Some(options.limits.end), ..Cost::default() };
     if wishes.range.is_some() {
@@ -157,22 +166,22 @@ pub(super) fn cost(wishes: &Wishes, options: &Options) -> Cost {
     Cost { instructions: 1 << 19, bytes: wishes.usual_items.saturating_mul(1 << 10).clamp(1 << 20, cost.bytes), ..cost }
 }
 
-/// What to do.
+/// Parameters of one generation.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub seed: u64,
     pub limits: Limits,
-    /// Whether solving is wanted for what is left.
+    /// Whether outcomes that fuzzing leaves uncovered are solved for.
     pub solve: bool,
-    /// When everything began; the times of goals count from it.
+    /// Start of the whole generation; the times of goals are relative to it.
     pub begun: Instant,
-    /// The kernel's file, for sites without a place.
+    /// Path of the kernel's file, for sites without a location.
     pub source: String,
-    /// What finding out what arguments are for took.
+    /// Time that the inference of the kernel model took.
     pub reading: Duration,
 }
 
-/// What came of it.
+/// The generated suite with its coverage and goals.
 #[derive(Debug, Clone)]
 pub struct Generated {
     pub tests: Vec<Kept>,
@@ -183,7 +192,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// The tests as the result has them.
+    /// The tests as rows of the result.
     pub fn rows(&self) -> Vec<GeneratedTest> {
         let row = |kept: &Kept| GeneratedTest {
             name: kept.name.clone(),
@@ -197,18 +206,20 @@ impl Generated {
     }
 }
 
-/// What a search goes on from, and writes down.
+/// The journal of a search, and what an earlier search wrote to it.
 #[derive(Default)]
 pub struct Log<'a> {
+    /// Where this search is recorded.
     pub journal: Option<&'a Journal>,
-    /// What the journal holds of an earlier search.
+    /// Entries of the earlier search.
     pub known: Vec<Entry>,
 }
 
 /// Searches for launches that cover the kernel's outcomes.
 ///
 /// # Errors
-/// As of [`Runs::run`] and of the first launches; `Environment` if the journal cannot be written.
+/// As [`CoverageRunner::run`] and the construction of the first launches; `Environment` if the journal cannot
+/// be written.
 pub fn generate(
     under_test: &KernelUnderTest<'_>,
     model: &KernelModel,
@@ -289,7 +300,7 @@ pub fn generate(
     Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
 }
 
-/// What is said of a kernel of which no launch can be made, and `why`.
+/// The result for a kernel for which no launch can be made; `why` becomes the reason of every goal.
 pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
     let why = &format!("no launch was made: {}", why.report().what);
     let outcomes = search::outcomes(&under_test.sites);
@@ -311,19 +322,20 @@ pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: I
 /// Kinds of sites whose outcomes are goals.
 const GOALS: [SiteKind; 1] = [SiteKind::Branch];
 
-/// What goals are read from.
+/// Turns outcomes into goals.
 struct View<'a> {
     sites: &'a Sites,
-    /// Those of [`search::outcomes`].
+    /// As [`search::outcomes`] returns them.
     outcomes: &'a [(usize, usize)],
-    /// From when everything began to when the search did.
+    /// Time from the start of the generation to the start of the search.
     before: Duration,
-    /// The kernel's file, for sites without a place.
+    /// Path of the kernel's file, for sites without a location.
     source: &'a str,
 }
 
 impl View<'_> {
-    /// The goal of an outcome of [`View::outcomes`], if its site is of one of these kinds; `first`: how it was covered.
+    /// The goal of an outcome (an index into [`GoalView::outcomes`]), or `None` if its site is of none of these kinds.
+    /// `first`: how it was covered.
     fn goal(&self, outcome: usize, first: Option<First>, kinds: &[SiteKind]) -> Option<Goal> {
         let (s, o) = self.outcomes[outcome];
         let site = &self.sites.sites[s];
@@ -351,7 +363,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// The goal of an outcome that a proof says is impossible.
+    /// The goal of an outcome that is proved infeasible; `None` for other results of a proof.
     fn proved(&self, outcome: usize, fate: &ProofOutcome, after: Duration) -> Option<Goal> {
         let ProofOutcome::Infeasible { reason, preconditions } = fate else { return None };
         Some(Goal {
@@ -365,7 +377,7 @@ impl View<'_> {
     }
 }
 
-/// Writes a kept input into the journal, and the goals that it decides.
+/// Appends a kept input to the journal, and the goals that it covers.
 fn write_down(
     journal: &Journal,
     view: &View<'_>,
@@ -386,7 +398,7 @@ fn write_down(
     Ok(())
 }
 
-/// The inputs that a journal holds.
+/// The inputs in a journal.
 fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
     let tests = entries.iter().filter_map(|e| match e {
         Entry::Test(test) => Some(test.as_ref()),
@@ -406,7 +418,7 @@ fn known(entries: &[Entry], before: Duration) -> Result<Vec<Known>> {
     tests.map(known).collect()
 }
 
-/// The proofs that a journal holds, by watched outcome.
+/// The proofs of infeasibility in a journal, by watched outcome.
 fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<ProofOutcome>> {
     let mut proved: HashMap<(&str, &str), &Goal> = HashMap::new();
     for entry in entries {
@@ -426,13 +438,13 @@ fn proofs(entries: &[Entry], view: &View<'_>) -> Vec<Option<ProofOutcome>> {
     view.outcomes.iter().map(fate).collect()
 }
 
-/// How the searches ended.
+/// How fuzzing ended, with the options it ran under.
 struct Ends<'a> {
     fuzzing: Ended,
     options: &'a Options,
 }
 
-/// The goals, in order of their places.
+/// The goals, in the order of the watched outcomes.
 fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>, interface: &Interface) -> Vec<Goal> {
     let Tried { executions, faulted, largest } = found.tried;
     let after = ends.options.begun.elapsed();
@@ -460,7 +472,7 @@ fn goals(view: &View<'_>, found: &Found, solved: &Solved, ends: &Ends<'_>, inter
     all.collect()
 }
 
-/// Why fuzzing ended, in words.
+/// Says why fuzzing ended.
 pub(super) fn searched(ended: Ended, attempts: u64) -> String {
     match ended {
         Ended::Fruitless if attempts == 0 => "none of the first launches covers it".to_owned(),
@@ -471,7 +483,7 @@ pub(super) fn searched(ended: Ended, attempts: u64) -> String {
     }
 }
 
-/// Why an outcome is unknown: how the searches ended, and why there is no proof.
+/// Says why an outcome is unknown: how the searches ended, and why there is no proof.
 fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&ProofOutcome>) -> String {
     let mut reason = searched(ends.fuzzing, ends.options.limits.attempts);
     let solving = match solved.ended {
@@ -490,19 +502,19 @@ fn reason(ends: &Ends<'_>, solved: &Solved, fate: Option<&ProofOutcome>) -> Stri
     reason
 }
 
-/// How the suite's kernel is compiled.
+/// The suite's kernel and how it is compiled.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel<'a> {
-    /// Its file.
+    /// Path of its file.
     pub path: &'a Path,
     /// All options, as arguments of clang.
     pub options: &'a [String],
 }
 
-/// Writes `folder/suite.toml` and its data, in place of what an earlier `kassay generate` wrote there.
+/// Writes `folder/suite.toml` and its data, replacing what an earlier `kassay generate` wrote there.
 ///
 /// # Errors
-/// As of [`output_dir::write`].
+/// As [`output_dir::write`].
 pub fn write_suite(folder: &Path, kernel: Kernel<'_>, under_test: &KernelUnderTest<'_>, tests: &[Kept]) -> Result<()> {
     let description = |k: &Kept| match k.by {
         By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),

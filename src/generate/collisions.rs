@@ -1,9 +1,11 @@
-//! Values of scalars for which two work-items meet at an address: `p[x]` by one and `p[0]` by another do for x = 0 alone, which no usual launch
-//! need have, and which launches that look like mistakes are repaired away from. Addresses and what guards them are taken as polynomials, and Z3
-//! is asked for values with which two of them overlap. What it gives is a launch to be run: only that shows whether work-items do meet.
+//! Solves for scalars with which two work-items access the same address: `p[x]` by one and `p[0]` by another collide
+//! for x = 0 alone, which no usual launch need have, and which the repair of suspicious launches avoids. Addresses and
+//! the conditions that guard them are taken as polynomials, and Z3 is asked for values with which two of them overlap.
+//! The result is a launch to be run: only that shows whether work-items do conflict.
 //!
-//! Most scalars are no such values: a host that passes a row that is too short, or one place under two names, makes any kernel race.
-//! [`Candidates::new`] has the rules for which scalars and which pairs of accesses are asked about.
+//! Most scalars are not candidates: a host that passes a row length that is too short, or one place under two
+//! names, makes any kernel race. [`Candidates::new`] has the rules for which scalars and which pairs of accesses
+//! are asked about.
 
 use std::collections::BTreeSet;
 
@@ -21,47 +23,48 @@ use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, Session};
 use crate::suite::scalar_layout;
 
-/// Pairs of accesses that are asked about, and launches that come of them, at most.
+/// Limits on pairs of accesses that are asked about, and on launches that result.
 const PAIRS: usize = 64;
 const LAUNCHES: usize = 6;
 
-/// So many accesses of a kernel are looked at.
+/// Accesses of a kernel that are considered.
 const ACCESSES: usize = 4096;
 
-/// Scalars do not go beyond this in amount: buffers grow with them.
+/// Limit of scalars, in absolute value: buffers grow with them.
 const MOST: i128 = 1 << 12;
 
-/// Bits of a number up to [`MOST`], and its sign.
+/// Bits of a number up to [`MAX_SCALAR`], with its sign.
 const NARROW: u32 = 14;
 
-/// Z3's measure of work for one question: some tens of milliseconds.
+/// Z3's resource limit for one question: some tens of milliseconds.
 const RLIMIT: u32 = 400_000;
 
 const WORD: Sort = Sort::Bits(64);
 
-/// By argument and offset in it, as in [`Scalars`].
+/// Position of the argument and byte offset within it, as in [`Scalars`].
 type Key = (u32, u64);
 
-/// A launch in which two work-items may meet.
+/// A launch in which two work-items may conflict.
 #[derive(Debug, Clone)]
 pub struct Suspect {
     pub launch: GeneratedLaunch,
-    /// The argument in whose memory; `None`: a local variable.
+    /// The argument in whose memory they do; `None`: a local variable.
     pub argument: Option<u32>,
 }
 
-/// What was found.
+/// The launches found.
 #[derive(Debug, Default)]
 pub(super) struct Suspects {
     pub found: Vec<Suspect>,
-    /// Whether time was over before all was asked.
+    /// Whether time ran out before everything was asked.
     pub cut_short: bool,
 }
 
-/// Launches as `bases` but for scalars with which accesses of two work-items overlap; no more once `over` says so.
+/// Finds launches that differ from `bases` only in scalars, and in which accesses of two work-items overlap. Ends once
+/// `is_over` returns true.
 ///
 /// # Errors
-/// As of [`super::launches::launches`].
+/// As [`super::launches::launches`].
 pub(super) fn suspects(
     launch_builder: &LaunchBuilder<'_>,
     bases: &[Planned],
@@ -82,7 +85,7 @@ pub(super) fn suspects(
         let ask = |base| Some((base, Asking::new(&candidates, base, &mut terms).about(pair)?));
         questions.push((pair[0].region, bases.iter().filter_map(ask).collect()));
     }
-    // One session for all, for a solver's first steps take longer than most answers.
+    // One session for all, because a solver's first steps take longer than most answers.
     let mut session = Session::new(&terms);
     let limits = Limits { rlimit: RLIMIT, end: None };
     for (region, questions) in questions {
@@ -94,7 +97,8 @@ pub(super) fn suspects(
                 return Ok(Suspects { found, cut_short: true });
             }
             let Answer::Sat(model) = session.ask(&question.conditions, &limits) else { continue };
-            // Where they meet in the base too, that run tells what there is to tell: most such accesses have a barrier between them.
+            // If they overlap in the base, too, its run reports whatever there is: most such accesses have a barrier
+            // between them.
             let in_base = [&question.conditions[..], &question.as_base[..]].concat();
             if !matches!(session.ask(&in_base, &limits), Answer::Sat(_)) {
                 let values = question.values(&model);
@@ -106,7 +110,7 @@ pub(super) fn suspects(
     Ok(Suspects { found, cut_short: false })
 }
 
-/// The launch with these values, unless it is known.
+/// The launch with these values, unless it is known already.
 fn suspect(
     launch_builder: &LaunchBuilder<'_>,
     base: &Planned,
@@ -140,7 +144,7 @@ fn scalar(model: &KernelModel, key: Key) -> Option<&ScalarModel> {
     model.scalars.iter().find(|s| (s.arg, s.offset) == key)
 }
 
-/// Which accesses may meet because of which scalars.
+/// Accesses that may conflict, and the scalars that decide whether they do.
 struct Candidates<'w, 'm> {
     launch_builder: &'w LaunchBuilder<'m>,
     /// Scalars that may have any value.
@@ -149,20 +153,21 @@ struct Candidates<'w, 'm> {
     places: Vec<Place<'w>>,
 }
 
-/// An access, and what is asked of it for each pair.
+/// An access, with the properties that pairs are selected by.
 struct Place<'w> {
     access: &'w Access,
     /// Whether its address is the same for all work-items.
     stays: bool,
-    /// Whether a free scalar has a say in where it is or whether it is made.
+    /// Whether a free scalar influences its address or whether it executes.
     depends: bool,
     /// The free scalars in its address.
     scalars: BTreeSet<Key>,
 }
 
 impl<'w, 'm> Candidates<'w, 'm> {
-    /// A scalar is free unless something says that it is a length, a row, a count, a divisor or a shift. Memory in which addresses go on from a free
-    /// scalar, by ids or loops, is laid out by the host, who keeps its parts apart: it is left out.
+    /// A scalar is free unless something shows that it is a length, a row length, a count, a divisor or a shift. Memory
+    /// in which ids or loops advance addresses from a free scalar is laid out by the host, which keeps its parts apart:
+    /// it is left out.
     fn new(launch_builder: &'w LaunchBuilder<'m>) -> Candidates<'w, 'm> {
         let (model, reading) = (launch_builder.model, &launch_builder.reading);
         let may_be = |s: &&ScalarModel| {
@@ -210,21 +215,22 @@ impl<'w, 'm> Candidates<'w, 'm> {
         poly.atoms().filter_map(key).collect()
     }
 
-    /// Whether a free scalar decides whether an access is made.
+    /// Whether a free scalar decides whether an access executes.
     fn is_guarded(&self, access: &Access) -> bool {
         let facts = &self.launch_builder.reading.facts.blocks[access.block];
         facts.iter().any(|f| [&f.less, &f.than].iter().any(|side| !self.scalars_of(side).is_empty()))
     }
 
-    /// Pairs of accesses to the same memory that would conflict. One at least stays where it is, whatever the work-item: where both
-    /// follow it, most scalars are steps and lengths of rows. Where two scalars name two places, they are taken to be different ones.
+    /// Pairs of accesses to the same memory that would conflict. The address of at least one is the same for all
+    /// work-items: where both depend on the work-item, most scalars are steps and row lengths. Two scalars that name
+    /// two places are taken to name different ones.
     fn pairs(&self) -> impl Iterator<Item = [&'w Access; 2]> + '_ {
         let staying = self.places.iter().enumerate().filter(|(_, a)| a.stays);
         staying.flat_map(move |(n, a)| {
             let others = self.places.iter().enumerate().filter(move |(m, b)| {
                 let harmless = a.access.way == b.access.way && a.access.way != Way::Write;
                 let names_two = !a.scalars.is_empty() && !b.scalars.is_empty() && a.scalars != b.scalars;
-                // A pair of two that stay comes once.
+                // A pair of two uniform accesses is listed once.
                 (a.depends || b.depends)
                     && a.access.region == b.access.region
                     && (*m >= n || !b.stays)
@@ -241,27 +247,27 @@ fn follows(atom: Atom) -> bool {
     matches!(atom, Atom::Id(Id::Global | Id::Local | Id::Group, _))
 }
 
-/// Whether a scalar says how much there is of something: work-items are told apart by lying below it, or by their distance from it, or an
-/// address counts from it downwards.
+/// Whether a scalar is the size of something: work-items are distinguished by lying below it, or by their distance from
+/// it, or an address counts downwards from it.
 fn is_length(reading: &Reading<'_>, (arg, offset): Key) -> bool {
     let scalar = Atom::Arg(arg, offset);
     let counts_down = |a: &Access| a.offset.rest() < 0 && a.offset.linear_in(scalar).is_some_and(|(n, _)| n > 0);
     let mut facts = reading.facts.all().filter(|(_, fact)| fact.less.has(scalar) || fact.than.has(scalar));
     let bounds = facts.any(|(_, fact)| {
         let apart = fact.than.sub(&fact.less);
-        // `id == x` picks a work-item.
+        // `id == x` selects a work-item.
         let picks = fact.is_equal && apart.rest() == 1;
         !picks && apart.linear_in(scalar).is_some_and(|(n, rest)| n > 0 && rest.atoms().any(follows))
     });
     bounds || reading.accesses.iter().any(counts_down)
 }
 
-/// What holds if two work-items meet.
+/// The conditions under which two work-items collide.
 struct Question {
     conditions: Vec<Term>,
-    /// And if scalars are what they are in the base.
+    /// The additional conditions that scalars have their values of the base.
     as_base: Vec<Term>,
-    /// Free scalars that the conditions name.
+    /// Free scalars that occur in the conditions.
     named: BTreeSet<Key>,
 }
 
@@ -274,11 +280,11 @@ impl Question {
     }
 }
 
-/// Makes a question, for launches of one size.
+/// Builds a question, for launches of one geometry.
 struct Asking<'q, 'w, 'm> {
     candidates: &'q Candidates<'w, 'm>,
     geometry: &'q Geometry,
-    /// The base's.
+    /// Those of the base.
     scalars: &'q Scalars,
     terms: &'q mut Terms,
     named: BTreeSet<Key>,
@@ -290,7 +296,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         Asking { candidates, geometry, scalars, terms, named: BTreeSet::new() }
     }
 
-    /// Whether these accesses of two work-items overlap.
+    /// The question whether these accesses, by two work-items, overlap; `None` if an address cannot be expressed.
     fn about(mut self, pair: [&Access; 2]) -> Option<Question> {
         let (mut conditions, mut as_base) = (Vec::new(), Vec::new());
         let mut offsets = Vec::new();
@@ -303,7 +309,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
                 }
             }
             for fact in &self.candidates.launch_builder.reading.facts.blocks[access.block] {
-                // What is not known does not bind: the run will tell.
+                // Conditions on unknown values are left out: the run decides.
                 if let (Some(less), Some(than)) = (self.poly(&fact.less, who), self.poly(&fact.than, who)) {
                     conditions.push(self.terms.compare(Operation::Slt, less, than));
                 }
@@ -341,7 +347,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         Some(Question { conditions, as_base, named: self.named })
     }
 
-    /// Whether each group has such memory of its own.
+    /// Whether each work-group has its own instance of such memory.
     fn is_of_group(&self, region: Region) -> bool {
         let args = &self.candidates.launch_builder.model.interface.args;
         match region {
@@ -350,7 +356,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         }
     }
 
-    /// What ids within a group, or numbers of groups, stay below.
+    /// Upper bound of local ids or group ids, exclusive.
     fn size(&self, part: Part, d: usize) -> u64 {
         let local = self.geometry.local[d].max(1);
         match part {
@@ -359,7 +365,8 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         }
     }
 
-    /// Where the work-item numbered `who` is. Of no more bits than it needs, for a solver takes longer over each.
+    /// A component of the ids of work-item `item` (0 or 1), with no more bits than it needs, because a solver takes
+    /// longer with more.
     fn id(&mut self, who: usize, part: Part, d: usize) -> Term {
         let most = self.size(part, d).saturating_sub(1);
         if most == 0 {
@@ -375,7 +382,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         self.terms.apply(Operation::SExt, vec![symbol], WORD)
     }
 
-    /// What a scalar is in the base.
+    /// The value of a scalar in the base.
     fn given(&self, (arg, offset): Key) -> Option<i64> {
         i64::try_from(assign::integer(self.scalars, arg, offset)?).ok()
     }
@@ -390,7 +397,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         [within(least), within(greatest)]
     }
 
-    /// They are two work-items; of one group, if the memory is the group's.
+    /// The condition that the two work-items are distinct, and of the same group if memory belongs to the group.
     fn are_two(&mut self, same_group: bool) -> Term {
         let mut differ = self.terms.truth(false);
         let mut same = self.terms.truth(true);
@@ -408,7 +415,7 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         if same_group { self.terms.and(differ, same) } else { differ }
     }
 
-    /// As the work-item numbered `who` computes it; `None` if there is no telling.
+    /// The polynomial as work-item `item` computes it; `None` if it contains unknown values.
     fn poly(&mut self, poly: &Poly, who: usize) -> Option<Term> {
         let mut sum = self.terms.constant(0, WORD);
         for (product, factor) in &poly.0 {
@@ -457,14 +464,14 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
     }
 }
 
-/// Ids consist of a place in a group and the group's number.
+/// The components of a global id: local id and group id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Local,
     Group,
 }
 
-/// The name of a scalar's symbol.
+/// Name of a scalar's symbol.
 fn named((arg, offset): Key) -> String {
     format!("scalar {arg} {offset}")
 }

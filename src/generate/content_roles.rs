@@ -1,4 +1,4 @@
-//! What the integers in a buffer are for: places elsewhere, offsets, numbers of turns, or mere data.
+//! Infers what the integers in a buffer are for: indices into other memory, offsets, trip counts, or plain data.
 
 use super::access_summary::{Access, Reading, Way};
 use super::intervals::Ranges;
@@ -6,14 +6,14 @@ use super::model::Contents;
 use super::polynomial::{Atom, Poly};
 use crate::program::{Kind, Op, Region, ValueId};
 
-/// An address that stays within so many bytes, whatever a buffer holds, needs no care.
+/// Addresses that stay below this many bytes whatever a buffer holds need no care.
 const HARMLESS: i128 = 1 << 16;
 
-/// Of the buffer at `position`.
+/// Infers the role of the contents of the buffer at `position`.
 pub fn find(reading: &Reading<'_>, position: u32) -> Contents {
     let program = reading.program;
     let from_here = |value: ValueId| reading.loads_behind(value).iter().any(|(_, p)| *p == position);
-    // Loops that run from one load to another, or up to one.
+    // Loops from one loaded value to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
         if !program.is_counter(instruction.result) {
@@ -39,7 +39,7 @@ pub fn find(reading: &Reading<'_>, position: u32) -> Contents {
     if counts { Contents::Counts } else { Contents::Data }
 }
 
-/// Whether an access goes where the buffer says.
+/// The role of the contents as indices, if the address of this access depends on them.
 fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Contents> {
     let program = reading.program;
     let sources = reading.loads_behind(access.pointer);
@@ -68,7 +68,7 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
     }
     let scale = access.offset.0.get(&vec![Atom::Value(load)]).copied().unwrap_or(0);
     let scale = u64::try_from(scale).unwrap_or(0).max(access.bytes) / access.bytes.max(1);
-    // Work-items that only write there would meet if two of them had the same place.
+    // Work-items that only write there would conflict if two had the same index.
     let is_read = |a: &&Access| a.region == access.region && a.way != Way::Write;
     let distinct = access.way == Way::Write
         && matches!(access.region, Region::Argument(_))
@@ -80,7 +80,7 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
     Some(Contents::Places { target: access.region, scale: scale.max(1), distinct, room })
 }
 
-/// The size of the array in which `load` picks an element, on the way to `pointer`.
+/// Size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several.
 fn room(reading: &Reading<'_>, pointer: ValueId, load: ValueId) -> Option<u64> {
     let mut at = pointer;
     let mut found: Option<u64> = None;

@@ -1,4 +1,4 @@
-//! From genes to launches.
+//! Decodes genotypes into launches.
 
 use std::time::Instant;
 
@@ -9,34 +9,35 @@ use super::launch_builder::{LaunchBuilder, Outcome};
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Launches that are remembered, and the bytes that one of them may have.
+/// Decoded genotypes that are cached, and the size limit of each in bytes.
 const REMEMBERED: usize = 32;
 const MOST_BYTES: usize = 1 << 20;
 
-/// Makes launches. What genes without their edits come to is remembered: most children differ from their parents in contents
-/// only, and need neither a dry run nor to be filled anew.
+/// Decodes genotypes into launches. The decoded base (genotype without edits) is cached: most children differ from
+/// their parents only in contents, and need neither a dry run nor to be filled again.
 pub struct Decoder<'w> {
     launch_builder: &'w LaunchBuilder<'w>,
     wishes: &'w Wishes,
-    /// When nothing more is made.
+    /// When decoding ends.
     end: Instant,
-    /// The last ones, oldest first.
+    /// Decoded bases, least recently used first.
     known: Vec<(Genotype, Decoded, Vec<Guess>)>,
 }
 
-/// A launch, and what is assumed of it.
+/// A launch and its preconditions.
 type Decoded = (Launch, Vec<String>);
 
 impl<'w> Decoder<'w> {
+    /// A decoder with an empty cache; nothing new is decoded after `end`.
     pub fn new(launch_builder: &'w LaunchBuilder<'w>, wishes: &'w Wishes, end: Instant) -> Decoder<'w> {
         Decoder { launch_builder, wishes, end, known: Vec::new() }
     }
 
-    /// The launch that genes come to; `None` if it would be too large, or the time is up. `tried`: what trying out its plan has given, if
-    /// that was done.
+    /// The launch of a genotype; `None` if it would be too large, or the time is up. `fitted`: the result of its dry
+    /// run, if that was already made.
     ///
     /// # Errors
-    /// As of [`LaunchBuilder::launch`].
+    /// As [`LaunchBuilder::launch`].
     pub fn express(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
         let made = match self.known.iter().position(|(known, ..)| known.same_plan(genotype)) {
             Some(i) => {
@@ -67,8 +68,8 @@ impl<'w> Decoder<'w> {
         Ok(Some((launch, preconditions)))
     }
 
-    /// Makes arguments of guessed length as large as an execution asked for, in what genes and all others of the same plan come to from
-    /// now on. `false` if there is nothing to grow.
+    /// Enlarges arguments of guessed length to what an execution accessed, for this genotype and all others with the
+    /// same plan. Returns `false` if there is nothing to grow.
     pub fn grow(&mut self, genotype: &Genotype, reached: &[(u32, u64)]) -> bool {
         let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genotype)) else {
             return false;
@@ -80,7 +81,7 @@ impl<'w> Decoder<'w> {
         has_grown
     }
 
-    /// Without the edits.
+    /// Decodes the genotype without its edits.
     fn base(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
         let plan = genotype.plan();
         let mut outcome = tried.unwrap_or_else(|| self.launch_builder.try_out(&plan));
@@ -109,7 +110,7 @@ impl<'w> Decoder<'w> {
                 self.known.remove(0);
             }
             let mut guesses = outcome.guesses;
-            // What the user says is no guess.
+            // A length that the user specifies is no guess.
             let is_free = |guess: &Guess| {
                 let wish = &self.wishes.args[guess.position as usize];
                 wish.size.is_none() && wish.value.is_none()
@@ -121,7 +122,7 @@ impl<'w> Decoder<'w> {
     }
 }
 
-/// Brings what buffers and images hold within the user's bounds.
+/// Clamps the contents of buffers and images to the user's bounds.
 fn bound(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes, launch: &mut Launch) {
     for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
         if wish.least.is_some() || wish.greatest.is_some() {
@@ -130,7 +131,7 @@ fn bound(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes, launch: &mut Launc
     }
 }
 
-/// Of all its buffers and images.
+/// Bytes of all its buffers and images.
 fn bytes(launch: &Launch) -> usize {
     let of = |value: &ArgValue| match value {
         ArgValue::Buffer(bytes) => bytes.len(),

@@ -1,5 +1,6 @@
-//! Evolutionary search for launches in which work-items meet (SIMULEE 3.1): sizes and scalars are drawn at random, each solution has
-//! one child by small steps and one by large ones, and those survive whose work-items share the most addresses.
+//! Evolutionary search for launches in which work-items conflict (SIMULEE 3.1). Sizes and scalars are drawn at random,
+//! each solution has one child by small steps and one by large steps, and those survive whose work-items share the
+//! most addresses.
 
 use std::time::Instant;
 
@@ -18,14 +19,14 @@ use crate::kernel::interface::Scalar;
 use crate::suite::launch::Launch;
 use crate::suite::scalar_layout;
 
-/// SIMULEE's parameters are the defaults.
+/// Parameters of the search. SIMULEE's are the defaults.
 #[derive(Debug, Clone)]
 pub struct Search {
     pub population: usize,
     pub generations: usize,
     /// The search ends below this score.
     pub accept: f64,
-    /// And then, with what it has.
+    /// The search ends at this time too, with the population that it has.
     pub deadline: Option<Instant>,
 }
 
@@ -41,7 +42,7 @@ impl Default for Search {
     }
 }
 
-/// A launch and what it touches.
+/// A launch with the memory it accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     pub launch: GeneratedLaunch,
@@ -49,7 +50,8 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// Distinct addresses by the sum over addresses of the work-items that access them; at most 1, where no two share one.
+    /// Distinct addresses divided by the sum, over addresses, of the work-items that access them: 1 if none is shared,
+    /// less otherwise.
     pub fn score(&self) -> f64 {
         score(&self.footprint)
     }
@@ -60,10 +62,10 @@ fn score(footprint: &Footprint) -> f64 {
     if footprint.threads == 0 { 1.0 } else { footprint.addresses as f64 / footprint.threads as f64 }
 }
 
-/// How a launch is measured, given what the dry run makes of it; `None`: it cannot be run.
+/// Measures a launch, given the footprint of its dry run; `None` if the launch cannot be run.
 pub type Fitness<'a> = dyn FnMut(&Launch, Footprint) -> Result<Option<Footprint>> + 'a;
 
-/// The dry run's own measure: nothing is compiled.
+/// Takes the footprint of the dry run as the measure, so that nothing is compiled.
 ///
 /// # Errors
 /// None.
@@ -71,12 +73,12 @@ pub fn estimated(_: &Launch, dry: Footprint) -> Result<Option<Footprint>> {
     Ok(Some(dry))
 }
 
-/// Work-items and scalars do not grow beyond these.
+/// Upper limits of work-group sizes per dimension, of work-groups per dimension and of scalars.
 const MOST_ITEMS: u64 = 256;
 const MOST_GROUPS: u64 = 4;
 const MOST: i128 = 1 << 12;
 
-/// A solution: what is inherited.
+/// The part of an individual that is inherited.
 #[derive(Debug, Clone)]
 struct Genes {
     local: [u64; 3],
@@ -97,10 +99,10 @@ struct Evolution<'m, 'r> {
     born: u64,
 }
 
-/// The last population, best first; shorter where launches are alike.
+/// Runs the search. Returns the last population, best first; it is smaller than requested if launches coincide.
 ///
 /// # Errors
-/// As of `fitness` and of [`super::launches::launches`].
+/// As `fitness` and [`super::launches::launches`].
 pub fn evolve(
     model: &KernelModel,
     request: &Request,
@@ -148,7 +150,7 @@ pub fn evolve(
     Ok(found)
 }
 
-/// By score; where no solution shares an address, by how near the addresses lie.
+/// Sorts by score or, as long as no solution shares an address, by the distance between the addresses.
 fn sort(population: &mut [Individual]) {
     let best = population.iter().map(|i| i.scored.score()).fold(1.0, f64::min);
     population.sort_by(|a, b| {
@@ -157,20 +159,20 @@ fn sort(population: &mut [Individual]) {
     });
 }
 
-/// A number from 0 to below 1, never 0.
+/// A number in the open interval from 0 to 1.
 fn unit(random: &mut ChaCha8Rng) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     let x = ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
     x
 }
 
-/// A step of the standard normal distribution (Box and Muller).
+/// A step from the standard normal distribution (Box-Muller).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let radius = (-2.0 * unit(random).ln()).sqrt();
     radius * (std::f64::consts::TAU * unit(random)).cos()
 }
 
-/// A step of the standard Cauchy distribution.
+/// A step from the standard Cauchy distribution.
 fn cauchy(random: &mut ChaCha8Rng) -> f64 {
     (std::f64::consts::PI * (unit(random) - 0.5)).tan()
 }
@@ -180,7 +182,8 @@ impl Evolution<'_, '_> {
         self.launch_builder.model
     }
 
-    /// A random solution: the sizes of one of the usual launches, with scalars as that launch has them or from anywhere near.
+    /// A random solution: the sizes of one of the usual launches; scalars as that launch has them, or random ones of
+    /// the same magnitude.
     fn initial(&mut self, number: u64) -> Result<Genes> {
         let geometries = match &self.request.range {
             Some(range) => vec![geometry::fixed(self.model(), range)?],
@@ -201,7 +204,7 @@ impl Evolution<'_, '_> {
         Ok(Genes { local: geometry.local, groups, scalars, seed })
     }
 
-    /// A child: sizes change by at most one work-item and one group in each dimension, scalars by random steps.
+    /// A child: sizes change by at most one work-item and one group per dimension, scalars by random steps.
     fn child(&mut self, parent: &Genes, step: fn(&mut ChaCha8Rng) -> f64) -> Genes {
         let mut genes = parent.clone();
         for d in 0..self.model().dims as usize {
@@ -236,12 +239,13 @@ impl Evolution<'_, '_> {
         genes
     }
 
-    /// One less, the same or one more, from 1 to `most`.
+    /// One less, the same or one more, within 1 to `most`.
     fn changed(&mut self, n: u64, most: u64) -> u64 {
         (n + self.random.next_u64() % 3).saturating_sub(1).clamp(1, most.max(1))
     }
 
-    /// What the model says of scalars still holds: rows do not overlap, divisors are not 0, arrays of fixed size do not overflow.
+    /// Enforces what the model says of scalars: rows do not overlap, divisors are not 0, arrays of fixed size do
+    /// not overflow.
     fn keep_preconditions(&self, genes: &mut Genes, geometry: &Geometry) {
         let least = assign::scalars(self.model(), &self.launch_builder.reading, geometry, Style::Least, 0, 0);
         for scalar in &self.model().scalars {

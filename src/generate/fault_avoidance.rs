@@ -1,5 +1,5 @@
-//! First launches all of which did what no kernel may: what went wrong in one becomes a condition for the next. The divisor that was 0,
-//! the index that lay outside are traced back to the input that they come from, and solved for.
+//! Repairs first launches that were rejected: what goes wrong in one becomes a condition for the next. The divisor that
+//! was 0, or the index that was out of bounds, is traced back to the input that it comes from, and solved for.
 
 use std::time::Instant;
 
@@ -16,14 +16,14 @@ use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{Engine, Limits};
 
-/// Elements of a buffer that are told one by one; where more have changed, all are told at once.
+/// Elements of a buffer that get an edit each; if more have changed, one edit sets all of them.
 const SINGLE: usize = 24;
 
-/// Changes launches that were of no use until they do nothing that no kernel may, and runs them; those that come to their ends are kept.
-/// Gives what they are made of, for further changes.
+/// Repairs rejected launches until they do nothing undefined, and runs them; those that complete are kept. Returns
+/// their genotypes, as parents for mutations.
 ///
 /// # Errors
-/// As of [`super::search::Runs::run`] and of the first launches.
+/// As [`super::search::CoverageRunner::run`] and the construction of the first launches.
 pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
     let subject = search.subject;
     let (model, wishes) = (subject.launch_builder.model, subject.wishes);
@@ -49,7 +49,7 @@ pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: In
     Ok(made)
 }
 
-/// What the launch is made of, with the numbers that are others in `after`.
+/// The genotype of `before`, with the numbers that differ in `after`.
 fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
     let mut genotype = genotype.clone();
     for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {

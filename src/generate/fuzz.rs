@@ -1,4 +1,4 @@
-//! Mutation-based fuzzing (PENG algorithm 1): inputs are changed one argument at a time and kept when coverage grows.
+//! Mutation-based fuzzing (PENG algorithm 1): inputs are mutated one argument at a time and kept when coverage grows.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -12,21 +12,22 @@ use super::search::{Ended, Limits, Search};
 use crate::error::Result;
 use crate::result::generate::By;
 
-/// Of the time that is left, the part that goes into putting right what went wrong in all of the first launches, and in some of them.
+/// The remaining time is divided by these for repairing the first launches, if all of them were rejected and if only
+/// some were.
 const MENDING_ALL: u32 = 3;
 const MENDING_SOME: u32 = 10;
 
-/// What fuzzing may use of the search's time and launches.
+/// The part of the search's time and launches that fuzzing may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
     pub end: Instant,
     pub max_execs: Option<u64>,
-    /// Whether anything is solved for.
+    /// Whether solving follows.
     pub solving: bool,
 }
 
 impl Share {
-    /// All of it, or half if solving comes after it.
+    /// All of it, or half if solving follows.
     pub fn of(limits: &Limits, begun: Instant, solving: bool) -> Share {
         if !solving {
             return Share { end: limits.end, max_execs: limits.max_execs, solving };
@@ -36,7 +37,7 @@ impl Share {
     }
 
     fn over(&self, search: &Search<'_>) -> Option<Ended> {
-        // Solving starts from launches that came to their ends.
+        // Solving starts from launches that completed, so fuzzing goes on until there is one.
         if search.kept().is_empty() {
             return search.over();
         }
@@ -47,16 +48,16 @@ impl Share {
     }
 }
 
-/// Makes the first launches, then changes those that were kept.
+/// Runs the first launches, then mutates the inputs that were kept.
 ///
 /// # Errors
-/// As of [`super::search::Runs::run`] and of the first launches.
+/// As [`super::search::CoverageRunner::run`] and the construction of the first launches.
 pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result<Ended> {
     let subject = search.subject;
     let (mut parents, mut useless): (Vec<Genotype>, Vec<Genotype>) = (Vec::new(), Vec::new());
-    // A search that goes on does not make the same changes again.
+    // A resumed search does not repeat the same mutations.
     let earlier = search.tried().executions;
-    // One launch is made in any case, however much of the time is over.
+    // One launch is made in any case, however much of the time is used up.
     let (has_begun, whole) = (Cell::new(false), search.limits.end);
     let over = || Instant::now() >= if has_begun.get() { share.end } else { whole };
     for (mut planned, outcome) in launches::planned(subject.launch_builder, request, over)? {
@@ -70,7 +71,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         let name = std::mem::take(&mut planned.name);
         let scalars = planned.scalars.clone();
         let genotype = Genotype::of(planned, subject.launch_builder.model, subject.wishes);
-        // The user may want others.
+        // The user may require other scalars.
         let tried = (genotype.scalars == scalars).then_some(outcome);
         parents.push(genotype.clone());
         match search.attempt(genotype.clone(), tried, By::Seed)? {
@@ -84,7 +85,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         }
     }
     if share.solving && !useless.is_empty() {
-        // Much of it if nothing else can be had.
+        // Repair gets a larger part if there is nothing else to start from.
         let part = if search.kept().is_empty() { MENDING_ALL } else { MENDING_SOME };
         let left = search.limits.end.saturating_duration_since(Instant::now());
         let is_all = search.kept().is_empty();
@@ -106,7 +107,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         return Ok(Ended::Nothing);
     }
     let (mut fruitless, mut turn) = (0, 0);
-    // Little is worth trying for what is no goal.
+    // Outcomes that are no goals are worth little effort.
     while fruitless < if search.goals_covered() { attempts.div_ceil(4) } else { attempts } {
         if let Some(ended) = share.over(search) {
             return Ok(ended);
@@ -119,7 +120,7 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
         {
             fruitless = 0;
         }
-        // Coming nearer is no gain yet, but a reason to go on; it cannot be halved for ever.
+        // Coming nearer is no gain yet, but a reason to go on. A distance cannot be halved for ever.
         if search.gain.halved {
             fruitless /= 2;
         }
@@ -130,8 +131,9 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
     Ok(Ended::Fruitless)
 }
 
-/// The next input to try: in turn one that is nearest to what nothing has shown, steered there; the newest of those kept; one of them in which
-/// things happen more or less often; any of them. Of the first launches as long as none is kept.
+/// Picks and mutates a parent. In turn: an input nearest to an uncovered branch direction, steered towards it; the
+/// newest kept input; one in which comparisons happen unusually often or seldom; any kept input. As long as none is
+/// kept, one of the first launches.
 fn child(search: &mut Search<'_>, parents: &[Genotype], turn: usize, mutator: &mut Mutator<'_>) -> Option<Genotype> {
     let pick = |n: usize| (turn / 4) % n.max(1);
     if search.kept().iter().all(|k| k.genotype.is_none()) {

@@ -1,4 +1,5 @@
-//! What an input is made of, so that it can be changed a little and made again with sizes that fit.
+//! Genotypes: the description of an input from which its launch is built, so that it can be mutated and rebuilt with
+//! fitting sizes.
 
 use std::sync::Arc;
 
@@ -15,28 +16,29 @@ use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
 use crate::suite::scalar_layout::{self, Leaf};
 
-/// Edits that an input carries; older ones go.
+/// Edits that a genotype carries; the oldest are dropped.
 const MOST_EDITS: usize = 64;
 
-/// A change of a buffer's or an image's contents.
+/// A change to the contents of a buffer or image, or to a sampler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
-    /// All of it anew.
+    /// Replaces all contents.
     Contents { position: usize, fill: Fill, seed: u64 },
-    /// Every scalar one of these, drawn.
+    /// Sets every scalar to one of `numbers`, drawn at random.
     Among { position: usize, numbers: Vec<Number>, seed: u64 },
-    /// One scalar of every element.
+    /// Sets one scalar of every element.
     Every { position: usize, leaf: usize, number: Number },
-    /// One scalar of one element; `index` counts round.
+    /// Sets one scalar of one element; `index` wraps around.
     Element { position: usize, index: u64, leaf: usize, number: Number },
-    /// One element becomes what another is.
+    /// Copies one element over another.
     Copy { position: usize, from: u64, to: u64 },
-    /// Another sampler.
+    /// Replaces the sampler.
     Sampler { position: usize, addressing: Addressing, filter: Filter, normalized: bool },
 }
 
 impl Edit {
+    /// Position of the argument that is edited.
     pub fn position(&self) -> usize {
         match self {
             Edit::Contents { position, .. }
@@ -49,7 +51,7 @@ impl Edit {
     }
 }
 
-/// An input, before sizes are fitted.
+/// A description of an input; sizes are fitted when it is decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Genotype {
     pub geometry: Geometry,
@@ -58,11 +60,11 @@ pub struct Genotype {
     pub fill: Fill,
     pub seed: u64,
     pub images: Sides,
-    /// In order.
+    /// Applied in order.
     pub edits: Vec<Edit>,
 }
 
-/// Scalars as a list, in order: JSON has no keys of two numbers.
+/// Serialises scalars as a sorted list of pairs: JSON keys cannot be pairs of numbers.
 mod pairs {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -80,7 +82,7 @@ mod pairs {
 }
 
 impl Genotype {
-    /// Of one of the first launches, with the values that the user gives.
+    /// The genotype of one of the first launches, with the values that the user specifies.
     pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genotype {
         let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
@@ -102,7 +104,7 @@ impl Genotype {
         Genotype { geometry, scalars, fill, seed, images, edits: Vec::new() }
     }
 
-    /// Adds an edit, and drops those that it makes needless.
+    /// Adds an edit, and drops those that it makes redundant.
     pub fn add(&mut self, edit: Edit) {
         let position = edit.position();
         self.edits.retain(|e| match (&edit, e) {
@@ -119,7 +121,7 @@ impl Genotype {
         self.edits.push(edit);
     }
 
-    /// All but the edits.
+    /// Everything but the edits.
     pub fn plan(&self) -> Plan<'_> {
         Plan {
             geometry: &self.geometry,
@@ -130,7 +132,7 @@ impl Genotype {
         }
     }
 
-    /// Whether the other differs in edits at most.
+    /// Whether the two differ at most in their edits.
     pub fn same_plan(&self, other: &Genotype) -> bool {
         self.geometry == other.geometry
             && self.scalars == other.scalars
@@ -140,7 +142,7 @@ impl Genotype {
     }
 }
 
-/// Within the user's bounds.
+/// The number, clamped to the user's bounds and converted to the scalar's kind.
 pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize) -> Number {
     let wish = &wishes.args[position];
     let below = |a: Number, b: Number| match (a, b) {
@@ -162,8 +164,8 @@ pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize)
     }
 }
 
-/// The scalars that a buffer's elements consist of, or an image's texels: which channels those have only the launch tells; four of 32
-/// bits.
+/// The scalars that an element of a buffer or a texel of an image consists of. The channels of an image are only known
+/// from the launch, so four of 32 bits are assumed.
 pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     match &arg.kind {
         ArgKind::Image(_) => vec![Scalar::F32; 4],
@@ -171,13 +173,13 @@ pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     }
 }
 
-/// Whether an image is such as kassay makes: four channels of 32 bits. The user's own may have others.
+/// Whether an image has a format that kassay generates: four channels of 32 bits. Images of the user's may have others.
 pub fn is_own(format: &ImageFormat) -> bool {
     format.channel_order == "RGBA"
         && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
 }
 
-/// The scalars of a texel of an image of kassay's own: four channels.
+/// The type of a texel of a generated image.
 pub fn texel(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
         "UNSIGNED_INT32" => Scalar::U32,
@@ -187,7 +189,7 @@ pub fn texel(format: &ImageFormat) -> Type {
     Type::Vector(scalar, 4)
 }
 
-/// Changes the contents of a buffer or image; nothing where an argument has none.
+/// Applies `with` to the contents of a buffer or image; does nothing for arguments that have none.
 pub fn change(
     launch_builder: &LaunchBuilder<'_>,
     position: usize,
@@ -204,7 +206,7 @@ pub fn change(
     }
 }
 
-/// Brings every number of a buffer or image within the user's bounds.
+/// Clamps every number in a buffer or image to the user's bounds.
 pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
     let leaves = scalar_layout::leaves(ty);
     for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
@@ -222,6 +224,7 @@ pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
     }
 }
 
+/// Stores a number in the representation of `scalar`.
 fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     let mut out = Vec::with_capacity(8);
     match number {
@@ -231,7 +234,7 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     at[..out.len()].copy_from_slice(&out);
 }
 
-/// Makes the edit.
+/// Applies the edit.
 pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;

@@ -1,4 +1,5 @@
-//! Which work-group sizes a kernel can have: static local arrays, constants in its index arithmetic, loops that halve the group.
+//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, and
+//! loops that halve the group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +12,13 @@ use super::polynomial::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
 use crate::program::{Op, Region, ValueId};
 
-/// Sizes beyond this are no group's.
+/// Upper limit of inferred work-group sizes.
 const LARGEST: u64 = 1024;
 
-/// The largest constants added to a local id where it picks from an array: by array size, dimension and factor.
+/// The largest constants added to a local id that indexes an array, by array size, dimension and factor of the id.
 type Halos = BTreeMap<(u64, usize, i128), i128>;
 
-/// `dims`: of the ids that the kernel asks for.
+/// Infers the rules. `dims`: number of dimensions in which the kernel queries ids.
 pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRules {
     let mut rules = GroupRules {
         required: interface.required_local,
@@ -42,10 +43,11 @@ pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRul
     for ((extent, d, factor), halo) in halos {
         let factor = u64::try_from(factor).unwrap_or(1).max(1);
         let room = match u64::try_from(halo) {
-            // An array with a border has a size of its own; one of a power of two is the group's.
+            // An array with a halo is larger than the group by the halo; if its size is a power of two, that is the
+            // group's size.
             Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
             Ok(_) => extent,
-            // Work-items from a number on have the array for themselves.
+            // Only the work-items from some id on use the array.
             Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
         };
         let most = room.div_ceil(factor).max(1);
@@ -53,7 +55,7 @@ pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRul
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
     if let Some(places) = atomic_counters::places(reading) {
-        // All work-items of a group may claim one.
+        // All work-items of a group may claim a slot.
         let most =
             (1..=places).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= places)).last().unwrap_or(1);
         for known in &mut rules.at_most[..dims as usize] {
@@ -62,7 +64,7 @@ pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRul
     }
     let filled = filled(reading);
     for d in 0..3u8 {
-        // Where work-items take several elements each, the rows of a group are a multiple of the group.
+        // If work-items process several elements each, rows are a multiple of the group's size.
         let most = rules.at_most[usize::from(d)];
         let found = strides(reading, d).or_else(|| rows(reading, d)).filter(|n| most.is_none_or(|most| *n <= most));
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| filled[usize::from(d)].contains(n)));
@@ -70,7 +72,8 @@ pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRul
     rules
 }
 
-/// By dimension: how many elements side by side loops read of local arrays that each work-item writes its own element of.
+/// By dimension: lengths of the runs of adjacent elements that loops read from local arrays in which each work-item
+/// writes one element of its own.
 fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
     let program = reading.program;
     let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
@@ -94,7 +97,8 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
     found
 }
 
-/// An index into an array of `extent` elements that follows the local id in dimension `d`, unless a check limits it.
+/// Records the halo of an index into an array of `extent` elements that depends on the local id in dimension `d`,
+/// unless a check bounds it.
 fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
@@ -104,7 +108,7 @@ fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u6
     if reading.facts.blocks[block].iter().any(in_reach) {
         return;
     }
-    // In a flat array of rows, other ids take the larger steps.
+    // In a flattened multi-dimensional array, other ids contribute the larger steps.
     let (factor, halo) = match rest.as_constant() {
         Some(halo) => (factor, halo),
         None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
@@ -114,7 +118,7 @@ fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u6
     *known = (*known).max(halo);
 }
 
-/// `for (i = lid; …; i += 16)`: the group has 16 work-items there.
+/// Recognises `for (i = lid; …; i += 16)`, which implies 16 work-items per group.
 fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
     let program = reading.program;
     let id = Poly::atom(Atom::Id(Id::Local, d));
@@ -133,7 +137,8 @@ fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
     None
 }
 
-/// `group * 16 + lid`, or `tile * 16 + lid`: rows of 16 that the group's work-items fill side by side.
+/// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
+/// by side.
 fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
     let id = Atom::Id(Id::Local, d);
     let program = reading.program;
@@ -156,7 +161,7 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
     polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
 }
 
-/// Whether a loop halves the group's size, or doubles up to it.
+/// Whether a loop halves the group's size, or doubles a counter up to it.
 fn halves(reading: &Reading<'_>) -> bool {
     let program = reading.program;
     let of_group = |poly: &Poly| poly.atoms().any(|a| matches!(a, Atom::Id(Id::LocalSize, _)));

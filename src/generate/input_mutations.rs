@@ -1,4 +1,4 @@
-//! Small changes of an input: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
+//! Mutates inputs in small steps: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use crate::kernel::interface::{ArgKind, Scalar, Type};
 use crate::program::{Definition, End, Kind, Op, Program, signed};
 use crate::suite::scalar_layout;
 
-/// Lengths beyond this would only make launches slow.
+/// Upper limit of lengths; greater ones would only make launches slow.
 pub(super) const LONGEST: i128 = 1 << 12;
-/// Elements that an edit of one element picks from: the first ones, because launches are small.
+/// Edits of one element pick among this many first ones, because launches are small.
 const NEAR: u64 = 64;
 
-/// What can be changed.
+/// What a mutation changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Target {
-    /// Of [`KernelModel::scalars`].
+    /// Index into [`KernelModel::scalars`].
     Scalar(usize),
     /// The buffer or image at this position.
     Contents(usize),
@@ -34,6 +34,7 @@ pub(super) enum Target {
     Sampler(usize),
 }
 
+/// Mutates genotypes at random.
 pub struct Mutator<'m> {
     pub(super) launch_builder: &'m LaunchBuilder<'m>,
     pub(super) wishes: &'m Wishes,
@@ -46,6 +47,7 @@ pub struct Mutator<'m> {
 }
 
 impl<'m> Mutator<'m> {
+    /// A mutator whose choices depend on `seed` only.
     pub fn new(launch_builder: &'m LaunchBuilder<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
         let (integers, floats) = constants(&launch_builder.model.program);
         let integers = launch_builder.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
@@ -60,16 +62,17 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// How many arguments can be changed, the NDRange among them.
+    /// Number of things that can be changed: arguments, sizes of images, the NDRange.
     pub fn targets(&self) -> usize {
         self.targets.len()
     }
 
+    /// The model of the kernel.
     pub(super) fn model(&self) -> &'m KernelModel {
         self.launch_builder.model
     }
 
-    /// Integers that the code names, with their neighbours.
+    /// Integer constants of the kernel, with the neighbours of those that it compares with.
     pub(super) fn integers(&self) -> &[i128] {
         &self.integers
     }
@@ -79,16 +82,18 @@ impl<'m> Mutator<'m> {
         self.wishes.range.is_none()
     }
 
+    /// A random number below `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.random.next_u64() % n.max(1)
     }
 
+    /// A random element; `None` if there is none.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let i = self.below(from.len() as u64) as usize;
         from.get(i).copied()
     }
 
-    /// The input with one argument changed; `None` if there is none that may be.
+    /// A copy of the parent with one argument changed; `None` if none may be.
     pub fn child(&mut self, parent: &Genotype) -> Option<Genotype> {
         let i = self.below(self.targets.len() as u64) as usize;
         let parts = self.targets.get(i)?.clone();
@@ -135,7 +140,8 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
+    /// A new number: a constant of the code, a boundary value, a size of the launch, a neighbour of the current value,
+    /// or a random one.
     fn number(&mut self, scalar: Scalar, now: Option<Number>, genotype: &Genotype) -> Number {
         if scalar.is_float() {
             return Number::Float(self.float(scalar, now));
@@ -173,7 +179,7 @@ impl<'m> Mutator<'m> {
             6 => i128::from(self.random.next_u64()),
             _ => small,
         };
-        // What does not fit wraps, as it would in the code.
+        // What does not fit wraps, as it would in the kernel.
         let mut out = Vec::new();
         scalar_layout::push_integer(scalar, n, &mut out);
         match scalar_layout::decode(scalar, &out) {
@@ -224,7 +230,7 @@ impl<'m> Mutator<'m> {
         let number = bounded(number, scalar, self.wishes, position);
         let index = self.below(NEAR);
         let edit = match self.below(8) {
-            // What says where to go stays in range: its own numbers in other places.
+            // Contents that determine addresses or loops stay in range: existing elements are copied to other places.
             _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
             0 => {
                 let most = 1 + self.below(300);
@@ -241,7 +247,7 @@ impl<'m> Mutator<'m> {
                 Edit::Contents { position, fill, seed: self.random.next_u64() }
             }
             1 | 2 => {
-                // Few different ones: long words of them are met sooner.
+                // Few distinct numbers, so that long sequences of them occur sooner.
                 let count = 1 + self.below(4);
                 let numbers = (0..count).map(|_| self.number(scalar, None, genotype)).collect();
                 Edit::Among { position, numbers, seed: self.random.next_u64() }
@@ -254,7 +260,7 @@ impl<'m> Mutator<'m> {
     }
 }
 
-/// What may be changed, by argument.
+/// What may be changed, grouped by argument.
 fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
     let model: &KernelModel = launch_builder.model;
     let mut all = Vec::new();
@@ -290,7 +296,7 @@ fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Targe
     all
 }
 
-/// The constants of comparisons, switches and arithmetic: integers with their neighbours, floats.
+/// The constants in comparisons, switches, arithmetic and calls: integers, and floats.
 fn constants(program: &Program) -> (Vec<i128>, Vec<f64>) {
     let (mut integers, mut floats) = (Vec::new(), Vec::new());
     for block in &program.blocks {

@@ -1,5 +1,6 @@
-//! Changes that bring a comparison nearer to what it never was: where one of its operands stands in the input, the other one is put
-//! (the correspondence of input and state; REDQUEEN, NDSS 2019, section III), or what is there moves by the distance.
+//! Steers inputs towards results that comparisons never had. Where one of the operands occurs in the input, it is
+//! replaced by the other (input-to-state correspondence; REDQUEEN, NDSS 2019, section III); otherwise some number moves
+//! by the branch distance.
 
 use super::assign::Number;
 use super::branch_distance::Champion;
@@ -12,15 +13,15 @@ use crate::lower::host::abi::comparison::{FLOAT, WIDTH};
 use crate::suite::launch::ArgValue;
 use crate::suite::scalar_layout;
 
-/// Places of an operand in one argument that are looked at.
+/// Occurrences of an operand considered per argument.
 const MOST_PLACES: usize = 64;
-/// Bytes of a buffer in which they are looked for.
+/// Bytes of a buffer that are searched for them.
 const SEARCHED: usize = 1 << 14;
 
-/// A number in an input.
+/// Location of a number in an input.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Of [`super::model::KernelModel::scalars`].
+    /// Index into [`super::model::KernelModel::scalars`].
     Scalar(usize),
     Element {
         position: usize,
@@ -36,7 +37,7 @@ impl Mutator<'_> {
         let mut genotype = champion.genotype.clone();
         let (a, b) = champion.operands;
         let (from, to) = if tries.is_multiple_of(2) { (a, b) } else { (b, a) };
-        // Sizes are few, and ids often just pick elements.
+        // There are few sizes, and ids often only select elements.
         if self.may_resize()
             && tries % 4 < 2
             && let (Number::Integer(from), Number::Integer(to)) =
@@ -52,7 +53,7 @@ impl Mutator<'_> {
             to = from;
         }
         let place = match self.pick_place(&places) {
-            // Now and then what is computed from the operand would have to move, too.
+            // Now and then a value computed from the operand would have to change, too.
             Some(place) if tries < 4 || self.below(4) > 0 => place,
             _ => {
                 let Some(place) = self.any_place() else { return genotype };
@@ -63,7 +64,7 @@ impl Mutator<'_> {
                 place
             }
         };
-        // First just what was asked for, then what is beside it.
+        // First exactly what was asked for, then its neighbours.
         let near = [0, 0, 1, 1, -1, -1].get(tries as usize).copied();
         let near = near.or_else(|| self.pick(&[0, 0, 1, -1, 2, -2])).unwrap_or(0);
         let scalar = self.scalar_of(place);
@@ -72,14 +73,14 @@ impl Mutator<'_> {
         genotype
     }
 
-    /// One of them: any argument, and in it often the first.
+    /// Picks an argument, and one of its locations, often the first.
     fn pick_place(&mut self, places: &[Vec<Place>]) -> Option<Place> {
         let i = self.below(places.len() as u64) as usize;
         let own = places.get(i)?;
         if self.below(3) == 0 { own.first().copied() } else { self.pick(own) }
     }
 
-    /// Where a number stands in the champion's input, by argument.
+    /// Locations of a number in the champion's input, by argument.
     fn places(&self, champion: &Champion, bits: u64) -> Vec<Vec<Place>> {
         let mut all = Vec::new();
         for target in self.targets.iter().flatten() {
@@ -119,7 +120,7 @@ impl Mutator<'_> {
         self.launch_builder.model.args[position].contents == Contents::Data
     }
 
-    /// Some number of the input.
+    /// Picks any number of the input.
     fn any_place(&mut self) -> Option<Place> {
         let targets: Vec<Target> = self.targets.iter().flatten().copied().collect();
         let numbers: Vec<Target> = targets
@@ -150,7 +151,7 @@ impl Mutator<'_> {
         }
     }
 
-    /// Moves a number by the distance, or a part of it, one way or the other.
+    /// Moves a number by the distance or a fraction of it, up or down.
     fn shift(&mut self, place: Place, distance: u64, genotype: &mut Genotype) {
         let part = self.pick(&[1, 1, 2, 3, 4, 5, 8, 10, 16, 100]).unwrap_or(1);
         let step = i128::from((distance / part).max(1));
@@ -162,7 +163,7 @@ impl Mutator<'_> {
                 let number = beside(now, step, scalar.scalar);
                 self.put(place, number, genotype);
             }
-            // What is there now is not known where edits overlap; a step from where it was first does as well.
+            // The current value is not known where edits overlap, so the step starts from 0.
             Place::Element { scalar, .. } => {
                 let number = beside(Number::Integer(0), step, scalar);
                 self.put(place, number, genotype);
@@ -198,7 +199,7 @@ impl Mutator<'_> {
     }
 }
 
-/// A buffer's or an image's bytes, and what they consist of.
+/// The bytes of a buffer or image, and the type of its elements.
 fn contents<'v>(
     mutator: &Mutator<'_>,
     position: usize,
@@ -223,7 +224,7 @@ fn decode(scalar: Scalar, bytes: &[u8]) -> Number {
     }
 }
 
-/// An operand as a number; integers as if they had a sign.
+/// Decodes an operand; integers are taken as signed.
 fn operand(kind: u32, bits: u64) -> Number {
     let width = kind >> WIDTH;
     #[expect(clippy::cast_possible_truncation, reason = "bits beyond the width are zero")]
@@ -238,7 +239,7 @@ fn operand(kind: u32, bits: u64) -> Number {
     }
 }
 
-/// Whether a number of the input is what was compared; of integers in as many bits as that had.
+/// Whether a number of the input equals an operand; integers are compared modulo the operand's width.
 fn is_operand(number: Number, kind: u32, bits: u64) -> bool {
     match (number, operand(kind, bits)) {
         (Number::Integer(n), Number::Integer(_)) => {
@@ -251,8 +252,8 @@ fn is_operand(number: Number, kind: u32, bits: u64) -> bool {
     }
 }
 
-/// A number some steps away, as the scalar can have it: integers wrap, steps of floats are units in the last place where they are
-/// small, else differences.
+/// The number `steps` away, as the scalar can represent it. Integers wrap; a step of a float is about a unit in the
+/// last place, with a greater minimum for more than two steps.
 fn beside(number: Number, steps: i128, scalar: Scalar) -> Number {
     if scalar.is_float() {
         let x = as_f64(number);

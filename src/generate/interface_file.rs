@@ -1,4 +1,5 @@
-//! The interface file (PENG table 5.2): what kassay takes a kernel's arguments for, written for the user to correct, and read back.
+//! The interface file (PENG table 5.2): the inferred roles of a kernel's arguments, written for the user to correct,
+//! and read back.
 //!
 //! Must never know: how launches are searched for.
 
@@ -17,47 +18,47 @@ use crate::suite::de::{self, At};
 use crate::suite::document::{Node, Source, Value, suggestion};
 use crate::suite::launch::{ArgValue, NdRange};
 
-/// What the user wants of one argument.
+/// The user's constraints on one argument.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgWish {
-    /// Whether other values than the first ones are tried.
+    /// Whether values other than the first ones are tried.
     pub fuzz: bool,
     pub role: Option<Role>,
-    /// Of buffers and local memory, in elements.
+    /// Of buffers and local memory: number of elements.
     pub size: Option<u64>,
-    /// Where the search begins, or, without fuzzing, the only value.
+    /// The value with which the search begins; without fuzzing, the only one.
     pub value: Option<ArgValue>,
     /// Bounds of its numbers, inclusive.
     pub least: Option<Number>,
     pub greatest: Option<Number>,
 }
 
-/// What the user wants of the launches.
+/// The user's constraints on launches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wishes {
     /// By position.
     pub args: Vec<ArgWish>,
-    /// The only range to launch.
+    /// The only NDRange to launch.
     pub range: Option<NdRange>,
     /// The only work-group size.
     pub local: Option<[u64; 3]>,
-    /// Launches have no more work-items.
+    /// Upper limit of work-items in a launch.
     pub max_items: u64,
-    /// Nor more than these unless an outcome asks for them.
+    /// The same, unless an outcome requires more.
     pub usual_items: u64,
 }
 
-/// What one launch can have and leave time for others.
+/// Work-items that a launch can have and still leave time for others.
 const MAX_ITEMS: u64 = 1 << 21;
-/// Enough for every group that matters, little enough to run thousands of launches.
+/// Enough for every work-group size that matters, few enough to run thousands of launches.
 const USUAL_ITEMS: u64 = 4096;
 
 impl Wishes {
-    /// Of a user who says nothing.
+    /// No constraints.
     pub fn none(interface: &Interface) -> Wishes {
         let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
         let of = |a: &Arg| match &a.source {
-            // Only launches before this one could have changed it.
+            // Only earlier launches could have changed it.
             ArgSource::Variable { initial } => {
                 ArgWish { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
             }
@@ -67,7 +68,7 @@ impl Wishes {
         Wishes { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
     }
 
-    /// Makes a model say what the user says of roles and work-groups.
+    /// Overrides what the model says of roles and work-group sizes.
     pub fn apply(&self, model: &mut KernelModel) {
         if self.local.is_some() {
             model.groups.required = self.local;
@@ -139,7 +140,7 @@ const ROLES: [(&str, Role); 14] = [
     ("unused", Role::Unused),
 ];
 
-/// Which roles an argument can have.
+/// The roles that an argument of this kind can have.
 fn roles_for(kind: &ArgKind) -> &'static [(&'static str, Role)] {
     match kind {
         ArgKind::Buffer { .. } | ArgKind::Image(_) => &ROLES[..3],
@@ -158,12 +159,12 @@ fn is_pointer(arg: &Arg) -> bool {
     matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
 }
 
-/// A string as TOML has it.
+/// The text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// The file's text for a kernel of which nobody has said anything yet.
+/// The text of the file as it is first written for a kernel.
 pub fn text(model: &KernelModel) -> String {
     let mut out = String::from(
         "# What kassay takes this kernel's arguments for. Edit it and generate again; what is commented out is a choice of\n\
@@ -179,7 +180,7 @@ pub fn text(model: &KernelModel) -> String {
     );
     let _ = writeln!(out, "kernel = {}\n", quoted(&model.interface.name));
     range_text(model, &mut out);
-    // What variables of the program hold before a launch is not for the host to say.
+    // The host has no influence on what program-scope variables hold before a launch.
     for arg in model.interface.args.iter().filter(|a| !matches!(a.source, ArgSource::Variable { .. })) {
         arg_text(model, arg, &mut out);
     }
@@ -247,7 +248,7 @@ fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
 /// Reads the file.
 ///
 /// # Errors
-/// `Caller`, with its place, if it is not well-formed or not of this kernel; `Environment` if it cannot be read.
+/// `Caller`, with the location, if it is malformed or belongs to another kernel; `Environment` if it cannot be read.
 pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<Wishes> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
@@ -314,7 +315,7 @@ impl Reader<'_> {
         let mut wish = ArgWish { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
         if let Some(role) = &spec.role {
             let known = roles_for(&arg.kind);
-            // Whatever its kind, an argument can turn out to be used for nothing.
+            // Any argument can turn out to be unused.
             let found = known.iter().chain(&ROLES[13..]).find(|(name, _)| *name == role.value);
             let Some((_, found)) = found else {
                 let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
@@ -408,7 +409,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// How many sizes are given, and all three.
+    /// The number of sizes given, and all three sizes.
     fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
         let wrong =
             |what: &str| Err(self.source.error(&given.span, what).help("give one to three sizes, such as [64]"));
@@ -420,7 +421,7 @@ impl Reader<'_> {
     }
 }
 
-/// For comparing bounds; both may be of either kind.
+/// For comparing bounds, which may be integers or floats.
 pub(super) fn as_f64(number: Number) -> f64 {
     match number {
         #[expect(clippy::cast_precision_loss, reason = "bounds are compared coarsely")]

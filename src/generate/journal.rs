@@ -1,4 +1,5 @@
-//! What a search writes down as it goes, so that another can go on from there: inputs that are kept, and goals that are decided.
+//! The journal that a search writes, so that another can resume from it: inputs that are kept, and goals that
+//! are decided.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,14 +21,15 @@ use crate::suite::schedule::Schedule;
 pub enum Entry {
     Test(Box<TestEntry>),
     Goal(Box<Goal>),
-    /// Goal `mutants`: an input that kills.
+    /// Goal `mutants`: an input that kills mutants.
     Killer(Box<TestEntry>),
-    /// Goal `mutants`: what the search for equivalents found.
+    /// Goal `mutants`: the result of the search for equivalent mutants.
     Classified(Box<crate::mutation::campaign::Entry>),
 }
 
 impl Entry {
-    /// Whether it is of the search for mutants, not of that for outcomes before it.
+    /// Whether it belongs to the search for inputs that kill mutants, as opposed to the search for covering inputs
+    /// before it.
     pub fn is_of_mutants(&self) -> bool {
         matches!(self, Entry::Killer(_) | Entry::Classified(_))
     }
@@ -38,7 +40,7 @@ impl Entry {
 pub struct TestEntry {
     pub name: String,
     pub by: By,
-    /// Seconds from the beginning until it was found.
+    /// Seconds from the start until it was found.
     pub time_s: f64,
     pub tried: Tried,
     pub(super) genotype: Option<Genotype>,
@@ -47,6 +49,7 @@ pub struct TestEntry {
 }
 
 impl TestEntry {
+    /// The entry of an input that was found after `time_s` seconds.
     pub fn new(kept: &Kept, tried: Tried, time_s: f64) -> TestEntry {
         TestEntry {
             name: kept.name.clone(),
@@ -59,8 +62,10 @@ impl TestEntry {
         }
     }
 
+    /// The launch.
+    ///
     /// # Errors
-    /// `Caller` if the entry was changed so that it is no launch any more.
+    /// `Caller` if the entry was altered and is no valid launch any more.
     pub fn launch(&self) -> Result<Launch> {
         self.launch.launch().ok_or_else(|| {
             Error::caller(format!("the journal's test `{}` has bytes that are no hexadecimal digits", self.name))
@@ -151,9 +156,9 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
-/// Everything that goals and tests follow from, as a hash in hexadecimal: the code without debug information, the ids of the sites
-/// (so that lines count where they show), the interface file's text, and `options`, which are all others; how far the search may go
-/// is none.
+/// A hash, in hexadecimal, of everything that goals and tests depend on: the code without debug information, the ids
+/// and locations of the sites (so that line numbers count where they are visible), the interface file's text, and
+/// `options`, which stands for all other options. Limits of the search are not included.
 pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, options: &str) -> String {
     let ids: Vec<&str> = under_test.sites.sites.iter().map(|s| s.id.as_str()).collect();
     let places = under_test.sites.sites.iter().map(|s| format!("{:?}", s.location));

@@ -1,4 +1,5 @@
-//! From sizes and scalars to a launch: contents are chosen, a dry run says how far buffers are accessed, and sizes follow.
+//! Builds launches from sizes and scalars: chooses contents, finds out by a dry run how far buffers are accessed, and
+//! sizes them accordingly.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,15 +20,15 @@ use crate::kernel::interface::{Arg, ArgKind, ArgSource, ImageKind, Scalar, Type}
 use crate::program::{Instruction, Kind, Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
-/// No buffer of kassay's own is larger, in bytes.
+/// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
 
-/// What making a launch may cost.
+/// Limits on building one launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Instructions of one dry run.
     pub instructions: u64,
-    /// Of one buffer; launches that need a larger one are [too large](Outcome::too_large).
+    /// Bytes of one buffer; launches that need more are [too large](FittedPlan::too_large).
     pub bytes: u64,
     /// When dry runs are cut short.
     pub end: Option<Instant>,
@@ -43,59 +44,61 @@ impl Default for Cost {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sides {
-    /// As the launch has work-items, or larger where more is accessed.
+    /// One texel per work-item, or more where more is accessed.
     #[default]
     Launch,
-    /// A little smaller, if the kernel asks for their size and so can do with less.
+    /// Slightly smaller, if the kernel queries image sizes and so can handle it.
     Small,
-    /// Just so; under the same condition.
+    /// Exactly this size, under the same condition.
     Given([u64; 3]),
 }
 
-/// A launch to be made.
+/// Parameters of a launch to be built.
 #[derive(Debug, Clone)]
 pub struct Plan<'g> {
     pub geometry: &'g Geometry,
     pub scalars: Scalars,
-    /// For buffers that hold data.
+    /// For buffers whose contents are plain data.
     pub fill: Fill,
     pub seed: u64,
     pub images: Sides,
 }
 
-/// What a plan comes to.
+/// The sizes that a plan needs, as its dry run shows them.
 pub struct Outcome {
     pub report: Report,
-    /// Bytes, by position, of buffers and local memory.
+    /// Bytes of buffers and local memory, by position.
     sizes: Vec<u64>,
     images: Sides,
-    /// A buffer would have to be larger than [`Cost::bytes`]; here it is not, so that accesses go beyond it.
+    /// A buffer would have to exceed [`BuildLimits::bytes`]; its size is capped there, so accesses overrun it.
     pub too_large: bool,
-    /// What is assumed of sizes.
+    /// Assumptions about sizes, as sentences.
     pub notes: Vec<String>,
+    /// Arguments whose length is only known from the dry run.
     pub guesses: Vec<Guess>,
 }
 
 impl Outcome {
-    /// Gives a buffer or local memory another size, in bytes, at most [`LARGEST`].
+    /// Sets the size of a buffer or local memory, in bytes; capped at [`LARGEST`].
     pub fn resize(&mut self, position: usize, bytes: u64) {
         self.sizes[position] = bytes.clamp(1, LARGEST);
     }
 }
 
-/// A kernel's model with what is read off its code, for making launches.
+/// Builds launches of one kernel from its model and the summary of its accesses.
 pub struct LaunchBuilder<'m> {
     pub model: &'m KernelModel,
     pub reading: Reading<'m>,
     dictionary: Arc<[i128]>,
     cost: Cost,
-    /// Whether the kernel asks images for their size.
+    /// Whether the kernel queries image sizes.
     asks_sizes: bool,
-    /// By argument: see [`LaunchBuilder::follows_data`].
+    /// Cache of [`LaunchBuilder::is_data_dependent`], by argument.
     follows_data: RefCell<HashMap<u32, bool>>,
 }
 
 impl<'m> LaunchBuilder<'m> {
+    /// Summarises the model's program; `limits` apply to each launch.
     pub fn new(model: &'m KernelModel, cost: Cost) -> LaunchBuilder<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
@@ -124,17 +127,17 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// Whether the kernel asks images for their size.
+    /// Whether the kernel queries image sizes.
     pub fn asks_sizes(&self) -> bool {
         self.asks_sizes
     }
 
-    /// Integers that the kernel compares with, and their neighbours, ascending.
+    /// Integers that the kernel compares with, and their neighbours, in ascending order.
     pub fn dictionary(&self) -> &[i128] {
         &self.dictionary
     }
 
-    /// What a buffer or local memory consists of: bytes where the kernel does not tell.
+    /// Element type of a buffer or local memory; `uchar` if the kernel does not say.
     pub fn element(arg: &Arg) -> Type {
         match &arg.kind {
             ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
@@ -144,7 +147,7 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// The largest of the lengths that checks give a buffer, in elements.
+    /// The largest of the lengths that the kernel's checks imply for a buffer, in elements.
     fn length(&self, position: usize, plan: &Plan<'_>) -> Option<u64> {
         let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
         let ranges = assign::ranges(&self.reading, plan.geometry, &scalars);
@@ -152,6 +155,7 @@ impl<'m> LaunchBuilder<'m> {
         u64::try_from(most.max(0)).ok()
     }
 
+    /// How an argument's contents are chosen, from the role of its contents.
     fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
@@ -191,7 +195,7 @@ impl<'m> LaunchBuilder<'m> {
         self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Sides of an image; `reached`: what is accessed of it.
+    /// Size of an image; `reached`: extent of the accesses to it.
     fn sides(&self, kind: ImageKind, plan: &Plan<'_>, images: Sides, reached: Option<&[u64; 3]>) -> [u64; 3] {
         let global = plan.geometry.range.global;
         let of = |d: usize| match images {
@@ -210,7 +214,8 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// Runs a plan dry and finds the sizes.
+    /// Runs a plan dry and sizes its arguments. Falls back to images of the launch's size if the requested ones are
+    /// accessed out of bounds.
     pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
         if self.asks_sizes && plan.images != Sides::Launch {
             let outcome = self.attempt(plan, plan.images);
@@ -270,7 +275,7 @@ impl<'m> LaunchBuilder<'m> {
         Outcome { report, sizes, images, too_large, notes, guesses }
     }
 
-    /// If nothing but the dry run says how large an argument has to be.
+    /// A guess, if only the dry run determines how large the argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
         let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
@@ -281,7 +286,7 @@ impl<'m> LaunchBuilder<'m> {
         })
     }
 
-    /// The bytes that a buffer has, and what that assumes.
+    /// Bytes of a buffer, and the assumption that this implies, if any.
     fn size(&self, position: usize, arg: &Arg, plan: &Plan<'_>, report: &Report) -> (u64, Option<String>) {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
@@ -294,7 +299,7 @@ impl<'m> LaunchBuilder<'m> {
         let mut high = report.args[position].high;
         let mut note = None;
         if report.exhausted || report.wild > 0 {
-            // Some accesses were not seen.
+            // Some accesses were not observed.
             high = high.max(plan.geometry.range.items().clamp(64, 1 << 16) * 4 * element);
         }
         let size = match self.length(position, plan) {
@@ -305,7 +310,7 @@ impl<'m> LaunchBuilder<'m> {
                 let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
                 let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
                 let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
-                // Offsets have one more than the parts that they part.
+                // An offsets array has one more element than there are segments.
                 if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
                     most = declared.saturating_add(element);
                     note = Some(format!("{} has one element more than checks say", arg.said()));
@@ -316,13 +321,13 @@ impl<'m> LaunchBuilder<'m> {
         };
         let mut size = size.div_ceil(element).max(1).saturating_mul(element);
         if model.lengths.is_empty() && self.follows_data(arg.position) {
-            // Another order of work-items may go farther.
+            // Other schedules of the work-items may reach further.
             size = size.saturating_add((size / 4 / element + 16) * element);
         }
         (size, note)
     }
 
-    /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
+    /// Whether the address of an access to the argument's buffer depends on loaded data, atomics or calls. Cached.
     fn follows_data(&self, position: u32) -> bool {
         if let Some(known) = self.follows_data.borrow().get(&position) {
             return *known;
@@ -344,7 +349,7 @@ impl<'m> LaunchBuilder<'m> {
         mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
     }
 
-    /// Whether the kernel takes pointers out of a buffer into which it puts none itself.
+    /// Whether the kernel loads pointers from a buffer into which it stores none itself.
     fn reads_pointers_of(&self, arg: &Arg) -> bool {
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return false };
         if !holds_pointers(element) {
@@ -358,10 +363,10 @@ impl<'m> LaunchBuilder<'m> {
         program.instructions().any(|(_, i)| reads(i)) && !program.instructions().any(|(_, i)| writes(i))
     }
 
-    /// The launch.
+    /// Builds the launch.
     ///
     /// # Errors
-    /// `Caller` if an argument is of a type that no launch can give.
+    /// `Caller` if an argument has a type that cannot be generated.
     pub fn launch(&self, plan: &Plan<'_>, outcome: &Outcome) -> Result<Launch> {
         let interface = &self.model.interface;
         let mut args = Vec::new();
@@ -423,7 +428,7 @@ impl<'m> LaunchBuilder<'m> {
         ArgValue::Image { shape, format, texels: Arc::new(texels) }
     }
 
-    /// The channel type that goes with the builtins that read or write an image.
+    /// The channel type that matches the builtins which access an image.
     fn channel(&self, position: u32) -> (&'static str, Scalar) {
         let program = &self.model.program;
         let mine = |i: &&crate::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
@@ -443,7 +448,7 @@ impl<'m> LaunchBuilder<'m> {
     }
 }
 
-/// Whether a value of the type has pointers in it.
+/// Whether values of the type contain pointers.
 fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Opaque { name, .. } => name.ends_with('*'),

@@ -1,4 +1,4 @@
-//! Changes of what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
+//! Mutates what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
 
 use super::genotype::{Edit, Genotype};
 use super::geometry;
@@ -7,13 +7,13 @@ use super::launch_builder::Sides;
 use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
-/// No group is larger in one dimension, nor in all, unless a comparison asks for it.
+/// Largest work-group, per dimension and in total, unless a comparison asks for a larger one.
 const LARGEST: u64 = 256;
-/// What launches and groups have at most where one does.
+/// Largest launch and work-group if one does.
 const STEERED_ITEMS: u64 = 1 << 14;
 const STEERED_GROUP: u64 = 1024;
 
-/// Work-group size and numbers of groups.
+/// A work-group size and numbers of work-groups.
 #[derive(Clone, Copy)]
 struct Sizes {
     local: [u64; 3],
@@ -26,7 +26,7 @@ impl Sizes {
     }
 }
 
-/// What of the NDRange a number is.
+/// A component of the NDRange.
 #[derive(Clone, Copy)]
 enum Side {
     Groups,
@@ -36,7 +36,8 @@ enum Side {
 }
 
 impl Mutator<'_> {
-    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, sizes that the code names, or an offset.
+    /// Changes the NDRange: one group more or fewer, another work-group size where the kernel leaves it open, sizes
+    /// that the code names, or an offset.
     pub(super) fn range(&mut self, genotype: &mut Genotype) {
         let dims = genotype.geometry.range.dims;
         let d = self.below(dims.into()) as usize;
@@ -61,7 +62,7 @@ impl Mutator<'_> {
         self.resize(sizes, (self.wishes.usual_items, LARGEST), genotype);
     }
 
-    /// A size that the code names, or one that has an id so large.
+    /// A size that the code names, or a slightly larger one that makes an id as large as that.
     fn named_size(&mut self) -> u64 {
         let most = i128::from(self.wishes.usual_items);
         let named: Vec<u64> =
@@ -70,7 +71,8 @@ impl Mutator<'_> {
         self.pick(&named).map_or(1 + next, |n| n + next).max(1)
     }
 
-    /// Gives an input these sizes, as far as the kernel's work-groups and these limits allow: of launches, and of groups.
+    /// Sets the sizes of an input, as far as the kernel's rules and the limits (of launches, of groups) allow. Returns
+    /// whether the NDRange has changed.
     fn resize(&self, sizes: Sizes, (most, most_of_group): (u64, u64), genotype: &mut Genotype) -> bool {
         let Sizes { mut local, mut groups } = sizes;
         let model = self.model();
@@ -103,7 +105,8 @@ impl Mutator<'_> {
         genotype.geometry.range != before
     }
 
-    /// The NDRange with a size or id that is `from` become `to`, or somewhat beside it; `false` if none is, or it may not change.
+    /// Changes a size or id of the NDRange that equals `from` into `to`, or a neighbour of it. Returns `false` if there
+    /// is none, or it may not change.
     pub(super) fn steer_range(&mut self, from: i128, to: i128, genotype: &mut Genotype) -> bool {
         let (Ok(from), Ok(to)) = (u64::try_from(from), u64::try_from(to)) else { return false };
         let range = &genotype.geometry.range;
@@ -111,7 +114,7 @@ impl Mutator<'_> {
         let mut found = Vec::new();
         for d in 0..range.dims as usize {
             let (groups, local, global) = (sizes.groups[d], sizes.local[d], range.global[d]);
-            // Ids go up to one below sizes.
+            // The greatest id is one less than the size.
             let places = [(Side::Groups, groups), (Side::Local, local), (Side::Global, global)];
             for (side, size) in places {
                 found.extend((size == from).then_some((side, d, to)));
@@ -152,7 +155,7 @@ impl Mutator<'_> {
         self.resize(sizes, most, genotype)
     }
 
-    /// Ids that begin elsewhere.
+    /// Changes the global offset.
     fn offset(&mut self, d: usize, genotype: &mut Genotype) {
         let local = genotype.geometry.local[d];
         let global = genotype.geometry.range.global[d];
@@ -160,7 +163,7 @@ impl Mutator<'_> {
         genotype.geometry.range.offset[d] = offset;
     }
 
-    /// Images of other sizes.
+    /// Changes the sizes of images.
     pub(super) fn images(&mut self, genotype: &mut Genotype) {
         let mut sides = match genotype.images {
             Sides::Given(sides) => sides,
@@ -172,8 +175,8 @@ impl Mutator<'_> {
         genotype.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
     }
 
-    /// Another sampler, of those that all reads through it are defined for (OpenCL C 3.0, section 6.15.15.2): with integer coordinates
-    /// neither filters nor normalises, and does not repeat; only floats are filtered.
+    /// Picks another sampler, among those for which all reads through it are defined (OpenCL C 3.0, section 6.15.15.2):
+    /// with integer coordinates, they neither filter nor normalise nor repeat; only floats are filtered.
     pub(super) fn sampler(&mut self, position: usize, genotype: &mut Genotype) {
         let program = &self.model().program;
         let (mut floats, mut filters) = (true, true);

@@ -1,4 +1,4 @@
-//! Launches for a kernel without a suite: several sizes, each with scalars and contents that go with them.
+//! Builds launches for a kernel without a suite: several sizes, each with fitting scalars and contents.
 
 use std::cell::Cell;
 
@@ -15,28 +15,28 @@ use crate::suite::launch::{Launch, NdRange};
 /// What the caller fixes.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Sizes to use; without them several small ones are tried.
+    /// The only NDRange; `None`: several small ones are tried.
     pub range: Option<NdRange>,
-    /// Launches with the same seed are equal.
+    /// Equal seeds give equal launches.
     pub seed: u64,
 }
 
-/// A launch that kassay made.
+/// A launch built by kassay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneratedLaunch {
     pub launch: Launch,
     /// Unique among the launches of a kernel.
     pub name: String,
-    /// What was assumed in making it.
+    /// Assumptions made in building it.
     pub preconditions: Vec<String>,
-    /// Arguments that have no length of their own.
+    /// Arguments whose length the kernel does not determine.
     pub guesses: Vec<Guess>,
 }
 
-/// Dry runs in which other scalars are tried, for one launch.
+/// Dry runs per launch that try other scalars.
 const REPAIRS: usize = 24;
 
-/// A launch as it is to be made.
+/// A launch that is planned but not built.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
     pub geometry: Geometry,
@@ -44,11 +44,12 @@ pub(super) struct Planned {
     pub fill: Fill,
     pub seed: u64,
     pub images: Sides,
-    /// Of what kind it is; several may be of one.
+    /// Describes its kind; not unique.
     pub name: String,
 }
 
 impl Planned {
+    /// The plan without the name.
     pub fn plan(&self) -> Plan<'_> {
         Plan {
             geometry: &self.geometry,
@@ -60,10 +61,11 @@ impl Planned {
     }
 }
 
-/// The launches of [`launches`], not yet made, each tried out when it is asked for; some may turn out alike. No more once `over` says so.
+/// The plans of [`launches`], in order, each run dry when it is requested; some may result in equal launches. Ends once
+/// `is_over` returns true.
 ///
 /// # Errors
-/// `Caller` if the sizes asked for do not fit the kernel.
+/// `Caller` if the requested sizes do not fit the kernel.
 pub(super) fn planned<'w>(
     launch_builder: &'w LaunchBuilder<'_>,
     request: &Request,
@@ -102,30 +104,31 @@ pub(super) fn planned<'w>(
     }))
 }
 
-/// Several launches in different geometry and with different values.
+/// Builds several launches with different sizes and values.
 ///
 /// # Errors
-/// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
+/// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
     Ok(first_round(model, request, || false, || true)?.launches)
 }
 
-/// What is made before anything was run.
+/// The launches built before anything has run.
 #[derive(Debug, Clone)]
 pub struct FirstRound {
-    /// As of [`launches`].
+    /// As [`launches`] returns them.
     pub launches: Vec<GeneratedLaunch>,
-    /// Launches in which work-items may meet: worth a look, but no inputs as hosts give them unless a run shows that they do.
+    /// Launches in which work-items may conflict. Worth running, but not inputs that a host would pass, unless a run
+    /// shows a conflict.
     pub suspects: Vec<Suspect>,
-    /// Whether time was over before all suspects were found.
+    /// Whether time ran out before all suspects were found.
     pub cut_short: bool,
 }
 
-/// The [`launches`], but no more than one once `over` says so, and those that [`collisions`] finds,
-/// until `solving_over` says so.
+/// Builds the [`launches`], no more than one after `is_over` returns true, and those that [`collisions`] finds until
+/// `solving_over` does.
 ///
 /// # Errors
-/// As of [`launches`].
+/// As [`launches`].
 pub fn first_round(
     model: &KernelModel,
     request: &Request,
@@ -139,7 +142,7 @@ pub fn first_round(
     for (planned, outcome) in planned(&launch_builder, request, || some.get() && over())? {
         some.set(true);
         let launch = launch_builder.launch(&planned.plan(), &outcome)?;
-        // Each but those in which fewer work-items could meet than in one before.
+        // All but those in which fewer work-items could conflict than in an earlier one.
         let items = planned.geometry.range.items();
         if planned.geometry.is_even() && bases.iter().all(|b| b.geometry.range.items() < items) {
             bases.push(planned.clone());
@@ -156,7 +159,7 @@ pub fn first_round(
     Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
-/// Sizes, styles and contents, each launch another.
+/// Sizes, styles and contents of the launches, in the order in which they are built.
 fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
     let turns = [
@@ -188,14 +191,14 @@ fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
     format!("{}{style}, {fill} values", geometry.name)
 }
 
-/// `name`, with a number if others have it.
+/// `name`, with a number appended if it is taken.
 pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
     let taken: Vec<&str> = others.filter(|o| o.starts_with(&name)).collect();
     let named = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name} {n}")));
     named.into_iter().find(|n| !taken.contains(&n.as_str())).unwrap_or(name)
 }
 
-/// How much of what a dry run did looks like values that do not fit together.
+/// Scores how much of a dry run suggests that the values do not fit together; 0 if nothing does.
 fn trouble(outcome: &Outcome) -> u64 {
     let report = &outcome.report;
     let below = report.args.iter().chain(&report.variables).filter(|u| u.low < 0).count() as u64;
@@ -207,7 +210,7 @@ fn trouble(outcome: &Outcome) -> u64 {
         + u64::from(report.exhausted) * 500
 }
 
-/// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
+/// Tries other values of integers that take part in addresses, one at a time, and keeps those that lower the score.
 fn repair(
     launch_builder: &LaunchBuilder<'_>,
     plan: Plan<'_>,
@@ -221,7 +224,7 @@ fn repair(
     let mut best = (plan, outcome);
     let mut tries = 0;
     for scalar in &launch_builder.model.scalars {
-        // Lengths that the kernel checks stay as they are: what goes wrong under them is the kernel's.
+        // Lengths that the kernel checks stay as they are: what goes wrong despite a check is the kernel's fault.
         if !matches!(scalar.role, Role::RowLength | Role::Index | Role::Divisor | Role::Shift) {
             continue;
         }

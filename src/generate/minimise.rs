@@ -1,14 +1,15 @@
-//! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
+//! Minimises the corpus: the fewest inputs that cover what all cover together, each as small as that allows.
 
 use super::genotype::Genotype;
 use super::geometry;
 use super::search::{Kept, Search};
 use crate::error::Result;
 
-/// Keeps as few inputs of a search as cover everything, and makes their launches smaller where they still cover what they are kept for.
+/// Keeps as few inputs of a search as cover everything, and makes their launches smaller where they still cover what
+/// they are kept for.
 ///
 /// # Errors
-/// As of [`super::search::Runs::run`].
+/// As [`super::search::CoverageRunner::run`].
 pub fn minimise(search: &mut Search<'_>) -> Result<()> {
     let found = search.replace(Vec::new());
     let kept = smallest(search, fewest(found))?;
@@ -35,14 +36,15 @@ fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
     Ok(kept)
 }
 
-/// Greedily, the one that adds most first, but those that fault behind all others; then without those that the others make needless.
+/// Greedy set cover: the input that adds most comes first, but those that fault come after all others. Then drops those
+/// that the others make redundant.
 fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     let total = found.first().map_or(0, |k| k.covers.len());
     let mut covered = vec![false; total];
     let mut kept: Vec<Kept> = Vec::new();
     while !found.is_empty() {
         let gain = |k: &Kept| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
-        // Of equals the first.
+        // The first of equals.
         let rank = |k: &Kept| (gain(k) > 0 && k.faulted.is_empty(), gain(k));
         let best = (0..found.len()).rev().max_by_key(|i| rank(&found[*i])).unwrap_or(0);
         if gain(&found[best]) == 0 && !kept.is_empty() {
@@ -62,14 +64,14 @@ fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     kept
 }
 
-/// Outcomes that only this input covers; one that faults makes none needless that does not.
+/// Outcomes that only this input covers. An input that faults does not make one redundant that does not.
 fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
     let counts = |other: &Kept| other.faulted.is_empty() || !kept[i].faulted.is_empty();
     let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && counts(other) && other.covers[o]);
     (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
 }
 
-/// With half of the groups in the largest dimension, and with one group only, as far as the user leaves sizes open.
+/// Variants with half of the groups in the largest dimension, and with a single group, unless the user fixes the sizes.
 fn smaller(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
     let groups = genotype.geometry.range.group_counts();
     if search.subject.wishes.range.is_some() || groups == [1; 3] {

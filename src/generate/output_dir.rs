@@ -1,7 +1,8 @@
-//! The folder that a generated suite goes to. What kassay wrote there earlier is replaced; what it did not write is not touched.
+//! Writes generated suites into a folder. What kassay wrote there earlier is replaced; what it did not write is
+//! not touched.
 //!
-//! A generated suite file begins with comments that name its data files and the hashes of their contents. A file that has another hash
-//! now is not kassay's any more.
+//! A generated suite file begins with comments that list its data files and the hashes of their contents. A file whose
+//! hash has changed no longer counts as kassay's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +16,11 @@ use crate::suite::write::{self, Writing};
 
 const FILE: &str = "suite.toml";
 
-/// The first line of every generated suite file, and what the lines of its data files begin with.
+/// First line of every generated suite file, and prefix of the lines that list its data files.
 const HEADING: &str = "# Written by kassay generate, which replaces this file and those named here:";
 const DATA: &str = "#   ";
 
-/// Refuses a folder that holds a suite file which `kassay generate` did not write.
+/// Refuses a folder with a suite file that `kassay generate` did not write.
 ///
 /// # Errors
 /// `Caller` in that case; `Environment` if the file cannot be read.
@@ -34,11 +35,11 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes a suite in place of the one that was generated there before, whose data goes. At no moment is there a suite file whose data
-/// is of another suite.
+/// Writes a suite and its data, in place of the suite that was generated there before. At no moment does the folder
+/// hold a suite file with the data of another suite.
 ///
 /// # Errors
-/// As of [`check`] and [`write::write`].
+/// As [`check`] and [`write::write`].
 pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<()> {
     check(folder)?;
     let before = own_files(folder)?;
@@ -65,7 +66,7 @@ fn suite_text(folder: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Data files of the generated suite that is there, as far as they are still what was written.
+/// Data files of the generated suite that is there, except those that were changed since.
 fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     let text = suite_text(folder)?.unwrap_or_default();
     let lines = text.lines().skip(1).map_while(|line| line.strip_prefix(DATA)?.split_once(' '));
@@ -76,7 +77,7 @@ fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(lines.filter(is_own).map(|(_, name)| name.to_owned()).collect())
 }
 
-/// Names in the folder that are not ours.
+/// Names in the folder that are not in `own`.
 fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let list = fs::read_dir(folder).map_err(|e| broken(folder, "list", "", &e))?;
     let names = list.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -1,4 +1,4 @@
-//! What holds in a block because of the branches that lead there.
+//! Derives what holds in each block from the branches that lead there.
 
 use std::rc::Rc;
 
@@ -8,48 +8,48 @@ use super::polynomial::{Poly, Symbols};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{End, Op, Program, ValueId};
 
-/// `less < than`.
+/// The inequality `lhs < rhs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     pub less: Poly,
     pub than: Poly,
-    /// The source compares by `<=` or `>=`: `than` has been raised by 1.
+    /// The source compares by `<=` or `>=`: `rhs` has been raised by 1.
     pub inclusive: bool,
-    /// Half of an equality.
+    /// It is one of the two inequalities of an equality.
     pub is_equal: bool,
     pub location: Option<DebugLocation>,
 }
 
-/// How far conditions are taken apart.
+/// Nesting depth to which conditions are decomposed.
 const DEPTH: u32 = 8;
 
-/// A block holds so many facts: those of the nearest branches that dominate it. An edge says no more.
+/// Facts per block, from the nearest branches that dominate it; also the limit per edge.
 const MOST_FACTS: usize = 96;
-/// Dominators of a block that are asked for theirs.
+/// Dominators of a block that contribute facts.
 const MOST_DOMINATORS: usize = 1024;
-/// Branches on what a `phi` says are taken apart so deep.
+/// Nesting depth to which branches on a `phi` are decomposed.
 const PHI_DEPTH: u32 = 3;
 
-/// What branches say.
+/// Facts that follow from branches.
 #[derive(Debug, Default)]
 pub struct PathConditions {
-    /// By block that one edge of a branch alone enters: what that says.
+    /// By block: the facts of the edge that enters it, if there is only one and it belongs to a branch.
     pub edges: Vec<Vec<Rc<Fact>>>,
-    /// By block: what holds there.
+    /// By block: the facts that hold there.
     pub blocks: Vec<Vec<Rc<Fact>>>,
 }
 
 impl PathConditions {
-    /// What each edge says, once.
+    /// The facts of every edge, with the block that it enters.
     pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
         self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
     }
 }
 
-/// What holds in each block.
+/// Computes the facts of all edges and blocks.
 pub fn find(symbols: &Symbols<'_>) -> PathConditions {
     let mut finder = Finder { symbols, plain: Vec::new() };
-    // What those say that are no `phi`s, at every depth at which a `phi` may ask for it.
+    // Conditions other than `phi`s come first, at every depth at which a `phi` may ask for them.
     for depth in 0..=PHI_DEPTH {
         let edges = finder.edges(depth, true);
         finder.plain.push(edges);
@@ -59,7 +59,7 @@ pub fn find(symbols: &Symbols<'_>) -> PathConditions {
     PathConditions { edges, blocks }
 }
 
-/// What the edges say that lead to a block and its dominators, the farthest first.
+/// The facts of the edges that enter a block and its dominators, the farthest first.
 fn holding(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
     let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
@@ -74,12 +74,12 @@ fn holding(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<F
 
 struct Finder<'s, 'p> {
     symbols: &'s Symbols<'p>,
-    /// By depth and block: what branches say whose conditions are no `phi`s.
+    /// By depth and block: facts of branches whose conditions are no `phi`s.
     plain: Vec<Vec<Vec<Rc<Fact>>>>,
 }
 
 impl Finder<'_, '_> {
-    /// By block that is entered by one edge of a branch only: what that edge says.
+    /// By block: the facts of the edge that enters it, if there is only one and it belongs to a branch.
     fn edges(&self, depth: u32, without_phis: bool) -> Vec<Vec<Rc<Fact>>> {
         let program = self.symbols.program;
         let mut all = vec![Vec::new(); program.blocks.len()];
@@ -98,7 +98,7 @@ impl Finder<'_, '_> {
         all
     }
 
-    /// What follows from a condition's truth.
+    /// Collects what follows from the truth of a condition.
     fn assume(&self, condition: ValueId, truth: bool, depth: u32, out: &mut Vec<Rc<Fact>>) {
         let symbols = self.symbols;
         let program = symbols.program;
@@ -107,7 +107,7 @@ impl Finder<'_, '_> {
         let constant = |i: usize| program.constant(operands[i]);
         match &instruction.op {
             Op::Compare(predicate) => {
-                // A widened bool against zero.
+                // A widened boolean compared with zero.
                 let (equal, differ) = (LLVMIntPredicate::LLVMIntEQ, LLVMIntPredicate::LLVMIntNE);
                 if constant(1) == Some(0)
                     && (*predicate == equal || *predicate == differ)
@@ -152,7 +152,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Whether a value is 0 or 1.
+/// Whether a value is a boolean, possibly widened.
 fn is_truth(program: &Program, value: ValueId) -> bool {
     use crate::program::Kind;
     if program.shape(value).kind == Kind::Int(1) {
@@ -195,7 +195,7 @@ fn compare(
             push(&a, &b.add(&one), false);
             push(&b, &a.add(&one), false);
         }
-        // Loops that count up to equality.
+        // A loop counter that counts up to equality.
         (LLVMIntNE, true) | (LLVMIntEQ, false) => {
             let counts = |v: ValueId| symbols.program.instruction(v).is_some_and(|i| matches!(i.op, Op::Phi(_)));
             if counts(of[0]) {

@@ -1,4 +1,4 @@
-//! A launch that another was turned into by values alone: its buffers get the sizes that the new values ask for.
+//! Resizes the buffers of a launch whose values were changed: they get the sizes that the new values require.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::suite::launch::{ArgValue, Launch};
 
 /// Instructions of the dry run.
 const BUDGET: u64 = 500_000;
-/// No buffer grows beyond that many bytes.
+/// Size limit of buffers, in bytes.
 const LARGEST: u64 = 1 << 24;
-/// Nor memory of a work-group beyond the least that a device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
+/// Size limit of local memory: the least that a device must have (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LARGEST_LOCAL: u64 = 1 << 15;
 
-/// Lengthens buffers by zeros, and local memory, to where a dry run accesses them; the positions that changed. What is too long for
-/// that stays as it is.
+/// Extends buffers, with zeros, and local memory to what a dry run accesses; returns the positions that changed. What
+/// would exceed the limits stays as it is.
 fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std::time::Instant) -> Vec<usize> {
     let images: Vec<[u64; 3]> = launch.args.iter().map(sides).collect();
     let contents: Vec<_> = launch.args.iter().map(held).collect();
@@ -56,7 +56,7 @@ fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std
     changed
 }
 
-/// The launch refitted, and what is assumed of it then, a sentence each; `None` if nothing was too short.
+/// The resized launch and its assumptions, a sentence each; `None` if nothing was too short.
 pub fn refitted(
     program: &Program,
     interface: &Interface,
@@ -78,12 +78,12 @@ pub fn refitted(
     (!changed.is_empty()).then_some((launch, notes))
 }
 
-/// Bytes of an element, 1 where the kernel does not tell.
+/// Bytes of an element, 1 if the kernel does not say.
 fn element(arg: &Arg) -> u64 {
     super::launch_builder::LaunchBuilder::element(arg).size().max(1)
 }
 
-/// What a buffer holds from one byte to another; zeros beyond its end.
+/// Contents of a buffer by range of bytes; zeros beyond its end.
 fn held(value: &ArgValue) -> impl Fn(u64, u64) -> Vec<u8> + use<> {
     let bytes = match value {
         ArgValue::Buffer(bytes) => Arc::clone(bytes),

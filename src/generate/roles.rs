@@ -1,4 +1,4 @@
-//! From a kernel's code to what its arguments are for.
+//! Infers from a kernel's code what its arguments are for.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::kernel::interface::{ArgKind, Interface, Type};
 use crate::program::{End, Op, Program, Region, ValueId, promoted, reader};
 use crate::suite::scalar_layout;
 
-/// Reads what the kernel's arguments are for off its canonical form.
+/// Infers the model of a kernel from its promoted form.
 ///
 /// # Errors
 /// `Internal` if a pass fails.
@@ -24,10 +24,10 @@ pub fn infer(under_test: &KernelUnderTest<'_>) -> Result<KernelModel> {
     infer_until(under_test, None)
 }
 
-/// The same until `deadline`.
+/// The same, until `deadline` at the latest.
 ///
 /// # Errors
-/// As of [`infer`]; [`Error::late`] at the deadline.
+/// As [`infer`]; [`Error::late`] at the deadline.
 pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
     let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
     let program = reader::read(&module, &under_test.entry)?;
@@ -37,7 +37,7 @@ pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) 
     Ok(model(program, &under_test.interface))
 }
 
-/// A name for a polynomial's variable.
+/// Name of a polynomial's variable, for messages.
 pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarModel]) -> String {
     match atom {
         Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
@@ -101,7 +101,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
                 ArgKind::Sampler => model.role = Role::Sampler,
                 ArgKind::Value(_) => {
                     let of = scalars.iter().filter(|s| s.arg == arg.position).map(|s| s.role);
-                    // The strictest role of its scalars: those come first.
+                    // The strictest role of its scalars; roles are declared in that order.
                     model.role = of.filter(|r| *r != Role::Unused).min().unwrap_or(Role::Unused);
                 }
                 ArgKind::Unsupported(_) => {}
@@ -152,7 +152,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     all
 }
 
-/// Where a scalar is used.
+/// How a scalar is used.
 #[derive(Debug, Default)]
 struct Use {
     is_used: bool,
@@ -166,7 +166,7 @@ struct Use {
     dictionary: BTreeSet<i128>,
 }
 
-/// The arguments' scalars that something is shifted by. What is shifted by goes through a mask.
+/// The arguments' scalars that are used as shift amounts, directly or through a mask.
 fn shifts(reading: &Reading<'_>) -> HashSet<Atom> {
     let mut amounts = HashSet::new();
     let mut found = HashSet::new();
@@ -256,7 +256,7 @@ impl Use {
     }
 }
 
-/// Whether an argument is an operand of anything at all.
+/// Whether any instruction has the argument as an operand.
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
     program.instructions().any(|(_, i)| i.operands.contains(param))
@@ -278,7 +278,7 @@ fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
     }
 }
 
-/// Values that something comes of: not the lanes of a vector of ids that nothing takes out, as SPIR-V has it.
+/// Values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
 fn needed(program: &Program) -> HashSet<ValueId> {
     let ends = program.blocks.iter().filter_map(|code| match &code.end {
         End::Branch { condition, .. } => Some(*condition),
@@ -302,7 +302,7 @@ fn needed(program: &Program) -> HashSet<ValueId> {
     found
 }
 
-/// Dimensions of the ids that the kernel asks for, or that its group's required size has.
+/// Number of dimensions in which the kernel queries ids, or that its required work-group size has.
 fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let mut dims = 1;
     let needed = needed(program);

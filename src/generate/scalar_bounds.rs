@@ -1,5 +1,5 @@
-//! How large a scalar has to be for what is compared with it, laid out by it or counted down from it, and how large it may be for
-//! arrays of fixed size.
+//! Bounds of scalars: lower ones from what is compared with them, laid out by them or counted down from them; upper
+//! ones from arrays of fixed size.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
 use crate::program::{Op, Region};
 
-/// Whether a polynomial grows with the launch: by ids or sizes, directly or through a loop that starts at them.
+/// Whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed from them.
 fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {
     poly.atoms().any(|atom| match atom {
         Atom::Id(id, _) => !matches!(id, Id::Offset),
@@ -26,7 +26,7 @@ fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {
     })
 }
 
-/// By block: whether an access to memory that work-items share stands there or behind it.
+/// By block: whether it contains an access to memory that work-items share, or can reach one.
 fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
     let cfg = &reading.program.cfg;
     let mut leads = vec![false; cfg.len()];
@@ -40,7 +40,7 @@ fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
     leads
 }
 
-/// Where a loop's counter starts, with what is added to it.
+/// The polynomial with its loop counter replaced by the counter's initial value; `None` without a counter.
 fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
     let program = reading.program;
     let counter = poly.atoms().find_map(|a| match a {
@@ -54,7 +54,7 @@ fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
     poly.replace(Atom::Value(counter), &reading.symbols.poly(*outside?.0))
 }
 
-/// What arrays of fixed size leave room for, where an index into them stays below multiples of the scalar.
+/// Upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
 pub fn caps(reading: &Reading<'_>, scalar: Atom) -> Vec<Cap> {
     let program = reading.program;
     let mut all: Vec<Cap> = Vec::new();
@@ -79,7 +79,7 @@ pub fn caps(reading: &Reading<'_>, scalar: Atom) -> Vec<Cap> {
     all
 }
 
-/// What has to stay below multiples of the scalar.
+/// Lower bounds of the scalar: something has to stay below multiples of it.
 pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
     let mut all: Vec<Demand> = Vec::new();
     let mut push = |demand: Demand| {
@@ -87,7 +87,7 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             all.push(demand);
         }
     };
-    // if (id < n), where memory is accessed behind it
+    // `if (id < n)`, followed by accesses to memory
     let leading = leading_to_accesses(reading);
     let facts = reading.facts.all().filter(|(block, _)| leading[*block]).map(|(_, fact)| fact);
     for fact in facts.filter(|f| !f.is_equal) {
@@ -102,7 +102,7 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             push(Demand { extent, coefficient, rest, is_hard: false, is_start });
         }
     }
-    // a[y * w + x], with nothing that keeps x below w
+    // `a[y * w + x]`, where nothing keeps x below w
     for access in &reading.accesses {
         for (product, scale) in &access.offset.0 {
             let [a, b] = product[..] else { continue };
@@ -121,7 +121,7 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             }
         }
     }
-    // a[(n - 1 - k) * w + x], with nothing that keeps k below n
+    // `a[(n - 1 - k) * w + x]`, where nothing keeps k below n
     for access in reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
         for (coefficient, rest) in counted_down(&access.offset, scalar) {
             let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
@@ -137,8 +137,8 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
     all
 }
 
-/// Rows, or elements, that an offset counts from the scalar downwards, as multiples of it and what is added. They lie in the buffer
-/// if that is not negative.
+/// Rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the remaining
+/// summands. They lie in the buffer if their sum is not negative.
 fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
     let without = |product: &[Atom], factor: Atom| {
         let at = product.iter().position(|a| *a == factor)?;
@@ -154,7 +154,7 @@ fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
     let elements = offset.0.keys().all(|p| p.len() < 2).then(|| offset.clone());
     let found = rows.chain(elements).filter_map(|counted| {
         let (coefficient, _) = counted.linear_in(scalar).filter(|(n, _)| *n > 0)?;
-        // An access within a row may begin anywhere in it: bytes are of no account.
+        // An access within a row may begin anywhere in it, so its bytes do not matter.
         counted.exactly(coefficient).unwrap_or(counted).linear_in(scalar)
     });
     found.collect()

@@ -1,7 +1,8 @@
-//! What all ways of searching share: launches are run with coverage probes, and inputs that cover something new are kept.
+//! Runs launches with coverage probes and keeps the inputs that cover something new: the corpus that all search
+//! strategies share.
 //!
-//! A searcher hands over inputs: as genes, where it knows how the input came about (they can be changed, and made smaller), or as a
-//! launch that is ready.
+//! A strategy submits an input as a genotype, if it knows how the input was made (such inputs can be mutated and made
+//! smaller), or as a finished launch.
 
 use std::time::{Duration, Instant};
 
@@ -20,64 +21,66 @@ use crate::result::generate::By;
 use crate::suite::faults::Faulted;
 use crate::suite::launch::Launch;
 
-/// Kinds of sites whose outcomes make an input worth keeping: lines, statements and regions follow from them.
+/// Kinds of sites whose outcomes make an input worth keeping; line, statement and region coverage follow from them.
 pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
 
-/// Runs a launch with coverage probes.
+/// Runs launches with coverage probes.
 pub trait Runs {
-    /// What came of it.
+    /// Runs one launch, for at most `limit`.
     ///
     /// # Errors
-    /// Of the environment, or of kassay.
+    /// `Environment` or `Internal`; a launch that fails is [`RunOutcome::Rejected`], not an error.
     fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran>;
 }
 
-/// What came of a launch.
+/// Result of running a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ran {
+    /// The launch completed, without faults unless it allows them.
     Shown(Shown),
-    /// It accessed arguments beyond their ends: position, and how far in bytes.
+    /// It accessed arguments beyond their ends: position of the argument, and end of the access in bytes.
     Beyond(Vec<(u32, u64)>),
-    /// It did something else that no kernel may, did not end in time or fuel, or cannot be launched.
+    /// It did anything else that is undefined, did not terminate within its time or fuel, or cannot be launched.
     Useless,
 }
 
-/// What a launch showed.
+/// What was observed of a completed launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     /// By site.
     pub tally: Vec<SiteTally>,
-    /// By comparison; empty if nobody looked.
+    /// By comparison; empty if comparisons were not recorded.
     pub compared: Vec<Compared>,
-    /// What faulted, in a launch that allows it.
+    /// The faults of a launch that allows them.
     pub faulted: Vec<Faulted>,
 }
 
-/// When to stop.
+/// Limits of a search.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// When the time is up.
     pub end: Instant,
+    /// Launches that may be made.
     pub max_execs: Option<u64>,
-    /// Attempts without a gain, one after the other; 0: only the first launches.
+    /// Consecutive attempts without a gain before the search ends; 0: only the first launches are made.
     pub attempts: u64,
-    /// Of one launch.
+    /// Time limit of one launch.
     pub launch: Duration,
 }
 
-/// An input that is kept.
+/// An input that ran, with its coverage. It becomes a test if it is kept.
 #[derive(Debug, Clone)]
 pub struct Kept {
     pub name: String,
     pub by: By,
-    /// How it was made, unless it came as a launch.
+    /// How it was made; `None` for finished launches.
     pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
     pub tally: Vec<SiteTally>,
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
-    /// What faulted; mostly nothing.
+    /// The faults of a launch that allows them; mostly empty.
     pub faulted: Vec<Faulted>,
 }
 
@@ -85,14 +88,16 @@ pub struct Kept {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct First {
     pub by: By,
-    /// Since the search began.
+    /// Time since the search began.
     pub after: Duration,
 }
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
+    /// Everything is covered.
     Covered,
+    /// Too many attempts in a row gained nothing.
     Fruitless,
     OutOfTime,
     OutOfExecutions,
@@ -100,42 +105,43 @@ pub enum Ended {
     Nothing,
 }
 
-/// What all searching came to.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Inputs that cover all that is covered.
+    /// Inputs that together cover everything that is covered.
     pub tests: Vec<Kept>,
-    /// By outcome.
+    /// By outcome: how it was covered first, if it was.
     pub first: Vec<Option<First>>,
-    /// By outcome: whether a launch that does not fault covers it.
+    /// By outcome: whether a launch without faults covers it.
     pub clean: Vec<bool>,
     pub tried: Tried,
 }
 
-/// The watched outcomes: position of the site, and of the outcome in it.
+/// The watched outcomes, as pairs of the site's position and the outcome's position within it.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| WATCHED.contains(&s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 
-/// Called after every launch: executions, covered outcomes, all outcomes.
+/// Progress callback, called after every launch: launches made, covered outcomes, all outcomes.
 pub type Progress<'a> = dyn FnMut(u64, usize, usize) + 'a;
 
-/// Called for every input that is kept, before it counts: the outcomes that it covers first, and how far the search is.
+/// Called for every input that is kept, before it counts, with the outcomes that it is the first to cover and the
+/// statistics so far.
 pub type Record<'a> = dyn FnMut(&Kept, &[usize], &Tried) -> Result<()> + 'a;
 
-/// How far a search is.
+/// Counters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tried {
-    /// Launches that were made.
+    /// Launches made.
     pub executions: u64,
-    /// Of those: launches of no use.
+    /// Those of them that were rejected.
     pub faulted: u64,
-    /// Of the largest one, in work-items.
+    /// Work-items of the largest completed one.
     pub largest: u64,
 }
 
-/// An input that an earlier search kept.
+/// An input that an earlier search kept, read back from its journal.
 #[derive(Debug, Clone)]
 pub struct Known {
     pub name: String,
@@ -146,27 +152,27 @@ pub struct Known {
     pub tried: Tried,
 }
 
-/// What is searched.
+/// What is searched for, and in which inputs.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     pub launch_builder: &'a LaunchBuilder<'a>,
     pub wishes: &'a Wishes,
-    /// Those of [`outcomes`].
+    /// As [`outcomes`] returns them.
     pub outcomes: &'a [(usize, usize)],
-    /// By outcome: whether it is a goal; the others only make inputs worth keeping.
+    /// By outcome: whether it is a goal; other outcomes only make inputs worth keeping.
     pub goals: &'a [bool],
 }
 
 /// How often arguments of guessed length may grow for one input.
 const GROWTHS: usize = 6;
 
-/// A launch that is larger than usual may take this part of the time that is left.
+/// A launch larger than usual may take at most the remaining time divided by this.
 const LARGE_SHARE: u32 = 4;
 
-/// Launches of no use that are kept in mind.
+/// Rejected launches that are kept for [`Search::allow_faults`].
 const MOST_FAULTING: usize = 48;
 
-/// A launch of no use.
+/// A rejected launch.
 struct Faulting {
     genotype: Option<Genotype>,
     launch: Launch,
@@ -174,15 +180,15 @@ struct Faulting {
     by: By,
 }
 
-/// A run that was made.
+/// Result of one run.
 enum Attempt {
-    /// Nothing if it is of no use.
+    /// `None`: the launch was rejected.
     Done(Option<Box<Kept>>),
-    /// See [`Ran::Beyond`].
+    /// See [`RunOutcome::OutOfBounds`].
     Beyond(Vec<(u32, u64)>),
 }
 
-/// The inputs kept so far, and what they cover.
+/// State of a search: the corpus, and what it covers.
 pub struct Search<'a> {
     pub subject: Subject<'a>,
     pub limits: &'a Limits,
@@ -194,16 +200,17 @@ pub struct Search<'a> {
     kept: Vec<Kept>,
     first: Vec<Option<First>>,
     clean: Vec<bool>,
-    /// Launches of no use, as long as faults are not allowed: some that fault may be of use later.
+    /// Rejected launches, while faults are not allowed: those that fault may be useful once they are.
     faulting: Vec<Faulting>,
     allows_faults: bool,
     tried: Tried,
     pub(super) near: BranchDistances,
-    /// What the last launch added to it.
+    /// What the last launch contributed to `distances`.
     pub(super) gain: Gain,
 }
 
 impl<'a> Search<'a> {
+    /// Starts a search with an empty corpus.
     pub fn new(
         subject: Subject<'a>,
         limits: &'a Limits,
@@ -230,7 +237,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Why no more launches may be made.
+    /// Why no more launches may be made; `None` while they may.
     pub fn over(&self) -> Option<Ended> {
         if self.limits.max_execs.is_some_and(|most| self.tried.executions >= most) {
             return Some(Ended::OutOfExecutions);
@@ -238,7 +245,8 @@ impl<'a> Search<'a> {
         (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
     }
 
-    /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
+    /// Decodes and runs an input; buffers of guessed length grow if it overruns them. `fitted`: the result of its dry
+    /// run, if that was already made.
     pub(super) fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
         let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
         let mut made = (launch, preconditions);
@@ -262,16 +270,16 @@ impl<'a> Search<'a> {
         self.fault(Some(genotype), made, by)
     }
 
-    /// The launch that genes come to, and what is assumed of it; `None` as of [`Decoder::express`].
+    /// The launch of a genotype, and its preconditions; `None` as in [`Decoder::decode`].
     pub(super) fn expressed(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
         self.decoder.express(genotype, None)
     }
 
-    /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
-    /// [`Search::consider`].
+    /// Runs a finished launch. `None` if it was rejected: it did something undefined or did not terminate. The input is
+    /// not kept yet, see [`Search::consider`].
     ///
     /// # Errors
-    /// As of [`Runs::run`].
+    /// As [`CoverageRunner::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
         let launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
         match self.attempt_with(None, &launch, by)? {
@@ -280,15 +288,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether launches that fault are of use.
+    /// Whether launches that fault are accepted.
     pub(super) fn allows_faults(&self) -> bool {
         self.allows_faults
     }
 
-    /// From now on launches that fault are of use.
+    /// Accepts launches that fault from now on, and reruns those that were rejected.
     ///
     /// # Errors
-    /// As of [`Runs::run`], and if what is found cannot be recorded.
+    /// As [`CoverageRunner::run`], and if an input cannot be recorded.
     pub fn allow_faults(&mut self) -> Result<()> {
         self.allows_faults = true;
         for faulting in std::mem::take(&mut self.faulting) {
@@ -303,7 +311,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs a launch of no use once more with its faults allowed, or keeps it in mind for that.
+    /// Runs a rejected launch again with its faults allowed, or stores it until they are.
     fn fault(
         &mut self,
         genotype: Option<Genotype>,
@@ -311,7 +319,7 @@ impl<'a> Search<'a> {
         by: By,
     ) -> Result<Option<Kept>> {
         if !self.allows_faults {
-            // The first ones differ most.
+            // The first ones differ most from each other.
             if self.faulting.len() < MOST_FAULTING {
                 self.faulting.push(Faulting { genotype, launch, preconditions, by });
             }
@@ -362,7 +370,7 @@ impl<'a> Search<'a> {
         }))))
     }
 
-    /// The launch as a test has it: with margins where it faults, without a leave to fault where it does not.
+    /// The launch as it is stored in a test: with margins if it faults, without `allows_faults` if it does not.
     fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
@@ -370,10 +378,11 @@ impl<'a> Search<'a> {
         launch
     }
 
-    /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
+    /// Continues from inputs that an earlier search kept: they run again, and what they cover counts as covered at the
+    /// time recorded.
     ///
     /// # Errors
-    /// As of [`Runs::run`].
+    /// As [`CoverageRunner::run`].
     pub fn resume(&mut self, known: Vec<Known>) -> Result<()> {
         for known in known {
             self.tried = known.tried;
@@ -389,7 +398,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The outcomes that an input covers first, or first without a fault; from now on they count as covered.
+    /// Marks the outcomes of an input as covered; returns those that it is the first to cover, or the first without
+    /// a fault.
     fn gain(&mut self, kept: &Kept, first: First) -> Vec<usize> {
         let mut gained = Vec::new();
         let is_clean = kept.faulted.is_empty();
@@ -403,14 +413,14 @@ impl<'a> Search<'a> {
         gained
     }
 
-    /// Keeps an input that covers something new; whether it does. `name` gets a number if another has it.
+    /// Keeps an input if it covers something new; returns whether it does. `name` gets a number if it is taken.
     ///
     /// # Errors
-    /// If it cannot be recorded.
+    /// If the input cannot be recorded.
     pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
         let first = First { by: found.by, after: self.begun.elapsed() };
         let gained = self.gain(&found, first);
-        // A suite has a test, even if there is nothing to cover.
+        // A suite has at least one test, even if there is nothing to cover.
         if !gained.is_empty() || self.kept.is_empty() {
             found.name = unique(name, self.kept.iter().map(|k| k.name.as_str()));
             (self.record)(&found, &gained, &self.tried)?;
@@ -421,36 +431,37 @@ impl<'a> Search<'a> {
         Ok(!gained.is_empty())
     }
 
-    /// How far it is.
+    /// The counters so far.
     pub fn tried(&self) -> Tried {
         self.tried
     }
 
+    /// The inputs kept so far.
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
 
-    /// How each outcome was covered first, as far as it was.
+    /// How each outcome was covered first, `None` if it is uncovered.
     pub fn first(&self) -> &[Option<First>] {
         &self.first
     }
 
-    /// Whether no goal is left.
+    /// Whether every goal is covered.
     pub fn goals_covered(&self) -> bool {
         self.first.iter().zip(self.subject.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
     }
 
-    /// Whether nothing is left to be covered.
+    /// Whether every watched outcome is covered.
     pub fn all_covered(&self) -> bool {
         !self.kept.is_empty() && self.first.iter().all(Option::is_some)
     }
 
-    /// Puts other inputs in the place of those kept so far, and gives these.
+    /// Replaces the corpus and returns the old one.
     pub(super) fn replace(&mut self, kept: Vec<Kept>) -> Vec<Kept> {
         std::mem::replace(&mut self.kept, kept)
     }
 
-    /// What it came to.
+    /// Ends the search.
     pub fn found(self) -> Found {
         Found { tests: self.kept, first: self.first, clean: self.clean, tried: self.tried }
     }

@@ -1,5 +1,6 @@
-//! Solving for what fuzzing leaves (PENG algorithm 2): proofs that outcomes cannot be covered, and inputs from path constraints of runs
-//! that come near the others. What a model proposes is run; only what the run shows counts.
+//! Solves for what fuzzing leaves uncovered (PENG algorithm 2): proofs that outcomes are infeasible, and inputs derived
+//! from path conditions of runs that come near the others. Inputs that a model proposes are run; only what the run
+//! shows counts.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -24,12 +25,14 @@ use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
 use crate::symbolic::infeasible::{self, Most, ProofOutcome};
 
-/// Z3's resource limit of a proof, and of a path: measures of work, not of time.
+/// Z3's resource limits for one proof and for one path: measures of work, not of time.
 const PROOF: u32 = 2_000_000;
+/// See [`PROOF_RLIMIT`].
 pub(super) const PATH: u32 = 1_000_000;
-/// The first proofs may take this part of the time that is left; what they did not get to comes after the search for inputs.
+/// The first proofs may take at most the remaining time divided by this; those that they do not get to follow the
+/// search for inputs.
 const PROOFS_SHARE: u32 = 4;
-/// What launches are too small for, if it goes far.
+/// Builtins whose results are limited by the size of the launch.
 const SIZES: [&str; 7] = [
     "get_local_id",
     "get_local_size",
@@ -39,21 +42,21 @@ const SIZES: [&str; 7] = [
     "get_global_size",
     "get_local_linear_id",
 ];
-/// Proposals in a row that bring nothing before the search gives up.
+/// Consecutive proposals without a gain before the search gives up.
 pub(super) const FRUITLESS: u32 = 60;
-/// Conditions flipped for one proposal.
+/// Conditions flipped per proposal.
 pub(super) const ATTEMPTS: u64 = 400;
 /// Instructions of one interpreted launch.
 pub(super) const STEPS: u64 = 500_000;
-/// How much is tried for goals, and for outcomes that are none: as much as is found at once.
+/// Effort for goals, and for other outcomes, of which only those that are found at once are sought.
 const GOALS: Effort = Effort { fruitless: FRUITLESS, attempts: ATTEMPTS, steps: STEPS, rlimit: PATH };
 const BESIDES: Effort = Effort { fruitless: 1, attempts: 6, steps: 30_000, rlimit: 100_000 };
 
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Proposals in a row that bring nothing.
+    /// Consecutive proposals without a gain.
     fruitless: u32,
-    /// Conditions flipped for one proposal.
+    /// Conditions flipped per proposal.
     attempts: u64,
     /// Instructions of one interpreted launch.
     steps: u64,
@@ -61,38 +64,38 @@ struct Effort {
     rlimit: u32,
 }
 
-/// What solving came to.
+/// Result of solving.
 #[derive(Debug, Clone, Default)]
 pub struct Solved {
-    /// By watched outcome: what a proof says of it; nothing of covered ones, and where no proof was tried.
+    /// By watched outcome: the result of its proof; `None` for covered outcomes and where no proof was tried.
     pub fates: Vec<Option<ProofOutcome>>,
     /// Why the search for inputs ended.
     pub ended: Option<GaveUp>,
     pub proposals: u64,
-    /// Seconds.
+    /// Time taken, in seconds.
     pub took: f64,
 }
 
 /// Why no more inputs were proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GaveUp {
-    /// Nothing wanted is left.
+    /// No wanted outcome is left.
     Done,
-    /// Every path that was seen has been tried in both directions.
+    /// All branches on the observed paths were tried in both directions.
     NoPaths,
     Fruitless,
     OutOfTime,
     OutOfExecutions,
-    /// No launch came to its end, so there is no path to start from.
+    /// No launch completed, so there is no path to start from.
     NoParent,
 }
 
-/// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only of them proofs are
-/// made. `known`: what is known already, by watched outcome; `decided` is called for every further proof. `reading`: what reading the kernel
-/// took before.
+/// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only
+/// these are subject to proofs. `known`: earlier proofs, by watched outcome; `decided` is called for every further
+/// proof. `analysis_time`: time that the inference of the kernel model took.
 ///
 /// # Errors
-/// `Internal` if the kernel cannot be read; as of [`super::search::Runs::run`] and of `decided`.
+/// `Internal` if the kernel cannot be read; as [`super::search::CoverageRunner::run`] and `decided`.
 pub fn solve(
     search: &mut Search<'_>,
     under_test: &KernelUnderTest<'_>,
@@ -114,7 +117,7 @@ pub fn solve(
         solved.ended = Some(if over == Ended::OutOfExecutions { GaveUp::OutOfExecutions } else { GaveUp::OutOfTime });
         return Ok(solved);
     }
-    // Reading it takes as long as it took to find out what arguments are for, and a little more for the marks.
+    // Reading takes as long as the inference of the model did, and a little more for the marks.
     if Instant::now() + reading.mul_f64(1.2) > search.limits.end {
         solved.ended = Some(GaveUp::OutOfTime);
         return Ok(solved);
@@ -174,10 +177,10 @@ pub fn solve(
     Ok(solved)
 }
 
-/// Searches for launches that come to these outcomes whatever they fault.
+/// Searches for launches that reach these outcomes, even if they fault.
 ///
 /// # Errors
-/// As of [`solve`].
+/// As [`solve`].
 pub fn solve_with_faults(search: &mut Search<'_>, under_test: &KernelUnderTest<'_>, wanted: &[usize]) -> Result<()> {
     let program = match program(under_test, search.subject.outcomes, search.limits.end) {
         Err(e) if e.is_late() => return Ok(()),
@@ -197,7 +200,8 @@ pub fn solve_with_faults(search: &mut Search<'_>, under_test: &KernelUnderTest<'
     Ok(())
 }
 
-/// Says of outcomes that stay open where no launch is large enough for them: that is no proof, for others may be larger.
+/// Explains outcomes that stay open where no launch within the limits is large enough for them. That is no proof,
+/// because launches elsewhere may be larger.
 fn explain(
     search: &Search<'_>,
     program: &Program,
@@ -226,7 +230,7 @@ fn explain(
     }
 }
 
-/// What the user allows of arguments.
+/// The user's bounds on arguments.
 pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
     let number = |n: Number| match n {
         Number::Integer(n) => scalar_layout::Number::Integer(n),
@@ -241,7 +245,7 @@ pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
     wishes.args.iter().enumerate().map(bound).collect()
 }
 
-/// And of the NDRange.
+/// The user's bounds on the NDRange.
 pub(super) fn ranges(wishes: &Wishes) -> Ranges {
     Ranges {
         fixed: wishes.range.is_some(),
@@ -257,13 +261,13 @@ fn kind(sites: &Sites, outcome: (usize, usize)) -> SiteKind {
     sites.sites[outcome.0].kind
 }
 
-/// Outcomes that nothing covers, by position in the subject's.
+/// Indices of the outcomes that nothing covers.
 fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
     let open = search.first().iter().enumerate().filter(|(_, first)| first.is_none());
     open.map(|(o, _)| o as u32).collect()
 }
 
-/// The kernel with a mark for every outcome, numbered like them, unless that takes until `end`.
+/// The kernel with a mark for every outcome, numbered like the outcomes. Gives up at `end`, with a late error.
 fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, outcomes)?;
@@ -271,14 +275,14 @@ fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: I
     reader::read(&module, &under_test.entry)
 }
 
-/// The search for inputs.
+/// The search for inputs by concolic execution.
 struct InputSearch<'p> {
     engine: Engine<'p>,
     program: &'p Program,
     interface: &'p Interface,
-    /// The engine's parents, by number.
+    /// The engine's parents, by their number.
     parents: Vec<Launch>,
-    /// How many of the kept inputs the engine knows.
+    /// How many inputs of the corpus the engine knows.
     seen: usize,
     proposals: u64,
 }
@@ -310,7 +314,7 @@ impl InputSearch<'_> {
             self.seen = search.kept().len();
             let tried = self.engine.statistics().attempts;
             let Some(proposal) = self.engine.next(&wanted, &limits) else {
-                // It gave up for now, but has more to try.
+                // It used up its attempts, but has more to try.
                 let more = self.engine.statistics().attempts - tried >= attempts;
                 if more && search.over().is_none() {
                     fruitless += patience.div_ceil(3);
@@ -326,7 +330,7 @@ impl InputSearch<'_> {
             self.engine.outcome(&proposal, reached.then_some(&launch));
             let gained = match ran {
                 Some(kept) => {
-                    // The engine knows what it proposed, unless that had to be changed or did something else.
+                    // The engine knows what it proposed, unless that was changed or did something else.
                     let is_known = reached && kept.launch == launch;
                     let gained = search.consider(kept, "solved".to_owned())?;
                     if is_known {
@@ -340,7 +344,7 @@ impl InputSearch<'_> {
         }
     }
 
-    /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
+    /// Runs a launch; if it overruns its buffers, once more with longer ones.
     fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
         let mut preconditions = search.subject.launch_builder.model.preconditions.clone();
         let first = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)?;

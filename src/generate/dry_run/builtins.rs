@@ -1,4 +1,5 @@
-//! Builtins of OpenCL C as far as the dry run follows them: ids, memory, and the arithmetic that indices and decisions come from.
+//! Builtins of OpenCL C that the dry run supports: ids, memory, and the arithmetic that indices and decisions
+//! depend on.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,7 +10,7 @@ use super::{DryRun, Given, Item, State};
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
-/// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
+/// Bytes of the type that a mangled pointer points to, and of its scalar: `PU3AS1KDv4_f` gives `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
     let (lanes, scalar) = builtins::pointed(params)?;
     Some((scalar * if lanes == 3 { 4 } else { lanes }, scalar))
@@ -19,7 +20,7 @@ fn is_barrier(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "wait_group_events")
 }
 
-/// A number that follows from what is given, in place of data that the dry run does not have.
+/// A deterministic number derived from the inputs, in place of data that the dry run does not have.
 fn arbitrary(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
@@ -27,6 +28,7 @@ fn arbitrary(of: impl Hash) -> u64 {
 }
 
 impl<'a> DryRun<'a> {
+    /// Executes a call.
     pub(super) fn call(
         &mut self,
         item: &mut Item<'a>,
@@ -70,7 +72,7 @@ impl<'a> DryRun<'a> {
             self.copy(item, &operands);
             return Value::Unknown;
         }
-        // A sampler says what lies outside.
+        // Out-of-bounds reads through a sampler are defined.
         if base.starts_with("write_image") || (base.starts_with("read_image") && operands.len() == 2) {
             self.note_texel(base, instruction, &operands);
         }
@@ -100,7 +102,8 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// Where an image is accessed, if the coordinates are integers: the last operand, of writes the one before the colour.
+    /// Records where an image is accessed, if the coordinates are integers: they are the last operand, or in writes the
+    /// one before the colour.
     fn note_texel(&mut self, base: &str, instruction: &Instruction, operands: &[Value]) {
         let Some(super::Definition::Param(position)) =
             instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
@@ -153,7 +156,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// `vload` and `vstore`: the element number times the vector's length, in scalars.
+    /// `vload` and `vstore`: the offset counts elements of the vector's length.
     fn vector(
         &mut self,
         item: &mut Item<'a>,
@@ -171,7 +174,7 @@ impl<'a> DryRun<'a> {
         };
         let of = if is_load { shape } else { self.program.shape(instruction.operands[0]) };
         let lanes = u64::from(of.lanes.max(1));
-        // `vloada_half3` steps by four.
+        // `vloada_half3` has a stride of four.
         let stride = if lanes == 3 && base.contains("a_half") { 4 } else { lanes };
         let Value::Bits(at) = at else { return Value::Unknown };
         let at = Value::Bits(at.wrapping_add(number.wrapping_mul(stride * scalar)));
@@ -194,7 +197,7 @@ impl<'a> DryRun<'a> {
         Value::Unknown
     }
 
-    /// The work-group's first item copies for all.
+    /// The first work-item of the group copies for all.
     fn copy_async(&mut self, item: &mut Item<'a>, base: &str, params: &str, operands: &[Value]) {
         let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands else {
             self.wild += u64::from(base.contains("copy"));
@@ -233,7 +236,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// Builtins on values alone.
+    /// Evaluates builtins that do not access memory.
     fn compute(&self, instruction: &Instruction, operands: &[Value], shape: Shape) -> Value {
         let lanes: Vec<Vec<u64>> = operands.iter().map(|o| o.lanes().to_vec()).collect();
         match math::builtin(self.program, instruction, &lanes, shape) {

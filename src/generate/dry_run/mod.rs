@@ -1,8 +1,8 @@
-//! A dry run: a launch executed on the IR itself, with buffers that are as long as they are accessed. It says how far each buffer
-//! is needed, and whether work-items meet, before sizes are fixed.
+//! Dry run: executes a launch on the IR itself, with buffers that grow as they are accessed. It shows how far each
+//! buffer is accessed, and whether work-items conflict, before sizes are fixed.
 //!
-//! It is an estimate: builtins it does not know give unknown values, the order of work-items is one of many, and large launches
-//! are cut short. What a launch does is for the executors to say.
+//! It is an estimate: unsupported builtins return unknown values, the order of work-items is one of many, and large
+//! launches are cut short. What a launch actually does is for the executors to say.
 
 mod builtins;
 mod memory;
@@ -23,7 +23,7 @@ use crate::suite::launch::NdRange;
 pub use builtins::pointee;
 pub use memory::Contents;
 
-/// What an argument is in a dry run.
+/// An argument of a dry run.
 pub enum Given<'a> {
     Value(&'a [u8]),
     Buffer(&'a Contents<'a>),
@@ -33,67 +33,70 @@ pub enum Given<'a> {
     Other,
 }
 
+/// The launch to execute, and the limits on it.
 pub struct Setup<'a> {
     pub range: &'a NdRange,
     pub local: [u64; 3],
     /// By position.
     pub args: &'a [Given<'a>],
-    /// Instructions in all, and of one work-item.
+    /// Instructions in total; a single work-item gets an eighth of them.
     pub budget: u64,
     /// When to stop in any case.
     pub end: Option<Instant>,
 }
 
-/// How a region was used.
+/// How a region is accessed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Use {
-    /// Bytes from its begin to the end of the farthest access.
+    /// End of the farthest access, in bytes from the start of the region.
     pub high: u64,
-    /// The lowest offset in bytes, if below 0.
+    /// The lowest offset in bytes, if it is negative.
     pub low: i64,
     pub read: bool,
     pub written: bool,
     pub conflicts: u64,
 }
 
+/// What a dry run observed.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// By argument.
     pub args: Vec<Use>,
-    /// By variable of the module.
+    /// By program-scope variable.
     pub variables: Vec<Use>,
-    /// Accesses through addresses that are unknown or belong to nothing.
+    /// Accesses through addresses that are unknown or outside of all regions.
     pub wild: u64,
-    /// Divisions without a result.
+    /// Divisions without a defined result.
     pub divisions: u64,
-    /// Some work-item did not come to its end within the budget.
+    /// Some work-item did not complete within the budget.
     pub exhausted: bool,
     pub footprint: Footprint,
-    /// By instruction: the end of its farthest access to an argument's buffer, in bytes.
+    /// By instruction: end of its farthest access to an argument, in bytes.
     pub reached: HashMap<ValueId, u64>,
-    /// By argument: one past the greatest coordinates at which an image was written, or read without a sampler.
+    /// By argument: one more than the greatest coordinates at which an image was written, or read without a sampler.
     pub texels: HashMap<u32, [u64; 3]>,
 }
 
-/// Regions above this number are private.
+/// Numbers of private regions start here.
 const PRIVATE: u64 = 1 << 12;
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 
-/// Instructions between two looks at the clock.
+/// Instructions between two checks of the clock.
 const CLOCK: u64 = 1 << 12;
 
-/// Values of work-items that are kept at a time; others are left out.
+/// Values of work-items that are kept at a time; work-items that do not fit are left out.
 const MOST_VALUES: usize = 1 << 22;
 
-/// Work-items beyond this number are left out, except in the first and last groups of each dimension.
+/// In larger launches, only the first two and the last group of each dimension are executed.
 const MANY_ITEMS: u64 = 4096;
 
+/// Encodes a pointer.
 fn pointer(region: u64, offset: i64) -> u64 {
     ((region + 1) << OFFSET_BITS).wrapping_add(OFFSET_MIDDLE).wrapping_add(offset.cast_unsigned())
 }
 
-/// Region and offset; `None` for what is no pointer.
+/// Decodes a pointer into region and offset; `None` if it is none.
 fn place(bits: u64) -> Option<(u64, i64)> {
     let region = (bits >> OFFSET_BITS).checked_sub(1)?;
     Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
@@ -107,7 +110,7 @@ enum State {
 }
 
 struct Item<'a> {
-    /// By value; none before it begins and after it has ended.
+    /// By value; empty before it starts and after it has ended.
     values: Vec<Value>,
     block: usize,
     previous: usize,
@@ -120,12 +123,13 @@ struct Item<'a> {
     steps: u64,
 }
 
+/// State of a dry run.
 pub struct DryRun<'a> {
     program: &'a Program,
     setup: &'a Setup<'a>,
     blocks: Vec<Block<'a>>,
     constants: Vec<Value>,
-    /// Values of items that have ended: what another item reads of them it has written before.
+    /// Value tables of work-items that have ended, for reuse: a work-item writes each value before it reads it.
     spare: Vec<Vec<Value>>,
     interval: u32,
     group_items: u32,
@@ -141,7 +145,7 @@ pub struct DryRun<'a> {
     texels: HashMap<u32, [u64; 3]>,
 }
 
-/// Runs a launch dry.
+/// Executes a launch.
 pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     let args = setup.args.len();
     let mut blocks: Vec<Block<'_>> = Vec::new();
@@ -203,7 +207,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     }
 }
 
-/// The narrowest access to each argument and variable, in bytes.
+/// Width of the narrowest access to each argument and variable, in bytes.
 fn granules(program: &Program) -> HashMap<usize, u64> {
     let mut found: HashMap<usize, u64> = HashMap::new();
     for (_, instruction) in program.instructions() {
@@ -339,7 +343,7 @@ impl<'a> DryRun<'a> {
         Actor { item: item.number, group_items: self.group_items, interval: self.interval }
     }
 
-    /// Runs a work-item to the next barrier or its end.
+    /// Executes a work-item up to the next barrier or its end.
     fn advance(&mut self, item: &mut Item<'a>) {
         let program = self.program;
         loop {
@@ -519,7 +523,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// The block that a pointer points into, with the place there.
+    /// Resolves an access to the allocation that the pointer points into and the position there, and records it.
     fn touch<'s>(
         &'s mut self,
         item: &'s mut Item<'a>,
@@ -583,7 +587,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// An atomic operation, as an addition: what is there grows, as most counters do.
+    /// Executes any atomic operation as an addition, so that memory grows as most counters do.
     fn atomic(&mut self, item: &mut Item<'a>, at: &Value, by: &Value, shape: Shape) -> Value {
         let old = self.load(item, at, shape, Mode::Atomic);
         let (Value::Bits(place_of), Value::Bits(bits)) = (at, &old) else { return old };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::program::arithmetic::width;
 use crate::program::{Shape, masked};
 
-/// The bits of a scalar or of each lane of a vector; unknown where the dry run cannot tell.
+/// The bits of a scalar or of each lane of a vector; unknown if the dry run cannot determine them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bits(u64),
@@ -14,6 +14,7 @@ pub enum Value {
 }
 
 impl Value {
+    /// The bits of a scalar, or of a vector's first lane.
     pub fn bits(&self) -> Option<u64> {
         match self {
             Value::Bits(bits) => Some(*bits),
@@ -22,7 +23,7 @@ impl Value {
         }
     }
 
-    /// All lanes; one for a scalar, none if unknown.
+    /// All lanes: one of a scalar, none if unknown.
     pub fn lanes(&self) -> &[u64] {
         match self {
             Value::Bits(bits) => std::slice::from_ref(bits),
@@ -31,6 +32,7 @@ impl Value {
         }
     }
 
+    /// A value of this shape from its lanes.
     pub fn from_lanes(lanes: Vec<u64>, shape: Shape) -> Value {
         if shape.lanes == 0 {
             lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
@@ -39,6 +41,7 @@ impl Value {
         }
     }
 
+    /// Applies a function to each lane.
     pub fn map(&self, f: impl Fn(u64) -> u64) -> Value {
         match self {
             Value::Bits(bits) => Value::Bits(f(*bits)),
@@ -48,7 +51,8 @@ impl Value {
     }
 }
 
-/// Lane by lane; a scalar goes with every lane. `None` from `f` makes the whole unknown.
+/// Combines two values lane by lane; a scalar is combined with every lane. If `f` returns `None`, the result
+/// is unknown.
 pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> Value {
     let found = match (a, b) {
         (Value::Bits(a), Value::Bits(b)) => f(*a, *b).map(Value::Bits),
@@ -66,7 +70,7 @@ pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> 
     found.unwrap_or(Value::Unknown)
 }
 
-/// The bytes of a value in memory.
+/// The representation of a value in memory.
 pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
     let size = shape.lane_bytes() as usize;
     let lanes = value.lanes();
@@ -75,7 +79,7 @@ pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
         .collect()
 }
 
-/// The value that bytes in memory are.
+/// The value that bytes in memory represent.
 pub fn from_bytes(bytes: &[u8], shape: Shape) -> Value {
     let size = shape.lane_bytes().max(1) as usize;
     let lane = |chunk: &[u8]| {

@@ -1,4 +1,4 @@
-//! From a suite that covers a kernel's branches to one that kills its mutants.
+//! Extends a suite that covers a kernel's branches to one that kills its mutants.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,20 +31,21 @@ use crate::result::mutate_summary;
 use crate::suite::launch::Launch;
 use crate::suite::resolve::{Suite, Test};
 
-/// Fuel and time of a mutant, as a multiple of the original's; wall-clock limit of one run of the original: as `kassay mutate` has them.
+/// Fuel and time of a mutant as a multiple of the original's, and wall-clock limit of one run of the original, as in
+/// `kassay mutate`.
 const FACTOR: f64 = 10.0;
 const ORIGINAL: Duration = Duration::from_secs(60);
 
-/// The share of the time that the suite for the branches may take.
+/// Fraction of the time that the suite for the branches may take.
 const BRANCHES: f64 = 0.3;
 
-/// The share of the time that is over when the first mutation run stops, proofs of equivalence included.
+/// Fraction of the time after which the first mutation run stops, proofs of equivalence included.
 const TRIED: f64 = 0.7;
 
-/// Instructions that are brought into normal forms before the first run, at most: about a second, as the time is limited.
+/// Limit of instructions normalised before the first run: about a second, because time is limited.
 const BEFORE: u64 = 200_000;
 
-/// What the last mutation run is given, as a multiple of what the first took, and besides.
+/// Time reserved for the last mutation run: a multiple of what the first took, plus a constant.
 const AGAIN: f64 = 1.5;
 const BESIDES: Duration = Duration::from_millis(300);
 
@@ -55,49 +56,49 @@ pub struct Job<'a, 'c> {
     pub sources: &'a Sources,
     pub model: &'a KernelModel,
     pub wishes: &'a Wishes,
-    /// Their limits hold for all of it, the suite that covers the branches included.
+    /// Its limits apply to everything, including the suite that covers the branches.
     pub options: &'a Options,
     pub selection: Selection,
-    /// So many mutants are drawn.
+    /// Number of mutants to draw at random.
     pub sample: Option<u64>,
-    /// StartingExecutors of the device; threads of the simulator.
+    /// Executors of the device; threads of the simulator.
     pub jobs: u32,
-    /// Where the suite is written.
+    /// Folder of the suite.
     pub folder: &'a Path,
     pub kernel: Kernel<'a>,
 }
 
-/// What runs launches.
+/// What launches are run with.
 pub struct Around<'a> {
-    /// Executors of the device that decides fates, anew each time.
+    /// Starts fresh executors of the device that decides the mutants' outcomes.
     pub lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// The kernel with coverage probes.
     pub runs: &'a mut dyn Runs,
     pub progress: &'a mut Progress<'a>,
-    /// What the search goes on from, and writes down.
+    /// The journal, and what an earlier search wrote to it.
     pub log: Log<'a>,
 }
 
-/// What came of it.
+/// Result of the generation.
 pub struct Done {
     pub generated: Generated,
-    /// Of the suite as it was written; `None` if it has no test.
+    /// The mutation result of the suite as written; `None` if it has no test.
     pub mutation: Option<MutateResult>,
     pub scores: Scores,
 }
 
-/// The limits of the search for a suite that covers the branches, with which everything begins, now.
+/// The limits, from now on, of the search for a suite that covers the branches, which comes first.
 pub fn branch_limits(limits: &Limits) -> Limits {
     let now = Instant::now();
     let share = limits.end.saturating_duration_since(now).mul_f64(BRANCHES);
     Limits { end: now + share, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), ..limits.clone() }
 }
 
-/// Runs mutation testing on `branch`'s suite, searches for inputs that kill what survives, adds them, and runs it again on all.
-/// Writes the suite.
+/// Runs mutation testing on the suite in `branch`, searches for inputs that kill what survives, adds them, and runs it
+/// again on all tests. Writes the suite.
 ///
 /// # Errors
-/// Of the environment; `Internal` if a pass fails.
+/// `Environment` if executors or files fail; `Internal` if a pass fails.
 pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Result<Done> {
     let Around { lanes, runs, progress, log } = around;
     let mut generated = branch;
@@ -119,7 +120,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     let limits = trials.search_limits(generated.summary.executions);
     let mut hunted = None;
     let mut refused = Vec::new();
-    // Modules for the search take about as long as those of the run before.
+    // Building the modules for the search takes about as long as building those of the first run.
     let has_time = Instant::now() + trials.cost < limits.end;
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
@@ -173,7 +174,7 @@ fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
     rows.filter_map(|row| mutants.iter().find(|m| m.id == row.id)).collect()
 }
 
-/// Searches for inputs that kill what is in the arena.
+/// Searches for inputs that kill the mutants in the pool.
 fn hunt<'a>(
     job: &'a Job<'_, '_>,
     pool: &mut MutantPool<'_>,
@@ -206,7 +207,7 @@ fn hunt<'a>(
     hunt.finish()
 }
 
-/// What a journal holds that kills.
+/// The killing inputs in a journal.
 fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
     let killers = entries.iter().filter_map(|entry| match entry {
         Entry::Killer(test) => Some(test.as_ref()),
@@ -226,7 +227,8 @@ fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
     killers.map(caught).collect()
 }
 
-/// Gives what is pending the fate that it had before: what was detected still is, and the rest counts as not detected.
+/// Gives pending mutants the outcome that they had before: what was detected still is, and the rest counts as
+/// not detected.
 fn carry(result: &mut MutateResult, before: &MutateResult) {
     let fates: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut carried = 0;
@@ -251,7 +253,7 @@ fn carry(result: &mut MutateResult, before: &MutateResult) {
     mutate_summary::finish(result, &campaign::class_of);
 }
 
-/// Numbers and coverage of the suite as it is now.
+/// Updates the summary and the coverage to the suite in its current state.
 fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     let count = |status| generated.goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = &mut generated.summary;
@@ -270,20 +272,20 @@ fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
 struct Trials<'a, 'b, 'c> {
     job: &'a Job<'b, 'c>,
     lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
-    /// What the search for equivalents found in the first run.
+    /// Equivalences that the first run found.
     known: Option<campaign::Entry>,
-    /// What the last run took, but for that search.
+    /// Time that the last run took, without the search for equivalents.
     cost: Duration,
 }
 
 impl<'b, 'c> Trials<'_, 'b, 'c> {
-    /// When this share of the time is over.
+    /// The moment at which this fraction of the time is over.
     fn at(&self, share: f64) -> Instant {
         let options = self.job.options;
         options.begun + options.limits.end.saturating_duration_since(options.begun).mul_f64(share)
     }
 
-    /// The tests as whoever reads the suite gets them.
+    /// The tests as they are read back from the suite.
     fn tests(&self) -> Result<Vec<Test>> {
         Suite::load(&self.job.folder.join("suite.toml"))?.resolve(&self.job.under_test.interface, 0)
     }
@@ -328,7 +330,8 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         campaign::mutants(&self.campaign(tests), &self.request(self.at(1.0)))
     }
 
-    /// The run on the suite that covers the branches, which looks for equivalents once for all runs: among what that suite leaves.
+    /// The run on the suite that covers the branches. It searches for equivalents among the mutants that this suite
+    /// leaves; later runs reuse the result.
     fn first_run(&mut self, tests: &[Test], log: &Log<'_>) -> Result<MutateResult> {
         self.known = log.known.iter().find_map(|entry| match entry {
             Entry::Classified(known) => Some(known.as_ref().clone()),
@@ -338,7 +341,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         let first = self.run(tests, end, None)?;
         if self.known.is_none() {
             let found = campaign::classified(&first);
-            // With more time there may be more to it.
+            // With more time, more might be found.
             if let Some(journal) = log.journal.filter(|_| Instant::now() < end) {
                 journal.append(&Entry::Classified(Box::new(found.clone())))?;
             }
@@ -347,8 +350,8 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         Ok(first)
     }
 
-    /// As `kassay mutate` would on the suite in the folder. `before`: on the suite without its last tests; what the time leaves
-    /// undecided has its fate from there.
+    /// Runs what `kassay mutate` would on the suite in the folder. `before`: the result on the suite without its last
+    /// tests; mutants that remain undecided for lack of time keep their outcome from there.
     fn run(&mut self, tests: &[Test], end: Instant, before: Option<&MutateResult>) -> Result<MutateResult> {
         let begun = Instant::now();
         let lanes = (self.lanes)()?;
@@ -359,7 +362,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             range.local = Some(range.local_or_default(self.job.under_test.interface.required_local, most));
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
-        // What more tests cannot change is not run again where there is no time for it.
+        // Mutants whose outcome more tests cannot change are not run again if there is no time for it.
         if let Some(before) = before.filter(|_| begun + self.cost > end) {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
@@ -373,7 +376,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         Ok(result)
     }
 
-    /// Of the search: what is left when a second run is allowed for.
+    /// Limits of the search: what is left after reserving time for a second run.
     fn search_limits(&self, made: u64) -> Limits {
         let limits = &self.job.options.limits;
         let now = Instant::now();
@@ -382,8 +385,9 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         Limits { end, max_execs: limits.max_execs.map(|n| n.saturating_sub(made)), ..limits.clone() }
     }
 
-    /// Adds what was caught to the suite, and runs mutation testing on all of it; `before`: on the suite without. Tests that turn out to
-    /// kill nothing, because the device does not do what the simulator did, are taken out again.
+    /// Adds killing inputs to the suite, and runs mutation testing on all of it. `before`: the result on the suite
+    /// without them. Tests that turn out to kill nothing, because the device behaves differently from the simulator,
+    /// are removed again.
     fn add(
         &mut self,
         generated: &mut Generated,
@@ -396,7 +400,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         let outcomes = search::outcomes(&self.job.under_test.sites);
         for caught in caught {
             let left = limits.end.saturating_duration_since(Instant::now());
-            // What came to its end with other probes does so with these, but for the time.
+            // What completed with other probes also does with these, time permitting.
             let Ran::Shown(Shown { tally, faulted, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else {
                 continue;
             };
@@ -410,13 +414,13 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             let is_useless = |k: &Kept| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
             let useless: Vec<String> =
                 generated.tests[own..].iter().filter(|k| is_useless(k)).map(|k| k.name.clone()).collect();
-            // What the time left undecided may have its use.
+            // Mutants left undecided for lack of time may justify these tests.
             if useless.is_empty() || Instant::now() + self.cost > limits.end {
                 return Ok(result);
             }
             generated.tests.retain(|k| !useless.contains(&k.name));
         }
-        // As it was.
+        // Restores the suite.
         branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
         Ok(before)
     }

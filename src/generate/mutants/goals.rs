@@ -1,4 +1,4 @@
-//! The fates of mutants as goals of generation.
+//! Presents mutants as goals of generation.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,31 +10,31 @@ use crate::result::Location;
 use crate::result::generate::{By, Goal, GoalStatus};
 use crate::result::mutate::{self as rows, MutateResult, Status};
 
-/// What became of the search.
+/// Result of the search for inputs that kill.
 pub struct Searched<'a> {
-    /// Those that were searched for.
+    /// The mutants that were searched for.
     pub mutants: &'a [&'a Mutant],
-    /// Why some could not be.
+    /// By mutant: why it could not be searched for.
     pub refused: &'a [Option<String>],
     pub hunted: &'a KillSearchResult,
 }
 
-/// What goals are read from.
+/// What goals are derived from.
 pub struct View<'a> {
-    /// Of the suite as it is now.
+    /// The mutation result of the suite in its current state.
     pub mutation: &'a MutateResult,
     pub tests: &'a [Kept],
     pub searched: Option<Searched<'a>>,
-    /// Why the search ended.
+    /// Why the search ended, as text.
     pub ended: &'a str,
-    /// The kernel's file, for mutants without a place.
+    /// Path of the kernel's file, for mutants without a location.
     pub source: &'a str,
     pub begun: Instant,
-    /// When the mutation run on the suite that covers the branches was done, and with it the search for equivalents.
+    /// End of the mutation run on the suite that covers the branches, and with it of the search for equivalents.
     pub tried: Instant,
 }
 
-/// The goals: every mutant that a test could kill, and those that are proved equivalent, in the order of the source.
+/// The goals, in source order: every mutant that a test could kill, and those that are proved equivalent.
 pub fn goals(view: &View<'_>) -> Vec<Goal> {
     let by: HashMap<&str, By> = view.tests.iter().map(|k| (k.name.as_str(), k.by)).collect();
     let searched: HashMap<&str, usize> = match &view.searched {
@@ -47,7 +47,7 @@ pub fn goals(view: &View<'_>) -> Vec<Goal> {
     goals
 }
 
-/// Whether it counts in the score, or would but for a proof.
+/// Whether it counts in the score, or would but for a proof of equivalence.
 fn is_goal(row: &rows::Mutant) -> bool {
     row.duplicate_of.is_none() && !matches!(row.status, Status::Ignored | Status::CompileError)
 }

@@ -1,4 +1,5 @@
-//! The search for inputs on which mutants and original differ: reached, then infected, then told apart by an output.
+//! Searches for inputs on which mutants and original differ: reached first, then infected, then distinguished by
+//! an output.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,10 +19,10 @@ use crate::instrument::mutants::infection::Seen;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
-/// So many changes on end are made of an input before another is taken.
+/// Consecutive mutations of an input before another parent is taken.
 const DEPTH: u32 = 4;
 
-/// An input that kills.
+/// An input that kills mutants.
 #[derive(Debug, Clone)]
 pub struct KillingInput {
     pub name: &'static str,
@@ -29,12 +30,12 @@ pub struct KillingInput {
     pub genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
-    /// Positions of the mutants that no input before it killed; once [`KillSearch::finish`] is done, of all that it kills.
+    /// Indices of the mutants that no earlier input killed; after [`KillSearch::finish`], of all that it kills.
     pub kills: Vec<usize>,
 }
 
 impl KillingInput {
-    /// As a test; what it covers is not known.
+    /// As an input of the suite; what it covers is not known.
     pub fn as_kept(&self, name: String) -> Kept {
         Kept {
             name,
@@ -48,7 +49,7 @@ impl KillingInput {
         }
     }
 
-    /// What tests are called that were found so.
+    /// Base name of tests that were found by these means.
     pub fn name_of(by: By) -> &'static str {
         match by {
             By::Seed => "mutants",
@@ -58,22 +59,22 @@ impl KillingInput {
     }
 }
 
-/// What became of the search.
+/// Result of the search.
 #[derive(Debug, Clone)]
 pub struct KillSearchResult {
-    /// As few as kill everything that is killed.
+    /// The fewest inputs that kill everything that is killed.
     pub caught: Vec<KillingInput>,
-    /// By mutant: what the best input shows of it.
+    /// By mutant: what the best input showed of it.
     pub seen: Vec<Seen>,
-    /// By mutant: when it was killed first, and by what.
+    /// By mutant: when it was killed first, and by what means.
     pub killed: Vec<Option<(Instant, By)>>,
     pub tried: Tried,
     pub ended: Ended,
-    /// Seconds that proposals took, their runs left out.
+    /// Time taken by proposals, without their runs.
     pub solving: Duration,
 }
 
-/// An input that is changed again.
+/// An input that is mutated further.
 struct Parent {
     genotype: Genotype,
     seen: Vec<Seen>,
@@ -82,6 +83,7 @@ struct Parent {
 /// Called for every input that kills, as soon as it is found.
 pub type Record<'a> = dyn FnMut(&KillingInput, &Tried) -> Result<()> + 'a;
 
+/// State of the search.
 pub struct KillSearch<'a, 'm> {
     pool: &'a mut MutantPool<'m>,
     subject: Subject<'a>,
@@ -91,14 +93,14 @@ pub struct KillSearch<'a, 'm> {
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
     open: BTreeSet<usize>,
-    /// All that are searched for.
+    /// Number of mutants that are searched for.
     total: usize,
     parents: Vec<Parent>,
     hunted: KillSearchResult,
 }
 
 impl<'a, 'm> KillSearch<'a, 'm> {
-    /// `limits.max_execs`: inputs that may be tried.
+    /// Starts a search. `limits.max_execs`: inputs that may be tried.
     pub fn new(
         pool: &'a mut MutantPool<'m>,
         subject: Subject<'a>,
@@ -133,11 +135,11 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         }
     }
 
-    /// Searches until nothing is left, nothing is gained any more, or a limit is met. `known`: launches of the suite, none of which
-    /// kills any of the mutants. `before`: what a search that was ended had caught, and how far it was.
+    /// Searches until nothing is left, nothing more is gained, or a limit is reached. `known`: launches of the suite,
+    /// none of which kills any of the mutants. `before`: what an interrupted search had found, with its statistics.
     ///
     /// # Errors
-    /// As of [`MutantPool::observe`] and of the first launches; if what is caught cannot be recorded.
+    /// As [`MutantPool::observe`] and the construction of the first launches; if an input cannot be recorded.
     pub fn search(
         &mut self,
         known: &[(Option<Genotype>, Launch)],
@@ -151,13 +153,13 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         }
         self.hunted.ended = match self.first(known, request)? {
             Some(ended) => ended,
-            // A search that goes on does not make the same changes again.
+            // A resumed search does not repeat the same mutations.
             None => self.rounds(mix(request.seed, 2 + earlier))?,
         };
         Ok(())
     }
 
-    /// The suite's launches and those that generation begins with. Why the search is over, if it is.
+    /// Tries the suite's launches, then those with which generation begins. Returns why the search is over, if it is.
     fn first(&mut self, known: &[(Option<Genotype>, Launch)], request: &Request) -> Result<Option<Ended>> {
         for (genotype, launch) in known {
             if let Some(ended) = self.over() {
@@ -179,14 +181,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
             }
             let scalars = planned.scalars.clone();
             let genotype = Genotype::of(planned, self.subject.launch_builder.model, self.subject.wishes);
-            // The user may want others.
+            // The user may require other scalars.
             let tried = (genotype.scalars == scalars).then_some(outcome);
             self.attempt(genotype, tried, By::Seed)?;
         }
         Ok(None)
     }
 
-    /// Fuzzing, and proposals whenever that is fruitless.
+    /// Alternates between fuzzing, until that is fruitless, and proposals.
     fn rounds(&mut self, seed: u64) -> Result<Ended> {
         let fuzzes = self.limits.attempts > 0;
         let mut mutator = Mutator::new(self.subject.launch_builder, self.subject.wishes, seed);
@@ -202,10 +204,10 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         }
     }
 
-    /// Changes inputs that come near an open mutant, each mutant in turn.
+    /// Mutates inputs that come near an open mutant, each mutant in turn.
     fn fuzz(&mut self, mutator: &mut Mutator<'_>) -> Result<Ended> {
         let (mut fruitless, mut turn) = (0, 0usize);
-        // The input that the next change starts from, and how many changes on from a parent it is.
+        // The input that is mutated next, and how many mutations it is away from a parent.
         let mut walk: Option<(Genotype, u32)> = None;
         while fruitless < self.limits.attempts {
             if let Some(ended) = self.over() {
@@ -235,7 +237,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         let target = self.open.iter().nth(turn % self.open.len().max(1)).copied()?;
         let round = turn / self.open.len().max(1);
         let pick = |those: Vec<&'_ Parent>| -> Option<usize> {
-            // Every other time the newest.
+            // Every other time the newest one.
             let last = those.len().checked_sub(1)?;
             Some(if round.is_multiple_of(2) { last } else { round / 2 % those.len() })
         };
@@ -248,11 +250,12 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         None
     }
 
-    /// Tries proposals until there are no more; whether one gains something.
+    /// Tries proposals until there are no more; returns whether one gains something.
     fn propose(&mut self) -> Result<bool> {
         let (mut gained, mut fruitless) = (false, 0);
         while self.over().is_none() && fruitless < FRUITLESS {
-            // First what is not infected yet; of what is, other inputs that infect it may do more.
+            // Mutants that are not infected yet come first; for the others, another input that infects them may
+            // do more.
             let wanted = |infected: bool| -> BTreeSet<usize> {
                 self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
             };
@@ -308,7 +311,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         Ok(seen)
     }
 
-    /// Whether an open mutant is reached or infected that was not before.
+    /// Updates what is known of open mutants; returns whether one is newly reached or infected.
     fn gain(&mut self, seen: &[Seen]) -> bool {
         let mut gained = false;
         for m in &self.open {
@@ -325,7 +328,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         self.attempt_launch(Some(genotype), launch, preconditions, by)
     }
 
-    /// Tries an input: `None` if it is of no use, else whether it comes nearer to a mutant or kills one.
+    /// Tries an input. `None` if it is rejected; otherwise whether it comes nearer to a mutant or kills one.
     fn attempt_launch(
         &mut self,
         genotype: Option<Genotype>,
@@ -358,10 +361,10 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         Ok(Some(useful))
     }
 
-    /// Picks the fewest inputs that kill all that is killed.
+    /// Selects the fewest inputs that kill everything that is killed.
     ///
     /// # Errors
-    /// As of [`MutantPool::kills`].
+    /// As [`MutantPool::kills`].
     pub fn finish(mut self) -> Result<KillSearchResult> {
         let all: Vec<usize> = (0..self.pool.len()).filter(|m| self.hunted.killed[*m].is_some()).collect();
         let mut found = std::mem::take(&mut self.hunted.caught);
@@ -378,13 +381,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 }
 
-/// Greedily, the one that kills most of what is left first; then without those that the others make needless.
+/// Greedy set cover: the input that kills most of the rest comes first. Then drops those that the others
+/// make redundant.
 fn fewest(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
     let mut left: BTreeSet<usize> = all.iter().copied().collect();
     let mut kept: Vec<KillingInput> = Vec::new();
     while !left.is_empty() {
         let gain = |c: &KillingInput| c.kills.iter().filter(|m| left.contains(m)).count();
-        // Of equals the first.
+        // The first of equals.
         let Some(best) = (0..found.len()).rev().max_by_key(|i| gain(&found[*i])).filter(|i| gain(&found[*i]) > 0)
         else {
             break;

@@ -1,4 +1,4 @@
-//! The mutants that are searched for, in modules on the simulator: what a launch shows of each, and which it kills.
+//! Runs the mutants that are searched for on the simulator: determines what a launch shows of each, and which it kills.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -19,20 +19,20 @@ use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
 
-/// More mutants are never put into one module.
+/// Mutants in one module, at most.
 const MOST: usize = 1000;
 
-/// Bytes of the copies that work-items get of a `__local` argument: a launch that gives it more says nothing of that mutant.
+/// Bytes of the private copies of a `__local` argument: the mutant is skipped for launches that make it larger.
 const PRIVATE: u64 = 1 << 12;
 
-/// Mutants on the simulator.
+/// Mutants, built and loaded into the simulator.
 pub struct MutantPool<'m> {
     simulator: Simulator,
     mutants: Vec<&'m Mutant>,
     running: Running,
     outputs: &'m [Output],
     probes: Vec<Probes>,
-    /// The first one holds the original at number 0.
+    /// In the first one, number 0 is the original.
     modules: Vec<Held>,
     /// By mutant: why it cannot be searched for.
     pub refused: Vec<Option<String>>,
@@ -42,7 +42,7 @@ pub struct MutantPool<'m> {
 struct Probes {
     program: ProgramId,
     layout: InfectionLayout,
-    /// By position in the layout.
+    /// The mutants, in the order of the layout.
     members: Vec<usize>,
 }
 
@@ -50,22 +50,23 @@ struct Probes {
 struct Held {
     woven: Woven,
     program: ProgramId,
-    /// Their numbers there; 0: in force in any case.
+    /// Numbers of the mutants in the module; 0: always active.
     numbers: HashMap<usize, u32>,
 }
 
-/// How an arena judges.
+/// How mutants are built and judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     pub threads: usize,
-    /// When to stop building and running.
+    /// When building and running stop.
     pub end: Instant,
 }
 
 impl<'m> MutantPool<'m> {
-    /// Weaves and loads `mutants`; those that the end of time leaves out are refused. `outputs`: what the kernel may write to.
+    /// Builds and loads `mutants`; those that are not built in time are refused. `outputs`: what the kernel may
+    /// write to.
     ///
     /// # Errors
     /// `Internal` if a pass fails or the original cannot be built; `Environment` if there is no memory.
@@ -78,7 +79,7 @@ impl<'m> MutantPool<'m> {
         let module_builder = ModuleBuilder::new(under_test, Target::Host);
         let running = Running {
             layout: module_builder.layout,
-            // The simulator is repeatable.
+            // The simulator is deterministic.
             repeats: 1,
             full_matrix: false,
             factor: rules.factor,
@@ -121,7 +122,7 @@ impl<'m> MutantPool<'m> {
         Ok(())
     }
 
-    /// A module of these; if the backend refuses it, halves of it.
+    /// Builds a module of these mutants; if the backend refuses it, modules of each half.
     fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
         if self.running.is_over() && !self.modules.is_empty() {
             return self.leave(members);
@@ -138,7 +139,7 @@ impl<'m> MutantPool<'m> {
                 [] => Err(Error::internal(why)),
                 [one] => {
                     self.refused[*one] = Some(format!("it cannot be built for the simulator: {why}"));
-                    // The original is needed all the same.
+                    // The original is needed nevertheless.
                     if self.modules.is_empty() { self.weave(module_builder, &[]) } else { Ok(()) }
                 }
                 _ => {
@@ -155,7 +156,8 @@ impl<'m> MutantPool<'m> {
         Ok(())
     }
 
-    /// What cannot share a module: a change of the launch runs the original, a private variable has a module of its own.
+    /// Builds a mutant that cannot share a module: a change of the launch runs the original, a private variable needs a
+    /// module of its own.
     fn alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: usize) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[m].edit else {
             self.modules[0].numbers.insert(m, 0);
@@ -182,15 +184,16 @@ impl<'m> MutantPool<'m> {
         self.simulator.load_host(code)
     }
 
+    /// Number of mutants.
     pub fn len(&self) -> usize {
         self.mutants.len()
     }
 
-    /// Runs the original: what it shows of each mutant; `None` if it did what no kernel may, did not end, or cannot be launched.
-    /// Mutants that change no code count as infected.
+    /// Runs the original and returns what it shows of each mutant. `None` if the launch does something undefined, does
+    /// not terminate, or cannot be launched. Mutants that change no code count as infected.
     ///
     /// # Errors
-    /// Of the environment, or of kassay.
+    /// `Environment` or `Internal`; a launch that fails is no error.
     pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<Seen>>> {
         let mut seen = vec![Seen { reached: true, infected: true }; self.mutants.len()];
         let options = patience(&launch.range);
@@ -198,7 +201,7 @@ impl<'m> MutantPool<'m> {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
             let simulation = match self.simulator.simulate(probes.program, launch, &options, limit, &[]) {
                 Ok(simulation) => simulation,
-                // It does not fit the simulator's limits.
+                // The launch exceeds the simulator's limits.
                 Err(Error::Caller(_)) => return Ok(None),
                 Err(e) => return Err(e),
             };
@@ -212,10 +215,10 @@ impl<'m> MutantPool<'m> {
         Ok(Some(seen))
     }
 
-    /// Which of these mutants a launch kills, as `kassay mutate` judges it; none where the original itself is at fault.
+    /// The mutants among `which` that a launch kills, as `kassay mutate` judges it; none if the original itself faults.
     ///
     /// # Errors
-    /// Of the environment.
+    /// `Environment`, if a run fails for reasons other than the launch.
     pub fn kills(&mut self, launch: &Launch, which: &[usize], limit: Duration) -> Result<Vec<usize>> {
         let mut killed = Vec::new();
         if which.is_empty() {
@@ -268,7 +271,7 @@ impl<'m> MutantPool<'m> {
         Ok(killed)
     }
 
-    /// Whether a launch's local memory fits the copies of a private variable.
+    /// Whether the copies of a private variable are large enough for a launch's local memory.
     fn has_room(&self, m: usize, launch: &Launch) -> bool {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
         !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE)

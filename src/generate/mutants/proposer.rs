@@ -1,4 +1,4 @@
-//! What finds inputs by other means than chance.
+//! Finds inputs by other means than random mutation.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -16,19 +16,20 @@ use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
 use crate::symbolic::concolic::{Engine, Limits, Proposal};
 
-/// Finds inputs that make a mutant's value differ from the original's. Mutants are told by their position among those that are
-/// searched for.
+/// Proposes inputs that make a mutant's value differ from the original's. Mutants are identified by their index among
+/// those that are searched for.
 pub trait Proposer {
-    /// Takes a launch that ran as one that others may be made of.
+    /// Adds a launch that ran, from which others may be derived.
     fn parent(&mut self, launch: &Launch);
 
     /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
     fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
 
-    /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
+    /// A proposed launch with buffers resized to what it accesses, and the assumptions that this implies; `None` if
+    /// nothing was too short.
     fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
 
-    /// What came of the launch proposed last, repaired or not: whether it was of use.
+    /// Reports the result of the last proposal, as proposed or resized: whether it gained something.
     fn ran(&mut self, launch: &Launch, useful: bool);
 }
 
@@ -50,14 +51,16 @@ impl Proposer for Nobody {
     fn ran(&mut self, _: &Launch, _: bool) {}
 }
 
-/// A kernel as plain data, with a mark wherever a mutant is infected.
+/// The kernel as a program, with a mark wherever a mutant is infected.
 pub struct Marked {
     program: Program,
-    /// By mark: the mutant.
+    /// The mutant of each mark.
     members: Vec<usize>,
 }
 
 impl Marked {
+    /// Marks the infections of those mutants that change code.
+    ///
     /// # Errors
     /// `Internal` if a pass fails.
     pub fn new(under_test: &KernelUnderTest<'_>, mutants: &[&Mutant]) -> Result<Marked> {
@@ -71,21 +74,22 @@ impl Marked {
     }
 }
 
-/// Solves for inputs.
+/// Proposes inputs found by concolic execution.
 pub struct Solver<'p> {
     marked: &'p Marked,
     interface: &'p Interface,
     engine: Engine<'p>,
     /// Launches that are not interpreted yet, oldest first.
     waiting: Vec<Launch>,
-    /// By number of the engine's parents.
+    /// The engine's parents, by their number.
     parents: Vec<Launch>,
     last: Option<Proposal>,
-    /// What interpreting a parent took at most: it is not begun when less time is left.
+    /// Longest time that interpreting a parent took: another is not started if less time is left.
     slowest: Duration,
 }
 
 impl<'p> Solver<'p> {
+    /// A proposer without parents yet; proposals respect the user's `constraints`.
     pub fn new(marked: &'p Marked, interface: &'p Interface, wishes: &Wishes) -> Solver<'p> {
         Solver {
             marked,
@@ -133,7 +137,7 @@ impl Proposer for Solver<'_> {
     fn ran(&mut self, launch: &Launch, useful: bool) {
         let Some(proposal) = self.last.take() else { return };
         self.engine.outcome(&proposal, useful.then_some(launch));
-        // The engine takes a launch that did something else than was foreseen as a parent of its own.
+        // The engine adopts a launch that did something unexpected as a parent of its own.
         while self.parents.len() < self.engine.parents() {
             self.parents.push(launch.clone());
         }

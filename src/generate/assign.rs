@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::access_summary::Reading;
+use super::access_summary::AccessSummary;
 use super::fill::mix;
 use super::geometry::Geometry;
-use super::intervals::Ranges;
+use super::intervals::IntervalAnalysis;
 use super::model::{KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar};
 use crate::suite::scalar_layout;
@@ -76,7 +76,7 @@ fn pick<T: Copy>(from: &[T], variant: u64) -> T {
 /// The scalars of launch number `variant`.
 pub fn scalars(
     model: &KernelModel,
-    reading: &Reading<'_>,
+    summary: &AccessSummary<'_>,
     geometry: &Geometry,
     style: Style,
     variant: u64,
@@ -84,15 +84,15 @@ pub fn scalars(
 ) -> Scalars {
     let mut found = Scalars::new();
     for (i, scalar) in (0u64..).zip(&model.scalars) {
-        let number = free(scalar, i, variant, mix(seed, variant * 64 + i));
+        let number = unconstrained_value(scalar, i, variant, mix(seed, variant * 64 + i));
         found.insert((scalar.arg, scalar.offset), number);
     }
     for _ in 0..ROUNDS {
         let before = found.clone();
         for scalar in &model.scalars {
-            if let Some((soft, hard)) = natural(scalar, reading, geometry, &found) {
+            if let Some((soft, hard)) = required_values(scalar, summary, geometry, &found) {
                 let (_, most) = scalar_layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
-                let further = if scalar.demands.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
+                let further = if scalar.lower_bounds.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
                 let value = match style {
                     Style::Even => (soft + further).max(hard),
                     Style::Uneven => (soft - (soft / 4).clamp(1, 3)).max(1).max(hard),
@@ -102,7 +102,7 @@ pub fn scalars(
                 found.insert((scalar.arg, scalar.offset), Number::Integer(value));
             }
         }
-        limit(model, reading, geometry, &mut found);
+        limit(model, summary, geometry, &mut found);
         if found == before {
             break;
         }
@@ -119,10 +119,10 @@ pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
 }
 
 /// Lowers integers to what arrays of fixed size leave room for.
-pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, known: &mut Scalars) {
+pub fn limit(model: &KernelModel, summary: &AccessSummary<'_>, geometry: &Geometry, known: &mut Scalars) {
     for scalar in &model.scalars {
         if let (Some(most), Some(Number::Integer(n))) =
-            (cap(scalar, reading, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
+            (upper_limit(scalar, summary, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
         {
             *n = (*n).min(most.max(0));
         }
@@ -130,45 +130,55 @@ pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, kn
 }
 
 /// The greatest value that arrays of fixed size leave room for.
-fn cap(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<i128> {
+fn upper_limit(
+    scalar: &ScalarModel,
+    summary: &AccessSummary<'_>,
+    geometry: &Geometry,
+    known: &Scalars,
+) -> Option<i128> {
     let value = |arg, offset| integer(known, arg, offset);
-    let ranges = ranges(reading, geometry, &value);
-    let room = |c: &super::model::Cap| (c.most - ranges.of(&c.rest).1).div_euclid(c.coefficient);
-    scalar.caps.iter().map(room).min()
+    let intervals = intervals(summary, geometry, &value);
+    let room = |c: &super::model::UpperBound| (c.most - intervals.of(&c.rest).1).div_euclid(c.coefficient);
+    scalar.upper_bounds.iter().map(room).min()
 }
 
 /// The interval analysis for a launch's sizes and scalars.
-pub fn ranges<'s, 'p>(
-    reading: &'s Reading<'p>,
+pub fn intervals<'s, 'p>(
+    summary: &'s AccessSummary<'p>,
     geometry: &Geometry,
     scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
-) -> Ranges<'s, 'p> {
-    Ranges {
-        symbols: &reading.symbols,
-        bounds: &reading.bounds,
+) -> IntervalAnalysis<'s, 'p> {
+    IntervalAnalysis {
+        symbols: &summary.symbols,
+        bounds: &summary.bounds,
         global: geometry.range.global,
         local: geometry.local,
         offset: geometry.range.offset,
         scalars,
         contents: Some((0, 8)),
-        known: Default::default(),
+        cache: Default::default(),
     }
 }
 
 /// The least value that satisfies the lower bounds that branches check, and the least that satisfies those that nothing
 /// checks; `None` if there are no lower bounds.
-fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<(i128, i128)> {
+fn required_values(
+    scalar: &ScalarModel,
+    summary: &AccessSummary<'_>,
+    geometry: &Geometry,
+    known: &Scalars,
+) -> Option<(i128, i128)> {
     let value = |arg, offset| integer(known, arg, offset);
-    let ranges = ranges(reading, geometry, &value);
-    if scalar.demands.is_empty() || scalar.scalar.is_float() {
+    let intervals = intervals(summary, geometry, &value);
+    if scalar.lower_bounds.is_empty() || scalar.scalar.is_float() {
         return None;
     }
     let mut least = (0, 0);
-    for demand in &scalar.demands {
-        let room = ranges.of(&demand.extent).1 + 1 - ranges.of(&demand.rest).0;
-        let asks = room.div_euclid(demand.coefficient) + i128::from(room.rem_euclid(demand.coefficient) != 0);
+    for bound in &scalar.lower_bounds {
+        let room = intervals.of(&bound.extent).1 + 1 - intervals.of(&bound.rest).0;
+        let asks = room.div_euclid(bound.coefficient) + i128::from(room.rem_euclid(bound.coefficient) != 0);
         let asks = asks.clamp(0, 1 << 20);
-        if demand.is_hard {
+        if bound.is_hard {
             least.1 = asks.max(least.1);
         } else {
             least.0 = asks.max(least.0);
@@ -178,7 +188,7 @@ fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, kno
 }
 
 /// A value for a scalar on which no lower bound is imposed.
-fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
+fn unconstrained_value(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
         return Number::Float(pick(&FLOATS, variant + ordinal));
     }

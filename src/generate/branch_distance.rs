@@ -7,7 +7,7 @@ use crate::exec::simulator::compare::Compared;
 use crate::suite::launch::Launch;
 
 /// Inputs that are kept for how often comparisons had a result.
-const MOST_VARIED: usize = 32;
+const MAX_VARIED: usize = 32;
 
 /// The input that came nearest to a result that a comparison has not had yet.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct Champion {
 
 /// What is known of one result of a comparison, false or true.
 #[derive(Debug, Clone, Default)]
-struct Way {
+struct Direction {
     /// Bit set of the orders of magnitude of how often it occurred.
     times: u64,
     champion: Option<Champion>,
@@ -43,7 +43,7 @@ pub struct Gain {
 /// Branch distances of all comparisons, and the inputs that come nearest.
 #[derive(Default)]
 pub struct BranchDistances {
-    ways: Vec<Way>,
+    directions: Vec<Direction>,
     varied: Vec<Genotype>,
     next: usize,
 }
@@ -51,21 +51,21 @@ pub struct BranchDistances {
 impl BranchDistances {
     /// Records a launch. Without a genotype it cannot be a parent, but its results count.
     pub fn note(&mut self, compared: &[Compared], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
-        self.ways.resize_with(self.ways.len().max(2 * compared.len()), Way::default);
+        self.directions.resize_with(self.directions.len().max(2 * compared.len()), Direction::default);
         let mut gain = Gain::default();
-        for (compared, ways) in compared.iter().zip(self.ways.chunks_exact_mut(2)) {
-            for (i, way) in ways.iter_mut().enumerate() {
+        for (compared, directions) in compared.iter().zip(self.directions.chunks_exact_mut(2)) {
+            for (i, direction) in directions.iter_mut().enumerate() {
                 if compared.distance[i] == 0 {
-                    way.champion = None;
+                    direction.champion = None;
                     let class = 1 << magnitude(compared.times[i]);
-                    gain.varied |= way.times & class == 0;
-                    way.times |= class;
-                } else if compared.distance[i] < u64::MAX && way.times == 0 {
-                    let before = way.champion.as_ref().map_or(u64::MAX, |c| c.distance);
+                    gain.varied |= direction.times & class == 0;
+                    direction.times |= class;
+                } else if compared.distance[i] < u64::MAX && direction.times == 0 {
+                    let before = direction.champion.as_ref().map_or(u64::MAX, |c| c.distance);
                     let Some(genotype) = genotype.filter(|_| compared.distance[i] < before) else { continue };
                     gain.nearer = true;
                     gain.halved |= compared.distance[i] <= before / 2;
-                    way.champion = Some(Champion {
+                    direction.champion = Some(Champion {
                         distance: compared.distance[i],
                         kind: compared.kind,
                         operands: compared.operands[i],
@@ -77,10 +77,10 @@ impl BranchDistances {
             }
         }
         if let Some(genotype) = genotype.filter(|_| gain.varied) {
-            if self.varied.len() < MOST_VARIED {
+            if self.varied.len() < MAX_VARIED {
                 self.varied.push(genotype.clone());
             } else {
-                self.varied[self.next % MOST_VARIED] = genotype.clone();
+                self.varied[self.next % MAX_VARIED] = genotype.clone();
                 self.next += 1;
             }
         }
@@ -89,7 +89,7 @@ impl BranchDistances {
 
     /// The champion that was tried least often, and how often that was.
     pub fn next_champion(&mut self) -> Option<(&Champion, u32)> {
-        let champions = self.ways.iter_mut().filter_map(|w| w.champion.as_mut());
+        let champions = self.directions.iter_mut().filter_map(|w| w.champion.as_mut());
         let champion = champions.min_by_key(|c| c.tries)?;
         champion.tries += 1;
         Some((champion, champion.tries - 1))
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_of_magnitude_are_told_apart() {
+    fn orders_of_magnitude_are_distinguished() {
         let all: Vec<u32> = [1, 2, 3, 4, 7, 8, 15, 16].into_iter().map(magnitude).collect();
         assert_eq!(all, [1, 2, 3, 4, 4, 5, 5, 6]);
         assert!(magnitude(1 << 60) < 64);

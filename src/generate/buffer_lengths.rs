@@ -1,7 +1,7 @@
 //! Infers the lengths of buffers from the kernel's own checks: `if (i < n) a[i]` implies that `a` has `n` elements, and
 //! `x < width && y < height` before `a[y * width + x]` that it has `width * height`.
 
-use super::access_summary::{Access, Reading};
+use super::access_summary::{Access, AccessSummary};
 use super::polynomial::{Atom, Poly};
 use crate::program::{Region, ValueId};
 
@@ -26,9 +26,9 @@ struct Reach {
 }
 
 /// Infers the lengths of the buffer at `position`, whose elements have `element` bytes.
-pub fn of(reading: &Reading<'_>, position: u32, element: u64) -> Lengths {
-    let mine: Vec<&Access> = reading.accesses.iter().filter(|a| a.region == Region::Argument(position)).collect();
-    let reaches: Vec<Reach> = mine.iter().filter_map(|a| reach(reading, a, element)).collect();
+pub fn of(summary: &AccessSummary<'_>, position: u32, element: u64) -> Lengths {
+    let mine: Vec<&Access> = summary.accesses.iter().filter(|a| a.region == Region::Argument(position)).collect();
+    let reaches: Vec<Reach> = mine.iter().filter_map(|a| reach(summary, a, element)).collect();
     let mut found = Lengths::default();
     for reach in reaches.iter().filter(|r| is_clean(&r.length)) {
         if !found.lengths.contains(&reach.length) {
@@ -56,8 +56,8 @@ pub fn of(reading: &Reading<'_>, position: u32, element: u64) -> Lengths {
 
 /// Index of the element at which an access begins.
 fn index(access: &Access, element: u64) -> Option<Poly> {
-    let rest = access.offset.rest().rem_euclid(i128::from(element));
-    access.offset.sub(&Poly::constant(rest)).exactly(element.into())
+    let rest = access.offset.constant_term().rem_euclid(i128::from(element));
+    access.offset.sub(&Poly::constant(rest)).div_exact(element.into())
 }
 
 /// Whether the length is a single product of arguments.
@@ -69,7 +69,7 @@ fn is_given(poly: &Poly) -> bool {
     poly.atoms().all(|a| matches!(a, Atom::Arg(..)))
 }
 
-fn reach(reading: &Reading<'_>, access: &Access, element: u64) -> Option<Reach> {
+fn reach(summary: &AccessSummary<'_>, access: &Access, element: u64) -> Option<Reach> {
     let first = index(access, element)?;
     if is_given(&first) {
         return None;
@@ -77,17 +77,17 @@ fn reach(reading: &Reading<'_>, access: &Access, element: u64) -> Option<Reach> 
     // Elements beyond the first.
     let more = i128::from(access.bytes.div_ceil(element).max(1)) - 1;
     let last = first.add(&Poly::constant(more));
-    let facts = &reading.facts.blocks[access.block];
+    let facts = &summary.facts.blocks[access.block];
     // A check of the index itself.
-    for fact in facts.iter().filter(|f| is_given(&f.than)) {
-        if let Some(apart) = fact.less.sub(&last).as_constant() {
-            let length = fact.than.sub(&Poly::constant(apart));
+    for fact in facts.iter().filter(|f| is_given(&f.rhs)) {
+        if let Some(apart) = fact.lhs.sub(&last).as_constant() {
+            let length = fact.rhs.sub(&Poly::constant(apart));
             let strict = fact.inclusive.then(|| length.sub(&Poly::constant(1)));
             return Some(Reach { id: access.id, length, strict });
         }
     }
-    let length = substitute(reading, access, &last, false)?;
-    let strict = substitute(reading, access, &last, true)?;
+    let length = substitute(summary, access, &last, false)?;
+    let strict = substitute(summary, access, &last, true)?;
     // A window from -r to r: `w[i + r]` is meant to reach 2 * r.
     let is_window = last.0.keys().any(|p| !p.is_empty() && p.iter().all(|a| matches!(a, Atom::Arg(..))));
     let strict = (strict != length && !is_window).then_some(strict);
@@ -96,8 +96,8 @@ fn reach(reading: &Reading<'_>, access: &Access, element: u64) -> Option<Reach> 
 
 /// One more than the greatest index, if checks bound everything in it that is no argument. `strict`: `<=` counts
 /// as `<`.
-fn substitute(reading: &Reading<'_>, access: &Access, last: &Poly, strict: bool) -> Option<Poly> {
-    let facts = &reading.facts.blocks[access.block];
+fn substitute(summary: &AccessSummary<'_>, access: &Access, last: &Poly, strict: bool) -> Option<Poly> {
+    let facts = &summary.facts.blocks[access.block];
     let mut poly = last.clone();
     for _ in 0..6 {
         let Some(atom) = poly.atoms().find(|a| !matches!(a, Atom::Arg(..))) else {
@@ -109,9 +109,9 @@ fn substitute(reading: &Reading<'_>, access: &Access, last: &Poly, strict: bool)
         }
         let mut best: Option<Poly> = None;
         for fact in facts {
-            let Some((1, rest)) = fact.less.linear_in(atom) else { continue };
+            let Some((1, rest)) = fact.lhs.linear_in(atom) else { continue };
             let raised = i128::from(strict && fact.inclusive);
-            let most = fact.than.sub(&rest).sub(&Poly::constant(1 + raised));
+            let most = fact.rhs.sub(&rest).sub(&Poly::constant(1 + raised));
             if most.has(atom) {
                 continue;
             }
@@ -126,7 +126,7 @@ fn substitute(reading: &Reading<'_>, access: &Access, last: &Poly, strict: bool)
                 best = Some(most);
             }
         }
-        poly = poly.replace(atom, &best?)?;
+        poly = poly.substitute(atom, &best?)?;
     }
     None
 }

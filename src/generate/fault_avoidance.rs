@@ -8,7 +8,7 @@ use super::genotype::{Edit, Genotype};
 use super::launch_builder::LaunchBuilder;
 use super::model::KernelModel;
 use super::search::Search;
-use super::solving::{self, ATTEMPTS, PATH, STEPS};
+use super::solving::{self, MAX_FLIPS, MAX_STEPS, PATH_RLIMIT};
 use crate::error::Result;
 use crate::kernel::interface::Scalar;
 use crate::result::generate::By;
@@ -17,26 +17,27 @@ use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{Engine, Limits};
 
 /// Elements of a buffer that get an edit each; if more have changed, one edit sets all of them.
-const SINGLE: usize = 24;
+const MAX_SINGLE_EDITS: usize = 24;
 
 /// Repairs rejected launches until they do nothing undefined, and runs them; those that complete are kept. Returns
 /// their genotypes, as parents for mutations.
 ///
 /// # Errors
 /// As [`super::search::CoverageRunner::run`] and the construction of the first launches.
-pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
-    let subject = search.subject;
-    let (model, wishes) = (subject.launch_builder.model, subject.wishes);
-    let mut engine = Engine::new(&model.program, &model.interface, &solving::bounds(wishes), solving::ranges(wishes));
-    let limits = Limits { rlimit: PATH, end: Some(end), steps: STEPS, attempts: ATTEMPTS };
+pub(super) fn avoid_fault(search: &mut Search<'_>, rejected: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
+    let problem = search.problem;
+    let (model, constraints) = (problem.launch_builder.model, problem.constraints);
+    let mut engine =
+        Engine::new(&model.program, &model.interface, &solving::bounds(constraints), solving::ranges(constraints));
+    let limits = Limits { rlimit: PATH_RLIMIT, end: Some(end), steps: MAX_STEPS, attempts: MAX_FLIPS };
     let mut made = Vec::new();
-    for genotype in useless {
-        if search.over().is_some() || Instant::now() >= end {
+    for genotype in rejected {
+        if search.stop_reason().is_some() || Instant::now() >= end {
             break;
         }
-        let Some((launch, preconditions)) = search.expressed(genotype)? else { continue };
+        let Some((launch, preconditions)) = search.decode(genotype)? else { continue };
         let Some(repaired) = engine.avoid_fault(&launch, &limits) else { continue };
-        let child = told(genotype, &launch, &repaired, model);
+        let child = updated_genotype(genotype, &launch, &repaired, model);
         let found = match search.attempt(child.clone(), None, By::Smt)? {
             Some(found) => Some(found),
             None => search.attempt_launch(repaired, preconditions, By::Smt)?,
@@ -50,7 +51,7 @@ pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: In
 }
 
 /// The genotype of `before`, with the numbers that differ in `after`.
-fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
+fn updated_genotype(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
     let mut genotype = genotype.clone();
     for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {
         match (old, new) {
@@ -73,7 +74,7 @@ fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelMode
                         .map(|(index, (_, new))| (index, number(at.scalar, &new[from..to])))
                         .collect();
                     match &changed[..] {
-                        [(_, number), ..] if changed.len() > SINGLE => {
+                        [(_, number), ..] if changed.len() > MAX_SINGLE_EDITS => {
                             genotype.add(Edit::Every { position, leaf, number: *number });
                         }
                         few => few.iter().for_each(|(index, number)| {

@@ -19,10 +19,10 @@ use crate::suite::launch::{ArgValue, Launch};
 use crate::symbolic::infeasible::ProofOutcome;
 
 /// Elements of the largest margin: accesses farther away are no slip of an index.
-const MOST: u64 = 1 << 12;
+const MAX_MARGIN: u64 = 1 << 12;
 
 /// Describes what faulted, with one entry per kind, buffer and source location.
-pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<Faulted> {
+pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<Faulted> {
     let mut found: BTreeMap<(&str, Option<u32>, Option<String>), Faulted> = BTreeMap::new();
     for fault in all {
         let (kind, path) = match fault.kind {
@@ -78,7 +78,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
         };
         let element = faults::element(arg);
         let needed = reach.margin(bytes.len() as u64 / element);
-        if (1..=MOST).contains(&needed) {
+        if (1..=MAX_MARGIN).contains(&needed) {
             margins[at] = margins[at].max(needed.next_power_of_two() * element);
         }
     }
@@ -89,7 +89,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
 }
 
 /// A fault in words, such as ``out-of-bounds (element -1 of `in`) at k.cl:3:5``.
-pub fn said(fault: &Faulted, interface: &Interface) -> String {
+pub fn text(fault: &Faulted, interface: &Interface) -> String {
     let mut text = fault.kind.name().to_owned();
     if let Some(reach) = fault.reach
         && let Some(arg) = interface.args.get(reach.position as usize)
@@ -111,24 +111,24 @@ pub fn said(fault: &Faulted, interface: &Interface) -> String {
 ///
 /// # Errors
 /// As [`fuzz::fuzz`] and [`solving::solve`].
-pub fn cover(
+pub fn cover_with_faults(
     search: &mut Search<'_>,
     under_test: &KernelUnderTest<'_>,
     request: &Request,
     solve: bool,
-    fates: &[Option<ProofOutcome>],
+    proofs: &[Option<ProofOutcome>],
 ) -> Result<()> {
-    let goals = search.subject.goals;
-    let is_proved = |o: usize| matches!(fates.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
+    let goals = search.problem.goals;
+    let is_proved = |o: usize| matches!(proofs.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
     let left: Vec<usize> =
         (0..goals.len()).filter(|o| goals[*o] && search.first()[*o].is_none() && !is_proved(*o)).collect();
     // Unless faults are allowed, divisors are kept from being 0.
-    let may_divide = search.subject.launch_builder.model.scalars.iter().any(|s| s.divides);
-    let nothing_faults = search.tried().faulted == 0 && !may_divide;
-    if left.is_empty() && !search.kept().is_empty() || nothing_faults || search.over().is_some() {
+    let may_divide = search.problem.launch_builder.model.scalars.iter().any(|s| s.divides);
+    let nothing_faults = search.statistics().faulted == 0 && !may_divide;
+    if left.is_empty() && !search.corpus().is_empty() || nothing_faults || search.stop_reason().is_some() {
         return Ok(());
     }
-    let had_none = search.kept().is_empty();
+    let had_none = search.corpus().is_empty();
     search.allow_faults()?;
     let share = Share::of(search.limits, Instant::now(), solve);
     let count = |search: &Search<'_>| left.iter().filter(|o| search.first()[**o].is_none()).count();

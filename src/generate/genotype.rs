@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
 use super::geometry::Geometry;
-use super::interface_file::{Wishes, as_f64};
-use super::launch_builder::{LaunchBuilder, Plan, Sides};
-use super::launches::Planned;
+use super::interface_file::{UserConstraints, as_f64};
+use super::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
+use super::launches::PlannedLaunch;
 use super::model::KernelModel;
 use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
@@ -59,7 +59,7 @@ pub struct Genotype {
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
+    pub images: ImageSides,
     /// Applied in order.
     pub edits: Vec<Edit>,
 }
@@ -83,12 +83,12 @@ mod pairs {
 
 impl Genotype {
     /// The genotype of one of the first launches, with the values that the user specifies.
-    pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genotype {
-        let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
+    pub fn from_planned(planned: PlannedLaunch, model: &KernelModel, constraints: &UserConstraints) -> Genotype {
+        let PlannedLaunch { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
-            let wish = &wishes.args[scalar.arg as usize];
+            let constraint = &constraints.args[scalar.arg as usize];
             let key = (scalar.arg, scalar.offset);
-            if let Some(ArgValue::Value(bytes)) = &wish.value
+            if let Some(ArgValue::Value(bytes)) = &constraint.value
                 && let Some(bytes) = bytes.get(scalar.offset as usize..)
             {
                 let number = match scalar_layout::decode(scalar.scalar, bytes) {
@@ -98,7 +98,7 @@ impl Genotype {
                 scalars.insert(key, number);
             }
             if let Some(number) = scalars.get_mut(&key) {
-                *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
+                *number = clamped(*number, scalar.scalar, constraints, scalar.arg as usize);
             }
         }
         Genotype { geometry, scalars, fill, seed, images, edits: Vec::new() }
@@ -122,8 +122,8 @@ impl Genotype {
     }
 
     /// Everything but the edits.
-    pub fn plan(&self) -> Plan<'_> {
-        Plan {
+    pub fn plan(&self) -> LaunchPlan<'_> {
+        LaunchPlan {
             geometry: &self.geometry,
             scalars: self.scalars.clone(),
             fill: self.fill,
@@ -143,23 +143,23 @@ impl Genotype {
 }
 
 /// The number, clamped to the user's bounds and converted to the scalar's kind.
-pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize) -> Number {
-    let wish = &wishes.args[position];
+pub fn clamped(number: Number, scalar: Scalar, constraints: &UserConstraints, position: usize) -> Number {
+    let constraint = &constraints.args[position];
     let below = |a: Number, b: Number| match (a, b) {
         (Number::Integer(a), Number::Integer(b)) => a < b,
         _ => as_f64(a) < as_f64(b),
     };
-    let mut bounded = number;
-    if let Some(least) = wish.least.filter(|least| below(number, *least)) {
-        bounded = least;
+    let mut clamped = number;
+    if let Some(least) = constraint.least.filter(|least| below(number, *least)) {
+        clamped = least;
     }
-    if let Some(greatest) = wish.greatest.filter(|greatest| below(*greatest, number)) {
-        bounded = greatest;
+    if let Some(greatest) = constraint.greatest.filter(|greatest| below(*greatest, number)) {
+        clamped = greatest;
     }
-    match bounded {
+    match clamped {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         Number::Float(x) if !scalar.is_float() => Number::Integer(x.trunc() as i128),
-        Number::Integer(_) if scalar.is_float() => Number::Float(as_f64(bounded)),
+        Number::Integer(_) if scalar.is_float() => Number::Float(as_f64(clamped)),
         other => other,
     }
 }
@@ -174,13 +174,13 @@ pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
 }
 
 /// Whether an image has a format that kassay generates: four channels of 32 bits. Images of the user's may have others.
-pub fn is_own(format: &ImageFormat) -> bool {
+pub fn is_generated_format(format: &ImageFormat) -> bool {
     format.channel_order == "RGBA"
         && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
 }
 
 /// The type of a texel of a generated image.
-pub fn texel(format: &ImageFormat) -> Type {
+pub fn texel_type(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
         "UNSIGNED_INT32" => Scalar::U32,
         "SIGNED_INT32" => Scalar::I32,
@@ -190,7 +190,7 @@ pub fn texel(format: &ImageFormat) -> Type {
 }
 
 /// Applies `with` to the contents of a buffer or image; does nothing for arguments that have none.
-pub fn change(
+pub fn edit_contents(
     launch_builder: &LaunchBuilder<'_>,
     position: usize,
     value: &mut ArgValue,
@@ -201,13 +201,15 @@ pub fn change(
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
             with(Arc::make_mut(bytes), &LaunchBuilder::element(arg));
         }
-        ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
+        ArgValue::Image { format, texels, .. } if is_generated_format(format) => {
+            with(Arc::make_mut(texels), &texel_type(format))
+        }
         _ => {}
     }
 }
 
 /// Clamps every number in a buffer or image to the user's bounds.
-pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
+pub fn clamp_contents(bytes: &mut [u8], ty: &Type, constraints: &UserConstraints, position: usize) {
     let leaves = scalar_layout::leaves(ty);
     for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
         for leaf in &leaves {
@@ -216,7 +218,7 @@ pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
                 scalar_layout::Number::Integer(n) => Number::Integer(n),
                 scalar_layout::Number::Float(x) => Number::Float(x),
             };
-            let allowed = bounded(number, leaf.scalar, wishes, position);
+            let allowed = clamped(number, leaf.scalar, constraints, position);
             if allowed != number {
                 put(at, leaf.scalar, allowed);
             }
@@ -235,7 +237,13 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
 }
 
 /// Applies the edit.
-pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) {
+pub fn apply(
+    edit: &Edit,
+    bytes: &mut [u8],
+    ty: &Type,
+    launch_builder: &LaunchBuilder<'_>,
+    constraints: &UserConstraints,
+) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;
     if count == 0 {
@@ -254,7 +262,7 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBu
                 fixed: None,
             };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
-            bound(bytes, ty, wishes, *position);
+            clamp_contents(bytes, ty, constraints, *position);
         }
         Edit::Among { position, numbers, seed } => {
             let mut word = 0;
@@ -263,7 +271,7 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBu
                     word += 1;
                     let drawn = mix(*seed, word) % numbers.len().max(1) as u64;
                     if let Some(number) = numbers.get(drawn as usize) {
-                        let number = bounded(*number, leaf.scalar, wishes, *position);
+                        let number = clamped(*number, leaf.scalar, constraints, *position);
                         put(&mut element[leaf.offset as usize..], leaf.scalar, number);
                     }
                 }

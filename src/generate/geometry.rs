@@ -29,12 +29,12 @@ const SMALL: [[u64; 3]; 3] = [[8, 1, 1], [4, 4, 1], [4, 2, 2]];
 const LARGE: [[u64; 3]; 3] = [[64, 1, 1], [16, 8, 1], [4, 4, 4]];
 /// Limits of generated work-group sizes, per dimension and in total.
 const LARGEST: u64 = 256;
-const LARGEST_IN_ALL: u64 = 512;
+const LARGEST_TOTAL: u64 = 512;
 /// Numbers of work-groups in launches with several, by number of dimensions.
 const GROUPS: [[u64; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 2, 2]];
 
 /// The work-group size closest to `wanted` that fits the kernel. `full`: as large as arrays of fixed size allow.
-fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
+fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
     let rules = &model.groups;
     if let Some(required) = rules.required {
         return required;
@@ -51,7 +51,7 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
             local[d] = (local[d].next_power_of_two() / 2).max(1);
         }
     }
-    while local.iter().product::<u64>() > LARGEST_IN_ALL {
+    while local.iter().product::<u64>() > LARGEST_TOTAL {
         let Some(d) = (0..3).filter(|d| rules.exactly[*d].is_none()).max_by_key(|d| local[*d]) else { break };
         if local[d] == 1 {
             break;
@@ -74,9 +74,9 @@ pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &
 /// The geometries to try: one group, several, two larger ones, and the smallest group possible.
 pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     let at = model.dims as usize - 1;
-    let small = fitted(model, SMALL[at], false);
-    let large = fitted(model, LARGE[at], true);
-    let least = fitted(model, [1; 3], false);
+    let small = fit_local_size(model, SMALL[at], false);
+    let large = fit_local_size(model, LARGE[at], true);
+    let least = fit_local_size(model, [1; 3], false);
     let two = std::array::from_fn(|d| if d == 0 { 2 } else { 1 });
     let mut all = vec![
         of_groups(model, small, [1; 3], "one group"),
@@ -97,7 +97,7 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
 /// like that.
 pub fn uneven(model: &KernelModel) -> Option<Geometry> {
     let at = model.dims as usize - 1;
-    let local = fitted(model, SMALL[at], false);
+    let local = fit_local_size(model, SMALL[at], false);
     if model.interface.uniform_groups || local == [1; 3] {
         return None;
     }
@@ -120,7 +120,8 @@ pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     let others = (1..=3u32).zip(names).filter(|(dims, _)| *dims != model.dims);
     let of = |(dims, name): (u32, &'static str)| {
         let within = |sizes: [u64; 3]| std::array::from_fn(|d| if d < dims as usize { sizes[d] } else { 1 });
-        let local = model.groups.required.unwrap_or_else(|| within(fitted(model, SMALL[dims as usize - 1], false)));
+        let local =
+            model.groups.required.unwrap_or_else(|| within(fit_local_size(model, SMALL[dims as usize - 1], false)));
         let mut geometry = of_groups(model, local, within(GROUPS[dims as usize - 1]), name);
         geometry.range.dims = dims;
         geometry
@@ -147,7 +148,7 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
     }
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {
-            let most = fitted(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
+            let most = fit_local_size(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
             let divides =
                 |n: &u64| range.global[d].is_multiple_of(*n) && (!model.groups.power_of_two || n.is_power_of_two());
             (1..=most).rev().find(divides).unwrap_or(1)

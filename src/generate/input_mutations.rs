@@ -7,8 +7,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::Number;
 use super::fill::Fill;
-use super::genotype::{Edit, Genotype, bounded, leaves_of};
-use super::interface_file::Wishes;
+use super::genotype::{Edit, Genotype, clamped, leaves_of};
+use super::interface_file::UserConstraints;
 use super::launch_builder::LaunchBuilder;
 use super::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar, Type};
@@ -16,9 +16,9 @@ use crate::program::{Definition, End, Kind, Op, Program, signed};
 use crate::suite::scalar_layout;
 
 /// Upper limit of lengths; greater ones would only make launches slow.
-pub(super) const LONGEST: i128 = 1 << 12;
+pub(super) const MAX_LENGTH: i128 = 1 << 12;
 /// Edits of one element pick among this many first ones, because launches are small.
-const NEAR: u64 = 64;
+const EDITED_ELEMENTS: u64 = 64;
 
 /// What a mutation changes.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) enum Target {
 /// Mutates genotypes at random.
 pub struct Mutator<'m> {
     pub(super) launch_builder: &'m LaunchBuilder<'m>,
-    pub(super) wishes: &'m Wishes,
+    pub(super) constraints: &'m UserConstraints,
     pub(super) targets: Vec<Vec<Target>>,
     integers: Vec<i128>,
     floats: Vec<f64>,
@@ -48,13 +48,13 @@ pub struct Mutator<'m> {
 
 impl<'m> Mutator<'m> {
     /// A mutator whose choices depend on `seed` only.
-    pub fn new(launch_builder: &'m LaunchBuilder<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
+    pub fn new(launch_builder: &'m LaunchBuilder<'m>, constraints: &'m UserConstraints, seed: u64) -> Mutator<'m> {
         let (integers, floats) = constants(&launch_builder.model.program);
         let integers = launch_builder.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
         Mutator {
             launch_builder,
-            wishes,
-            targets: targets(launch_builder, wishes),
+            constraints,
+            targets: targets(launch_builder, constraints),
             integers: integers.into_iter().collect(),
             floats,
             allows_faults: false,
@@ -79,7 +79,7 @@ impl<'m> Mutator<'m> {
 
     /// Whether the NDRange may change.
     pub(super) fn may_resize(&self) -> bool {
-        self.wishes.range.is_none()
+        self.constraints.range.is_none()
     }
 
     /// A random number below `n`; 0 if `n` is 0.
@@ -120,10 +120,10 @@ impl<'m> Mutator<'m> {
             Some(n) => Number::Integer(n),
             None => self.number(scalar.scalar, now, genotype),
         };
-        let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+        let mut number = clamped(number, scalar.scalar, self.constraints, scalar.arg as usize);
         if let Number::Integer(n) = &mut number {
             if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
-                *n = (*n).clamp(-1, LONGEST);
+                *n = (*n).clamp(-1, MAX_LENGTH);
             }
             if scalar.divides && *n == 0 && !self.allows_faults {
                 *n = 1;
@@ -227,11 +227,11 @@ impl<'m> Mutator<'m> {
         let Some(scalar) = scalars.get(leaf).copied() else { return };
         let is_data = self.model().args[position].contents == Contents::Data;
         let number = self.number(scalar, None, genotype);
-        let number = bounded(number, scalar, self.wishes, position);
-        let index = self.below(NEAR);
+        let number = clamped(number, scalar, self.constraints, position);
+        let index = self.below(EDITED_ELEMENTS);
         let edit = match self.below(8) {
             // Contents that determine addresses or loops stay in range: existing elements are copied to other places.
-            _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            _ if !is_data => Edit::Copy { position, from: index, to: self.below(EDITED_ELEMENTS) },
             0 => {
                 let most = 1 + self.below(300);
                 let fills = [
@@ -253,7 +253,7 @@ impl<'m> Mutator<'m> {
                 Edit::Among { position, numbers, seed: self.random.next_u64() }
             }
             3 | 4 => Edit::Every { position, leaf, number },
-            5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            5 => Edit::Copy { position, from: index, to: self.below(EDITED_ELEMENTS) },
             _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
         };
         genotype.add(edit);
@@ -261,11 +261,11 @@ impl<'m> Mutator<'m> {
 }
 
 /// What may be changed, grouped by argument.
-fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
+fn targets(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints) -> Vec<Vec<Target>> {
     let model: &KernelModel = launch_builder.model;
     let mut all = Vec::new();
     for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
-        if !wishes.args[position].fuzz || known.role == Role::Unused {
+        if !constraints.args[position].fuzz || known.role == Role::Unused {
             continue;
         }
         match &arg.kind {
@@ -290,7 +290,7 @@ fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Targe
     if has_image && launch_builder.asks_sizes() {
         all.push(vec![Target::Images]);
     }
-    if wishes.range.is_none() {
+    if constraints.range.is_none() {
         all.push(vec![Target::Range]);
     }
     all

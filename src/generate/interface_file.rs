@@ -20,7 +20,7 @@ use crate::suite::launch::{ArgValue, NdRange};
 
 /// The user's constraints on one argument.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ArgWish {
+pub struct ArgConstraints {
     /// Whether values other than the first ones are tried.
     pub fuzz: bool,
     pub role: Option<Role>,
@@ -35,9 +35,9 @@ pub struct ArgWish {
 
 /// The user's constraints on launches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wishes {
+pub struct UserConstraints {
     /// By position.
-    pub args: Vec<ArgWish>,
+    pub args: Vec<ArgConstraints>,
     /// The only NDRange to launch.
     pub range: Option<NdRange>,
     /// The only work-group size.
@@ -53,19 +53,19 @@ const MAX_ITEMS: u64 = 1 << 21;
 /// Enough for every work-group size that matters, few enough to run thousands of launches.
 const USUAL_ITEMS: u64 = 4096;
 
-impl Wishes {
+impl UserConstraints {
     /// No constraints.
-    pub fn none(interface: &Interface) -> Wishes {
-        let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
+    pub fn none(interface: &Interface) -> UserConstraints {
+        let arg = ArgConstraints { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
         let of = |a: &Arg| match &a.source {
             // Only earlier launches could have changed it.
             ArgSource::Variable { initial } => {
-                ArgWish { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
+                ArgConstraints { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
             }
             ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
         };
         let args = interface.args.iter().map(of).collect();
-        Wishes { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
+        UserConstraints { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
     }
 
     /// Overrides what the model says of roles and work-group sizes.
@@ -73,8 +73,8 @@ impl Wishes {
         if self.local.is_some() {
             model.groups.required = self.local;
         }
-        for (position, wish) in (0u32..).zip(&self.args) {
-            let Some(role) = wish.role else { continue };
+        for (position, constraint) in (0u32..).zip(&self.args) {
+            let Some(role) = constraint.role else { continue };
             model.args[position as usize].role = role;
             for scalar in model.scalars.iter_mut().filter(|s| s.arg == position) {
                 scalar.role = role;
@@ -249,7 +249,7 @@ fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
 ///
 /// # Errors
 /// `Caller`, with the location, if it is malformed or belongs to another kernel; `Environment` if it cannot be read.
-pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<Wishes> {
+pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<UserConstraints> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
         _ => Error::environment(format!("cannot read {}: {e}", path.display())),
@@ -257,7 +257,7 @@ pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<
     let source = Source { path: path.to_owned(), text };
     let spec: FileSpec = de::read(&source, &source.parse()?)?;
     let reader = Reader { source: &source, folder: path.parent().unwrap_or(Path::new("")), interface, seed };
-    reader.wishes(&spec, dims)
+    reader.constraints(&spec, dims)
 }
 
 struct Reader<'a> {
@@ -268,14 +268,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn wishes(&self, spec: &FileSpec, dims: u32) -> Result<Wishes> {
+    fn constraints(&self, spec: &FileSpec, dims: u32) -> Result<UserConstraints> {
         let renew = "correct it, or delete the file: a new one is written then";
         if spec.kernel.value != self.interface.name {
             let what = format!("this is for the kernel `{}`, not for `{}`", spec.kernel.value, self.interface.name);
             return Err(self.source.error(&spec.kernel.span, what).help(renew));
         }
-        let mut wishes = Wishes::none(self.interface);
-        self.range(&spec.ndrange, dims, &mut wishes)?;
+        let mut constraints = UserConstraints::none(self.interface);
+        self.range(&spec.ndrange, dims, &mut constraints)?;
         let mut seen = vec![false; self.interface.args.len()];
         for given in &spec.arg {
             let index = usize::try_from(given.position.value).unwrap_or(usize::MAX);
@@ -295,9 +295,9 @@ impl Reader<'_> {
                     format!("the argument `{}` is {}a pointer", arg.label(), if pointer.value { "not " } else { "" });
                 return Err(self.source.error(&pointer.span, what).help(renew));
             }
-            wishes.args[index] = self.arg(given, arg)?;
+            constraints.args[index] = self.arg(given, arg)?;
         }
-        Ok(wishes)
+        Ok(constraints)
     }
 
     fn same(&self, key: &str, given: Option<&At<String>>, is: &str) -> Result<()> {
@@ -310,9 +310,10 @@ impl Reader<'_> {
         }
     }
 
-    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgWish> {
+    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgConstraints> {
         let label = arg.label();
-        let mut wish = ArgWish { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
+        let mut constraint =
+            ArgConstraints { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
         if let Some(role) = &spec.role {
             let known = roles_for(&arg.kind);
             // Any argument can turn out to be unused.
@@ -322,7 +323,7 @@ impl Reader<'_> {
                 let what = format!("`{}` is no role that `{label}` (`{}`) can have", role.value, arg.type_name);
                 return Err(self.source.error(&role.span, what).help(suggestion(&role.value, &names, "its roles")));
             };
-            wish.role = Some(*found);
+            constraint.role = Some(*found);
         }
         if let Some(size) = &spec.size {
             if !is_pointer(arg) {
@@ -333,16 +334,16 @@ impl Reader<'_> {
                 let what = format!("`{label}` cannot have 0 elements");
                 return Err(self.source.error(&size.span, what).help("give 1 or more"));
             }
-            wish.size = Some(size.value);
+            constraint.size = Some(size.value);
         }
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
             let node = &value.value;
-            wish.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
+            constraint.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
         }
-        wish.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
-        wish.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;
-        if let (Some(least), Some(greatest), Some(node)) = (wish.least, wish.greatest, &spec.max)
+        constraint.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
+        constraint.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;
+        if let (Some(least), Some(greatest), Some(node)) = (constraint.least, constraint.greatest, &spec.max)
             && as_f64(least) > as_f64(greatest)
         {
             return Err(self.source.error(&node.span, "`max` is less than `min`").help("exchange them"));
@@ -358,7 +359,7 @@ impl Reader<'_> {
                 .error(&span, "this argument has no numbers to bound")
                 .help("leave `min` and `max` out"));
         }
-        Ok(wish)
+        Ok(constraint)
     }
 
     fn number(&self, node: &Node) -> Result<Number> {
@@ -372,7 +373,7 @@ impl Reader<'_> {
         }
     }
 
-    fn range(&self, spec: &RangeSpec, dims: u32, wishes: &mut Wishes) -> Result<()> {
+    fn range(&self, spec: &RangeSpec, dims: u32, constraints: &mut UserConstraints) -> Result<()> {
         if let Some(most) = &spec.max_items {
             if most.value == 0 {
                 return Err(self
@@ -380,7 +381,7 @@ impl Reader<'_> {
                     .error(&most.span, "a launch has at least one work-item")
                     .help("give 1 or more"));
             }
-            (wishes.max_items, wishes.usual_items) = (most.value, most.value);
+            (constraints.max_items, constraints.usual_items) = (most.value, most.value);
         }
         let local = spec.local.as_ref().map(|l| self.sizes(l)).transpose()?;
         if let (Some((_, given)), Some(required), Some(at)) = (local, self.interface.required_local, &spec.local)
@@ -389,10 +390,10 @@ impl Reader<'_> {
             let what = format!("the kernel requires work-groups of {required:?}");
             return Err(self.source.error(&at.span, what).help("leave `local` out"));
         }
-        wishes.local = local.map(|(_, sizes)| sizes);
+        constraints.local = local.map(|(_, sizes)| sizes);
         let Some(at) = &spec.global else { return Ok(()) };
         let (given, global) = self.sizes(at)?;
-        let local = wishes.local.or(self.interface.required_local);
+        let local = constraints.local.or(self.interface.required_local);
         if self.interface.uniform_groups
             && let Some(local) = local
             && let Some(d) = (0..3).find(|d| !global[*d].is_multiple_of(local[*d]))
@@ -401,11 +402,11 @@ impl Reader<'_> {
             return Err(self.source.error(&at.span, what).help("give a multiple of the work-group size"));
         }
         let items = global.iter().try_fold(1u64, |n, size| n.checked_mul(*size));
-        if items.is_none_or(|n| n > wishes.max_items) {
-            let what = format!("these are more work-items than `max_items` allows ({})", wishes.max_items);
+        if items.is_none_or(|n| n > constraints.max_items) {
+            let what = format!("these are more work-items than `max_items` allows ({})", constraints.max_items);
             return Err(self.source.error(&at.span, what).help("give smaller sizes, or raise `max_items`"));
         }
-        wishes.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
+        constraints.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
         Ok(())
     }
 

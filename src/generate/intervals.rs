@@ -15,14 +15,14 @@ pub type Interval = (i128, i128);
 const DEFAULT: Interval = (0, 15);
 const DEPTH: u32 = 12;
 /// Values evaluated for one launch; any others count as unknown.
-const MOST: usize = 20_000;
+const MAX_EVALUATIONS: usize = 20_000;
 const FAR: i128 = 1 << 62;
 
 /// Upper bounds that branches impose on values: `atom < bound`.
 pub type Bounds = HashMap<Atom, Vec<Poly>>;
 
 /// Evaluates polynomials to intervals.
-pub struct Ranges<'s, 'p> {
+pub struct IntervalAnalysis<'s, 'p> {
     pub symbols: &'s Symbols<'p>,
     pub bounds: &'s Bounds,
     pub global: [u64; 3],
@@ -33,10 +33,10 @@ pub struct Ranges<'s, 'p> {
     /// Interval of values loaded from buffers; `None`: the range of their type.
     pub contents: Option<Interval>,
     /// Intervals of values, by value and the remaining depth.
-    pub known: RefCell<HashMap<(u32, u32), Interval>>,
+    pub cache: RefCell<HashMap<(u32, u32), Interval>>,
 }
 
-impl Ranges<'_, '_> {
+impl IntervalAnalysis<'_, '_> {
     /// The interval of a polynomial.
     pub fn of(&self, poly: &Poly) -> Interval {
         self.poly(poly, DEPTH)
@@ -78,13 +78,15 @@ impl Ranges<'_, '_> {
             }
             Atom::Value(_) if depth == 0 => DEFAULT,
             Atom::Value(value) => {
-                let known = self.known.borrow();
-                if let Some(range) = known.get(&(value, depth)).copied().or((known.len() >= MOST).then_some(DEFAULT)) {
+                let cache = self.cache.borrow();
+                if let Some(range) =
+                    cache.get(&(value, depth)).copied().or((cache.len() >= MAX_EVALUATIONS).then_some(DEFAULT))
+                {
                     return range;
                 }
-                drop(known);
+                drop(cache);
                 let range = self.value(value, depth - 1);
-                self.known.borrow_mut().insert((value, depth), range);
+                self.cache.borrow_mut().insert((value, depth), range);
                 range
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::genotype::Genotype;
-use super::search::{Kept, Tried};
+use super::search::{SearchStatistics, TestInput};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::result::generate::{By, Goal};
@@ -42,7 +42,7 @@ pub struct TestEntry {
     pub by: By,
     /// Seconds from the start until it was found.
     pub time_s: f64,
-    pub tried: Tried,
+    pub tried: SearchStatistics,
     pub(super) genotype: Option<Genotype>,
     launch: StoredLaunch,
     pub preconditions: Vec<String>,
@@ -50,7 +50,7 @@ pub struct TestEntry {
 
 impl TestEntry {
     /// The entry of an input that was found after `time_s` seconds.
-    pub fn new(kept: &Kept, tried: Tried, time_s: f64) -> TestEntry {
+    pub fn new(kept: &TestInput, tried: SearchStatistics, time_s: f64) -> TestEntry {
         TestEntry {
             name: kept.name.clone(),
             by: kept.by,
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launches_come_back_as_they_were() {
+    fn launches_survive_serialisation() {
         let range = NdRange { dims: 2, global: [8, 4, 1], local: Some([4, 2, 1]), offset: [1, 0, 0] };
         let format = ImageFormat { channel_order: "RGBA".into(), channel_type: "FLOAT".into() };
         let args = vec![
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_genes_come_back_as_they_were() {
+    fn numbers_of_genotypes_survive_serialisation() {
         use crate::generate::assign::Number;
         for number in [Number::Integer(i128::from(u64::MAX)), Number::Integer(-5), Number::Float(f64::INFINITY)] {
             let text = serde_json::to_string(&number).unwrap();

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::access_summary::Reading;
+use super::access_summary::AccessSummary;
 use super::assign::{self, Scalars};
 use super::buffer_growth::Guess;
-use super::dry_run::{self, Given, Report, Setup};
+use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
@@ -25,7 +25,7 @@ const LARGEST: u64 = 1 << 26;
 
 /// Limits on building one launch.
 #[derive(Debug, Clone, Copy)]
-pub struct Cost {
+pub struct BuildLimits {
     /// Instructions of one dry run.
     pub instructions: u64,
     /// Bytes of one buffer; launches that need more are [too large](FittedPlan::too_large).
@@ -34,16 +34,16 @@ pub struct Cost {
     pub end: Option<Instant>,
 }
 
-impl Default for Cost {
-    fn default() -> Cost {
-        Cost { instructions: 2_000_000, bytes: LARGEST, end: None }
+impl Default for BuildLimits {
+    fn default() -> BuildLimits {
+        BuildLimits { instructions: 2_000_000, bytes: LARGEST, end: None }
     }
 }
 
 /// How large images are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sides {
+pub enum ImageSides {
     /// One texel per work-item, or more where more is accessed.
     #[default]
     Launch,
@@ -55,21 +55,21 @@ pub enum Sides {
 
 /// Parameters of a launch to be built.
 #[derive(Debug, Clone)]
-pub struct Plan<'g> {
+pub struct LaunchPlan<'g> {
     pub geometry: &'g Geometry,
     pub scalars: Scalars,
     /// For buffers whose contents are plain data.
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
+    pub images: ImageSides,
 }
 
 /// The sizes that a plan needs, as its dry run shows them.
-pub struct Outcome {
+pub struct FittedPlan {
     pub report: Report,
     /// Bytes of buffers and local memory, by position.
     sizes: Vec<u64>,
-    images: Sides,
+    images: ImageSides,
     /// A buffer would have to exceed [`BuildLimits::bytes`]; its size is capped there, so accesses overrun it.
     pub too_large: bool,
     /// Assumptions about sizes, as sentences.
@@ -78,7 +78,7 @@ pub struct Outcome {
     pub guesses: Vec<Guess>,
 }
 
-impl Outcome {
+impl FittedPlan {
     /// Sets the size of a buffer or local memory, in bytes; capped at [`LARGEST`].
     pub fn resize(&mut self, position: usize, bytes: u64) {
         self.sizes[position] = bytes.clamp(1, LARGEST);
@@ -88,18 +88,18 @@ impl Outcome {
 /// Builds launches of one kernel from its model and the summary of its accesses.
 pub struct LaunchBuilder<'m> {
     pub model: &'m KernelModel,
-    pub reading: Reading<'m>,
+    pub summary: AccessSummary<'m>,
     dictionary: Arc<[i128]>,
-    cost: Cost,
+    limits: BuildLimits,
     /// Whether the kernel queries image sizes.
     asks_sizes: bool,
     /// Cache of [`LaunchBuilder::is_data_dependent`], by argument.
-    follows_data: RefCell<HashMap<u32, bool>>,
+    is_data_dependent: RefCell<HashMap<u32, bool>>,
 }
 
 impl<'m> LaunchBuilder<'m> {
     /// Summarises the model's program; `limits` apply to each launch.
-    pub fn new(model: &'m KernelModel, cost: Cost) -> LaunchBuilder<'m> {
+    pub fn new(model: &'m KernelModel, limits: BuildLimits) -> LaunchBuilder<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
         let mut asks_sizes = false;
@@ -119,11 +119,11 @@ impl<'m> LaunchBuilder<'m> {
         dictionary.dedup();
         LaunchBuilder {
             model,
-            reading: Reading::new(program),
+            summary: AccessSummary::new(program),
             dictionary: dictionary.into(),
-            cost,
+            limits,
             asks_sizes,
-            follows_data: RefCell::default(),
+            is_data_dependent: RefCell::default(),
         }
     }
 
@@ -148,15 +148,15 @@ impl<'m> LaunchBuilder<'m> {
     }
 
     /// The largest of the lengths that the kernel's checks imply for a buffer, in elements.
-    fn length(&self, position: usize, plan: &Plan<'_>) -> Option<u64> {
+    fn length(&self, position: usize, plan: &LaunchPlan<'_>) -> Option<u64> {
         let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
-        let ranges = assign::ranges(&self.reading, plan.geometry, &scalars);
-        let most = self.model.args[position].lengths.iter().map(|l| ranges.of(l).1).max()?;
+        let intervals = assign::intervals(&self.summary, plan.geometry, &scalars);
+        let most = self.model.args[position].lengths.iter().map(|l| intervals.of(l).1).max()?;
         u64::try_from(most.max(0)).ok()
     }
 
     /// How an argument's contents are chosen, from the role of its contents.
-    fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling {
+    fn filling(&self, position: usize, plan: &LaunchPlan<'_>) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
         let items = plan.geometry.range.items();
@@ -164,8 +164,8 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data if self.model.args[position].is_counter && plan.fill != Fill::Zero => Fill::Below(8),
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
-            Contents::Counts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
-            Contents::Places { target, scale, distinct, room } => {
+            Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
+            Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
                     _ if room.is_some() => room.unwrap_or(1),
                     Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
@@ -192,19 +192,25 @@ impl<'m> LaunchBuilder<'m> {
 
     /// Bytes of the narrowest access to a region.
     fn width(&self, region: Region) -> u64 {
-        self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
+        self.summary.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
     /// Size of an image; `reached`: extent of the accesses to it.
-    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, images: Sides, reached: Option<&[u64; 3]>) -> [u64; 3] {
+    fn sides(
+        &self,
+        kind: ImageKind,
+        plan: &LaunchPlan<'_>,
+        images: ImageSides,
+        reached: Option<&[u64; 3]>,
+    ) -> [u64; 3] {
         let global = plan.geometry.range.global;
         let of = |d: usize| match images {
-            Sides::Small if global[d] > 3 => global[d] - 3,
-            Sides::Given(sides) => sides[d].max(1),
+            ImageSides::Small if global[d] > 3 => global[d] - 3,
+            ImageSides::Given(sides) => sides[d].max(1),
             _ => global[d].max(2),
         };
         let mut sides: [u64; 3] = std::array::from_fn(of);
-        if let (Some(reached), false) = (reached, images != Sides::Launch) {
+        if let (Some(reached), false) = (reached, images != ImageSides::Launch) {
             sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
         }
         match kind {
@@ -216,9 +222,9 @@ impl<'m> LaunchBuilder<'m> {
 
     /// Runs a plan dry and sizes its arguments. Falls back to images of the launch's size if the requested ones are
     /// accessed out of bounds.
-    pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
-        if self.asks_sizes && plan.images != Sides::Launch {
-            let outcome = self.attempt(plan, plan.images);
+    pub fn fit(&self, plan: &LaunchPlan<'_>) -> FittedPlan {
+        if self.asks_sizes && plan.images != ImageSides::Launch {
+            let fitted = self.fit_with_images(plan, plan.images);
             let fits =
                 |(position, reached): (&u32, &[u64; 3])| match &self.model.interface.args[*position as usize].kind {
                     ArgKind::Image(kind) => {
@@ -227,52 +233,52 @@ impl<'m> LaunchBuilder<'m> {
                     }
                     _ => true,
                 };
-            if outcome.report.texels.iter().all(fits) {
-                return outcome;
+            if fitted.report.texels.iter().all(fits) {
+                return fitted;
             }
         }
-        self.attempt(plan, Sides::Launch)
+        self.fit_with_images(plan, ImageSides::Launch)
     }
 
-    fn attempt(&self, plan: &Plan<'_>, images: Sides) -> Outcome {
+    fn fit_with_images(&self, plan: &LaunchPlan<'_>, images: ImageSides) -> FittedPlan {
         let interface = &self.model.interface;
         let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
         let values: Vec<Vec<u8>> =
             interface.args.iter().map(|a| assign::bytes(self.model, a.position, &plan.scalars)).collect();
-        let given: Vec<Given<'_>> = interface
+        let dry_run_args: Vec<DryRunArg<'_>> = interface
             .args
             .iter()
             .enumerate()
             .map(|(p, arg)| match &arg.kind {
-                ArgKind::Value(_) => Given::Value(&values[p]),
-                ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
-                ArgKind::Local { .. } => Given::Local,
-                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, images, None)),
-                ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
+                ArgKind::Value(_) => DryRunArg::Value(&values[p]),
+                ArgKind::Buffer { .. } => DryRunArg::Buffer(&contents[p]),
+                ArgKind::Local { .. } => DryRunArg::Local,
+                ArgKind::Image(kind) => DryRunArg::Image(self.sides(*kind, plan, images, None)),
+                ArgKind::Sampler | ArgKind::Unsupported(_) => DryRunArg::Other,
             })
             .collect();
         let setup = Setup {
             range: &plan.geometry.range,
             local: plan.geometry.local,
-            args: &given,
-            budget: self.cost.instructions,
-            end: self.cost.end,
+            args: &dry_run_args,
+            budget: self.limits.instructions,
+            end: self.limits.end,
         };
         let report = dry_run::run(&self.model.program, &setup);
         let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (p, arg) in interface.args.iter().enumerate() {
             let (size, note) = self.size(p, arg, plan, &report);
-            too_large |= size > self.cost.bytes;
+            too_large |= size > self.limits.bytes;
             let element = Self::element(arg).size().max(1);
-            let size = size.min(self.cost.bytes / element * element);
+            let size = size.min(self.limits.bytes / element * element);
             sizes.push(size);
             notes.extend(note);
             let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
             notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
             guesses.push(guess);
         }
-        Outcome { report, sizes, images, too_large, notes, guesses }
+        FittedPlan { report, sizes, images, too_large, notes, guesses }
     }
 
     /// A guess, if only the dry run determines how large the argument has to be.
@@ -282,12 +288,12 @@ impl<'m> LaunchBuilder<'m> {
             position: arg.position,
             label: arg.said(),
             filling: filling.clone(),
-            is_exact: !report.exhausted && report.wild == 0 && !self.follows_data(arg.position),
+            is_exact: !report.exhausted && report.wild == 0 && !self.is_data_dependent(arg.position),
         })
     }
 
     /// Bytes of a buffer, and the assumption that this implies, if any.
-    fn size(&self, position: usize, arg: &Arg, plan: &Plan<'_>, report: &Report) -> (u64, Option<String>) {
+    fn size(&self, position: usize, arg: &Arg, plan: &LaunchPlan<'_>, report: &Report) -> (u64, Option<String>) {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
         }
@@ -307,7 +313,7 @@ impl<'m> LaunchBuilder<'m> {
                 let declared = elements.saturating_mul(element);
                 let region = Region::Argument(arg.position);
                 let unchecked = |id: &u32| !model.checked.contains(id);
-                let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
+                let mine = self.summary.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
                 let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
                 let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
                 // An offsets array has one more element than there are segments.
@@ -320,7 +326,7 @@ impl<'m> LaunchBuilder<'m> {
             None => high,
         };
         let mut size = size.div_ceil(element).max(1).saturating_mul(element);
-        if model.lengths.is_empty() && self.follows_data(arg.position) {
+        if model.lengths.is_empty() && self.is_data_dependent(arg.position) {
             // Other schedules of the work-items may reach further.
             size = size.saturating_add((size / 4 / element + 16) * element);
         }
@@ -328,34 +334,34 @@ impl<'m> LaunchBuilder<'m> {
     }
 
     /// Whether the address of an access to the argument's buffer depends on loaded data, atomics or calls. Cached.
-    fn follows_data(&self, position: u32) -> bool {
-        if let Some(known) = self.follows_data.borrow().get(&position) {
+    fn is_data_dependent(&self, position: u32) -> bool {
+        if let Some(known) = self.is_data_dependent.borrow().get(&position) {
             return *known;
         }
-        let follows = self.goes_where_data_say(position);
-        self.follows_data.borrow_mut().insert(position, follows);
+        let follows = self.compute_data_dependence(position);
+        self.is_data_dependent.borrow_mut().insert(position, follows);
         follows
     }
 
-    fn goes_where_data_say(&self, position: u32) -> bool {
-        let program = self.reading.program;
+    fn compute_data_dependence(&self, position: u32) -> bool {
+        let program = self.summary.program;
         let is_data = |v: &u32| {
             program.instruction(*v).is_some_and(|i| {
                 matches!(i.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
                     || matches!(&i.op, Op::Call(_, base) if super::polynomial::id_of(base).is_none())
             })
         };
-        let mine = self.reading.accesses.iter().filter(|a| a.region == Region::Argument(position));
-        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
+        let mine = self.summary.accesses.iter().filter(|a| a.region == Region::Argument(position));
+        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.summary.sources(v).iter().any(is_data))
     }
 
     /// Whether the kernel loads pointers from a buffer into which it stores none itself.
-    fn reads_pointers_of(&self, arg: &Arg) -> bool {
+    fn loads_pointers_from(&self, arg: &Arg) -> bool {
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return false };
         if !holds_pointers(element) {
             return false;
         }
-        let program = self.reading.program;
+        let program = self.summary.program;
         let is_mine = |v: u32| program.roots[v as usize].contains(&Region::Argument(arg.position));
         let is_pointer = |v: u32| program.shape(v).kind == Kind::Pointer;
         let reads = |i: &Instruction| matches!(i.op, Op::Load) && is_pointer(i.result) && is_mine(i.operands[0]);
@@ -367,11 +373,11 @@ impl<'m> LaunchBuilder<'m> {
     ///
     /// # Errors
     /// `Caller` if an argument has a type that cannot be generated.
-    pub fn launch(&self, plan: &Plan<'_>, outcome: &Outcome) -> Result<Launch> {
+    pub fn launch(&self, plan: &LaunchPlan<'_>, fitted: &FittedPlan) -> Result<Launch> {
         let interface = &self.model.interface;
         let mut args = Vec::new();
         for (p, arg) in interface.args.iter().enumerate() {
-            if self.reads_pointers_of(arg) {
+            if self.loads_pointers_from(arg) {
                 return Err(Error::caller(format!(
                     "the kernel reads pointers out of the buffer `{}` of `{}`, whose contents no launch of kassay's can give",
                     arg.label(),
@@ -381,9 +387,9 @@ impl<'m> LaunchBuilder<'m> {
             }
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
-                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
-                ArgKind::Local { .. } => ArgValue::Local(outcome.sizes[p]),
-                ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, outcome),
+                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, fitted.sizes[p]))),
+                ArgKind::Local { .. } => ArgValue::Local(fitted.sizes[p]),
+                ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, fitted),
                 ArgKind::Sampler => ArgValue::Sampler {
                     addressing: Addressing::ClampToEdge,
                     filter: Filter::Nearest,
@@ -404,9 +410,9 @@ impl<'m> LaunchBuilder<'m> {
         Ok(Launch::new(plan.geometry.range.clone(), args))
     }
 
-    fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, outcome: &Outcome) -> ArgValue {
-        let reached = outcome.report.texels.get(&arg.position);
-        let [width, height, depth] = self.sides(kind, plan, outcome.images, reached);
+    fn image(&self, arg: &Arg, kind: ImageKind, plan: &LaunchPlan<'_>, fitted: &FittedPlan) -> ArgValue {
+        let reached = fitted.report.texels.get(&arg.position);
+        let [width, height, depth] = self.sides(kind, plan, fitted.images, reached);
         let shape = match kind {
             ImageKind::D1 => ImageShape::D1 { width },
             ImageKind::D1Buffer => ImageShape::D1Buffer { width },

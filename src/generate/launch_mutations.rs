@@ -3,7 +3,7 @@
 use super::genotype::{Edit, Genotype};
 use super::geometry;
 use super::input_mutations::Mutator;
-use super::launch_builder::Sides;
+use super::launch_builder::ImageSides;
 use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
@@ -28,7 +28,7 @@ impl Sizes {
 
 /// A component of the NDRange.
 #[derive(Clone, Copy)]
-enum Side {
+enum RangeComponent {
     Groups,
     Local,
     Global,
@@ -59,12 +59,12 @@ impl Mutator<'_> {
             _ if rules.power_of_two => sizes.local[d] = (sizes.local[d] / 2).max(1),
             _ => sizes.local[d] = (sizes.local[d] + self.below(3)).saturating_sub(1).max(1),
         }
-        self.resize(sizes, (self.wishes.usual_items, LARGEST), genotype);
+        self.resize(sizes, (self.constraints.usual_items, LARGEST), genotype);
     }
 
     /// A size that the code names, or a slightly larger one that makes an id as large as that.
     fn named_size(&mut self) -> u64 {
-        let most = i128::from(self.wishes.usual_items);
+        let most = i128::from(self.constraints.usual_items);
         let named: Vec<u64> =
             self.integers().iter().filter(|n| (1..=most).contains(*n)).filter_map(|n| u64::try_from(*n).ok()).collect();
         let next = self.below(3);
@@ -115,34 +115,35 @@ impl Mutator<'_> {
         for d in 0..range.dims as usize {
             let (groups, local, global) = (sizes.groups[d], sizes.local[d], range.global[d]);
             // The greatest id is one less than the size.
-            let places = [(Side::Groups, groups), (Side::Local, local), (Side::Global, global)];
-            for (side, size) in places {
-                found.extend((size == from).then_some((side, d, to)));
-                found.extend((size == from + 1).then_some((side, d, to.saturating_add(1))));
+            let places =
+                [(RangeComponent::Groups, groups), (RangeComponent::Local, local), (RangeComponent::Global, global)];
+            for (component, size) in places {
+                found.extend((size == from).then_some((component, d, to)));
+                found.extend((size == from + 1).then_some((component, d, to.saturating_add(1))));
             }
             let last = range.offset[d] + global - 1;
             if from == range.offset[d] || from == last && range.offset[d] > 0 {
-                found.push((Side::Offset, d, to));
+                found.push((RangeComponent::Offset, d, to));
             }
         }
-        let Some((side, d, to)) = self.pick(&found) else { return false };
+        let Some((component, d, to)) = self.pick(&found) else { return false };
         let beside = self.below(3);
         let to = match beside {
             1 => to.saturating_add(1),
             2 => to.saturating_sub(1),
             _ => to,
         };
-        let most = (self.wishes.max_items.min(STEERED_ITEMS.max(self.wishes.usual_items)), STEERED_GROUP);
+        let most = (self.constraints.max_items.min(STEERED_ITEMS.max(self.constraints.usual_items)), STEERED_GROUP);
         let mut sizes = sizes;
-        match side {
-            Side::Offset => {
+        match component {
+            RangeComponent::Offset => {
                 genotype.geometry.range.offset[d] = to.min(1 << 62);
                 return true;
             }
             _ if to == 0 || to > most.0 => return false,
-            Side::Groups => sizes.groups[d] = to,
-            Side::Local => sizes.local[d] = to,
-            Side::Global => {
+            RangeComponent::Groups => sizes.groups[d] = to,
+            RangeComponent::Local => sizes.local[d] = to,
+            RangeComponent::Global => {
                 let rules = &self.model().groups;
                 let is_fixed = rules.required.is_some() || rules.exactly[d].is_some();
                 let divisor = (1..=sizes.local[d].max(8)).rev().find(|n| to.is_multiple_of(*n)).unwrap_or(1);
@@ -166,13 +167,13 @@ impl Mutator<'_> {
     /// Changes the sizes of images.
     pub(super) fn images(&mut self, genotype: &mut Genotype) {
         let mut sides = match genotype.images {
-            Sides::Given(sides) => sides,
+            ImageSides::Given(sides) => sides,
             _ => genotype.geometry.range.global,
         };
         let d = self.below(3) as usize;
         let global = genotype.geometry.range.global[d];
         sides[d] = self.pick(&[1, 2, 3, 5, 8, global, global + 1, global.div_ceil(2), global * 2]).unwrap_or(global);
-        genotype.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
+        genotype.images = if self.below(6) == 0 { ImageSides::Launch } else { ImageSides::Given(sides) };
     }
 
     /// Picks another sampler, among those for which all reads through it are defined (OpenCL C 3.0, section 6.15.15.2):

@@ -7,7 +7,7 @@ use super::buffer_growth::Guess;
 use super::collisions::{self, Suspect};
 use super::fill::{Fill, mix};
 use super::geometry::{self, Geometry};
-use super::launch_builder::{Cost, LaunchBuilder, Outcome, Plan, Sides};
+use super::launch_builder::{BuildLimits, FittedPlan, ImageSides, LaunchBuilder, LaunchPlan};
 use super::model::{KernelModel, Role};
 use crate::error::Result;
 use crate::suite::launch::{Launch, NdRange};
@@ -34,24 +34,24 @@ pub struct GeneratedLaunch {
 }
 
 /// Dry runs per launch that try other scalars.
-const REPAIRS: usize = 24;
+const MAX_REPAIR_RUNS: usize = 24;
 
 /// A launch that is planned but not built.
 #[derive(Debug, Clone)]
-pub(super) struct Planned {
+pub(super) struct PlannedLaunch {
     pub geometry: Geometry,
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
+    pub images: ImageSides,
     /// Describes its kind; not unique.
     pub name: String,
 }
 
-impl Planned {
+impl PlannedLaunch {
     /// The plan without the name.
-    pub fn plan(&self) -> Plan<'_> {
-        Plan {
+    pub fn plan(&self) -> LaunchPlan<'_> {
+        LaunchPlan {
             geometry: &self.geometry,
             scalars: self.scalars.clone(),
             fill: self.fill,
@@ -66,11 +66,11 @@ impl Planned {
 ///
 /// # Errors
 /// `Caller` if the requested sizes do not fit the kernel.
-pub(super) fn planned<'w>(
+pub(super) fn planned_launches<'w>(
     launch_builder: &'w LaunchBuilder<'_>,
     request: &Request,
-    over: impl Fn() -> bool + 'w,
-) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
+    is_over: impl Fn() -> bool + 'w,
+) -> Result<impl Iterator<Item = (PlannedLaunch, FittedPlan)> + 'w> {
     let (geometries, others) = match &request.range {
         Some(range) => (vec![geometry::fixed(launch_builder.model, range)?], Vec::new()),
         None => {
@@ -82,25 +82,25 @@ pub(super) fn planned<'w>(
     let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
     let seed = request.seed;
     let mut repairs = true;
-    let mut turns = (0u64..).zip(turns(&geometries).chain(others));
+    let mut variants = (0u64..).zip(variants(&geometries).chain(others));
     Ok(std::iter::from_fn(move || {
-        if over() {
+        if is_over() {
             return None;
         }
-        let (variant, (geometry, style, fill)) = turns.next()?;
+        let (variant, (geometry, style, fill)) = variants.next()?;
         let seed = mix(seed, variant);
-        let scalars = assign::scalars(launch_builder.model, &launch_builder.reading, &geometry, style, variant, seed);
+        let scalars = assign::scalars(launch_builder.model, &launch_builder.summary, &geometry, style, variant, seed);
         let name = name(&geometry, style, fill);
-        let images = if style == Style::Uneven { Sides::Small } else { Sides::Launch };
-        let mut planned = Planned { geometry, scalars, fill, seed, images, name };
-        let mut outcome = launch_builder.try_out(&planned.plan());
-        let before = trouble(&outcome);
+        let images = if style == Style::Uneven { ImageSides::Small } else { ImageSides::Launch };
+        let mut planned = PlannedLaunch { geometry, scalars, fill, seed, images, name };
+        let mut fitted = launch_builder.fit(&planned.plan());
+        let before = misfit(&fitted);
         if repairs && before > 0 {
-            let repaired = repair(launch_builder, planned.plan(), outcome, &over);
-            repairs = trouble(&repaired.1) < before;
-            (planned.scalars, outcome) = (repaired.0, repaired.1);
+            let repaired = repair_scalars(launch_builder, planned.plan(), fitted, &is_over);
+            repairs = misfit(&repaired.1) < before;
+            (planned.scalars, fitted) = (repaired.0, repaired.1);
         }
-        Some((planned, outcome))
+        Some((planned, fitted))
     }))
 }
 
@@ -132,16 +132,16 @@ pub struct FirstRound {
 pub fn first_round(
     model: &KernelModel,
     request: &Request,
-    over: impl Fn() -> bool,
+    is_over: impl Fn() -> bool,
     solving_over: impl Fn() -> bool,
 ) -> Result<FirstRound> {
-    let launch_builder = LaunchBuilder::new(model, Cost::default());
+    let launch_builder = LaunchBuilder::new(model, BuildLimits::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    let mut bases: Vec<Planned> = Vec::new();
-    let some = Cell::new(false);
-    for (planned, outcome) in planned(&launch_builder, request, || some.get() && over())? {
-        some.set(true);
-        let launch = launch_builder.launch(&planned.plan(), &outcome)?;
+    let mut bases: Vec<PlannedLaunch> = Vec::new();
+    let has_one = Cell::new(false);
+    for (planned, fitted) in planned_launches(&launch_builder, request, || has_one.get() && is_over())? {
+        has_one.set(true);
+        let launch = launch_builder.launch(&planned.plan(), &fitted)?;
         // All but those in which fewer work-items could conflict than in an earlier one.
         let items = planned.geometry.range.items();
         if planned.geometry.is_even() && bases.iter().all(|b| b.geometry.range.items() < items) {
@@ -151,18 +151,18 @@ pub fn first_round(
             continue;
         }
         let mut preconditions = model.preconditions.clone();
-        preconditions.extend(outcome.notes);
+        preconditions.extend(fitted.notes);
         let name = unique(planned.name, all.iter().map(|g| g.name.as_str()));
-        all.push(GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses });
+        all.push(GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses });
     }
     let suspects = collisions::suspects(&launch_builder, &bases, solving_over)?;
     Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
 /// Sizes, styles and contents of the launches, in the order in which they are built.
-fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
+fn variants(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
-    let turns = [
+    let variants = [
         (pick(1), Style::Even, Fill::Random),
         (pick(0), Style::Even, Fill::Random),
         (pick(1), Style::Uneven, Fill::Rising),
@@ -172,7 +172,7 @@ fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill
         (pick(1), Style::Least, Fill::Random),
         (pick(3), Style::Least, Fill::Zero),
     ];
-    turns.into_iter()
+    variants.into_iter()
 }
 
 fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
@@ -199,29 +199,29 @@ pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) ->
 }
 
 /// Scores how much of a dry run suggests that the values do not fit together; 0 if nothing does.
-fn trouble(outcome: &Outcome) -> u64 {
-    let report = &outcome.report;
+fn misfit(fitted: &FittedPlan) -> u64 {
+    let report = &fitted.report;
     let below = report.args.iter().chain(&report.variables).filter(|u| u.low < 0).count() as u64;
-    let met: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
+    let conflicts: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
     below * 1000
         + report.wild.min(1000) * 10
         + report.divisions.min(1000) * 10
-        + met
+        + conflicts
         + u64::from(report.exhausted) * 500
 }
 
 /// Tries other values of integers that take part in addresses, one at a time, and keeps those that lower the score.
-fn repair(
+fn repair_scalars(
     launch_builder: &LaunchBuilder<'_>,
-    plan: Plan<'_>,
-    outcome: Outcome,
-    over: &dyn Fn() -> bool,
-) -> (Scalars, Outcome) {
+    plan: LaunchPlan<'_>,
+    fitted: FittedPlan,
+    is_over: &dyn Fn() -> bool,
+) -> (Scalars, FittedPlan) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
         [1, global[0], global[1], 2, 4, local[0], global[0] * global[1], 0, 8, 16, global[0] * 2, global[2]];
-    let mut best = (plan, outcome);
+    let mut best = (plan, fitted);
     let mut tries = 0;
     for scalar in &launch_builder.model.scalars {
         // Lengths that the kernel checks stay as they are: what goes wrong despite a check is the kernel's fault.
@@ -230,7 +230,7 @@ fn repair(
         }
         let key = (scalar.arg, scalar.offset);
         for candidate in candidates {
-            if trouble(&best.1) == 0 || tries >= REPAIRS || over() {
+            if misfit(&best.1) == 0 || tries >= MAX_REPAIR_RUNS || is_over() {
                 return (best.0.scalars, best.1);
             }
             if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {
@@ -239,9 +239,9 @@ fn repair(
             tries += 1;
             let mut plan = best.0.clone();
             plan.scalars.insert(key, Number::Integer(candidate));
-            let outcome = launch_builder.try_out(&plan);
-            if trouble(&outcome) < trouble(&best.1) {
-                best = (plan, outcome);
+            let fitted = launch_builder.fit(&plan);
+            if misfit(&fitted) < misfit(&best.1) {
+                best = (plan, fitted);
             }
         }
     }

@@ -44,7 +44,7 @@ pub enum Contents {
     /// Values on which no address or loop depends, or that the kernel itself keeps in range.
     Data,
     /// Indices into another region, in units of `scale` elements; distinct if they say where to write.
-    Places {
+    Indices {
         target: Region,
         scale: u64,
         distinct: bool,
@@ -54,7 +54,7 @@ pub enum Contents {
     /// Offsets at which segments of another buffer begin; they do not decrease.
     Offsets,
     /// Trip counts of loops.
-    Counts,
+    TripCounts,
 }
 
 /// What is inferred about one argument.
@@ -76,7 +76,7 @@ pub struct ArgModel {
 
 /// `extent < coefficient * scalar + rest` must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Demand {
+pub(crate) struct LowerBound {
     pub extent: Poly,
     pub coefficient: i128,
     pub rest: Poly,
@@ -88,7 +88,7 @@ pub(crate) struct Demand {
 
 /// `coefficient * scalar + rest <= most` must hold, or an array of fixed size overflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cap {
+pub(crate) struct UpperBound {
     pub coefficient: i128,
     pub rest: Poly,
     pub most: i128,
@@ -105,8 +105,8 @@ pub struct ScalarModel {
     /// Name in messages, such as `n` or `size.s1`.
     pub name: String,
     pub role: Role,
-    pub(crate) demands: Vec<Demand>,
-    pub(crate) caps: Vec<Cap>,
+    pub(crate) lower_bounds: Vec<LowerBound>,
+    pub(crate) upper_bounds: Vec<UpperBound>,
     /// Something is divided by it, so it must not be 0.
     pub divides: bool,
     /// Values that the code compares it with, and their neighbours.

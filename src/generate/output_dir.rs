@@ -62,7 +62,7 @@ fn suite_text(folder: &Path) -> Result<Option<String>> {
     match fs::read(folder.join(FILE)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(broken(folder, "read", FILE, &e)),
+        Err(e) => Err(io_error(folder, "read", FILE, &e)),
     }
 }
 
@@ -79,24 +79,24 @@ fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
 
 /// Names in the folder that are not in `own`.
 fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
-    let list = fs::read_dir(folder).map_err(|e| broken(folder, "list", "", &e))?;
+    let list = fs::read_dir(folder).map_err(|e| io_error(folder, "list", "", &e))?;
     let names = list.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     Ok(names.filter(|name| !own.contains(name)).collect())
 }
 
 fn hash_of(folder: &Path, name: &str) -> Result<String> {
-    let bytes = fs::read(folder.join(name)).map_err(|e| broken(folder, "read", name, &e))?;
+    let bytes = fs::read(folder.join(name)).map_err(|e| io_error(folder, "read", name, &e))?;
     Ok(hash::of_text(&bytes))
 }
 
 fn remove(folder: &Path, name: &str) -> Result<()> {
     match fs::remove_file(folder.join(name)) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(broken(folder, "remove", name, &e)),
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(io_error(folder, "remove", name, &e)),
         _ => Ok(()),
     }
 }
 
-fn broken(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
+fn io_error(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot {what} {}: {error}", folder.join(name).display()))
         .help("make the folder writable, or name another one with -o")
 }

@@ -11,8 +11,8 @@ use crate::program::{End, Op, Program, ValueId};
 /// The inequality `lhs < rhs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    pub less: Poly,
-    pub than: Poly,
+    pub lhs: Poly,
+    pub rhs: Poly,
     /// The source compares by `<=` or `>=`: `rhs` has been raised by 1.
     pub inclusive: bool,
     /// It is one of the two inequalities of an equality.
@@ -24,9 +24,9 @@ pub struct Fact {
 const DEPTH: u32 = 8;
 
 /// Facts per block, from the nearest branches that dominate it; also the limit per edge.
-const MOST_FACTS: usize = 96;
+const MAX_FACTS: usize = 96;
 /// Dominators of a block that contribute facts.
-const MOST_DOMINATORS: usize = 1024;
+const MAX_DOMINATORS: usize = 1024;
 /// Nesting depth to which branches on a `phi` are decomposed.
 const PHI_DEPTH: u32 = 3;
 
@@ -55,20 +55,20 @@ pub fn find(symbols: &Symbols<'_>) -> PathConditions {
         finder.plain.push(edges);
     }
     let edges = finder.edges(DEPTH, false);
-    let blocks = (0..symbols.program.blocks.len()).map(|block| holding(symbols.program, &edges, block)).collect();
+    let blocks = (0..symbols.program.blocks.len()).map(|block| facts_at(symbols.program, &edges, block)).collect();
     PathConditions { edges, blocks }
 }
 
 /// The facts of the edges that enter a block and its dominators, the farthest first.
-fn holding(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
+fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
     let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
-    for _ in 0..MOST_DOMINATORS {
-        let Some(here) = at.filter(|_| found.len() < MOST_FACTS) else { break };
+    for _ in 0..MAX_DOMINATORS {
+        let Some(here) = at.filter(|_| found.len() < MAX_FACTS) else { break };
         found.extend(edges[here].iter().rev());
         at = program.dominance.immediate_dominator(here);
     }
-    found.truncate(MOST_FACTS);
+    found.truncate(MAX_FACTS);
     found.into_iter().rev().cloned().collect()
 }
 
@@ -90,7 +90,7 @@ impl Finder<'_, '_> {
                 if !(is_phi && without_phis) && then != other && program.cfg.incoming(to).len() == 1 {
                     let mut facts = Vec::new();
                     self.assume(condition, truth, depth, &mut facts);
-                    facts.truncate(MOST_FACTS);
+                    facts.truncate(MAX_FACTS);
                     all[to] = facts;
                 }
             }
@@ -111,21 +111,30 @@ impl Finder<'_, '_> {
                 let (equal, differ) = (LLVMIntPredicate::LLVMIntEQ, LLVMIntPredicate::LLVMIntNE);
                 if constant(1) == Some(0)
                     && (*predicate == equal || *predicate == differ)
-                    && is_truth(program, operands[0])
+                    && is_boolean(program, operands[0])
                 {
                     return self.assume(operands[0], truth == (*predicate == differ), depth - 1, out);
                 }
                 if program.shape(operands[0]).is_int() {
-                    compare(symbols, *predicate, [operands[0], operands[1]], truth, instruction.location.as_ref(), out);
+                    add_comparison(
+                        symbols,
+                        *predicate,
+                        [operands[0], operands[1]],
+                        truth,
+                        instruction.location.as_ref(),
+                        out,
+                    );
                 }
             }
-            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, true, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, false, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMXor) if matches!(constant(1), Some(1 | -1)) && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMXor)
+                if matches!(constant(1), Some(1 | -1)) && is_boolean(program, condition) =>
+            {
                 self.assume(operands[0], !truth, depth - 1, out);
             }
             Op::Cast(_) | Op::Copy => self.assume(operands[0], truth, depth - 1, out),
@@ -143,7 +152,7 @@ impl Finder<'_, '_> {
                     self.assume(operands[only], truth, depth - 1, out);
                     let plain = (depth - 1).min(PHI_DEPTH) as usize;
                     if let Some(edges) = self.plain.get(plain) {
-                        out.extend(holding(program, edges, from[only]));
+                        out.extend(facts_at(program, edges, from[only]));
                     }
                 }
             }
@@ -153,38 +162,38 @@ impl Finder<'_, '_> {
 }
 
 /// Whether a value is a boolean, possibly widened.
-fn is_truth(program: &Program, value: ValueId) -> bool {
+fn is_boolean(program: &Program, value: ValueId) -> bool {
     use crate::program::Kind;
     if program.shape(value).kind == Kind::Int(1) {
         return true;
     }
     match program.instruction(value).map(|i| (&i.op, &i.operands)) {
-        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_truth(program, operands[0]),
+        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_boolean(program, operands[0]),
         Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
             matches!(program.constant(*o), Some(0 | 1))
-                || program
-                    .instruction(*o)
-                    .is_some_and(|i| matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0]))
+                || program.instruction(*o).is_some_and(|i| {
+                    matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_boolean(program, i.operands[0])
+                })
         }),
         _ => false,
     }
 }
 
-fn compare(
+fn add_comparison(
     symbols: &Symbols<'_>,
     predicate: LLVMIntPredicate,
-    of: [ValueId; 2],
+    operands: [ValueId; 2],
     truth: bool,
     location: Option<&DebugLocation>,
     out: &mut Vec<Rc<Fact>>,
 ) {
     use LLVMIntPredicate::*;
-    let [a, b] = of.map(|v| symbols.poly(v));
+    let [a, b] = operands.map(|v| symbols.poly(v));
     let one = Poly::constant(1);
     let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));
-    let mut push = |less: &Poly, than: &Poly, inclusive: bool| {
-        let than = if inclusive { than.add(&one) } else { than.clone() };
-        out.push(Rc::new(Fact { less: less.clone(), than, inclusive, is_equal, location: location.cloned() }));
+    let mut push = |lhs: &Poly, rhs: &Poly, inclusive: bool| {
+        let rhs = if inclusive { rhs.add(&one) } else { rhs.clone() };
+        out.push(Rc::new(Fact { lhs: lhs.clone(), rhs, inclusive, is_equal, location: location.cloned() }));
     };
     match (predicate, truth) {
         (LLVMIntSLT | LLVMIntULT, true) | (LLVMIntSGE | LLVMIntUGE, false) => push(&a, &b, false),
@@ -198,7 +207,7 @@ fn compare(
         // A loop counter that counts up to equality.
         (LLVMIntNE, true) | (LLVMIntEQ, false) => {
             let counts = |v: ValueId| symbols.program.instruction(v).is_some_and(|i| matches!(i.op, Op::Phi(_)));
-            if counts(of[0]) {
+            if counts(operands[0]) {
                 push(&a, &b, false);
             }
         }

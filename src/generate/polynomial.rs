@@ -35,7 +35,7 @@ pub enum Atom {
 pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
 
 /// Sums and products with more terms than this become atoms.
-const TERMS: usize = 40;
+const MAX_TERMS: usize = 40;
 
 impl Poly {
     /// The constant polynomial `n`.
@@ -58,7 +58,7 @@ impl Poly {
     }
 
     /// The constant term.
-    pub fn rest(&self) -> i128 {
+    pub fn constant_term(&self) -> i128 {
         self.0.get(&Vec::new()).copied().unwrap_or(0)
     }
 
@@ -88,7 +88,7 @@ impl Poly {
 
     /// The product; `None` if it has too many terms or factors.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
-        if self.0.len() * other.0.len() > TERMS {
+        if self.0.len() * other.0.len() > MAX_TERMS {
             return None;
         }
         let mut product = Poly::default();
@@ -106,7 +106,7 @@ impl Poly {
     }
 
     /// The quotient by `n`; `None` if there is a remainder.
-    pub fn exactly(&self, n: i128) -> Option<Poly> {
+    pub fn div_exact(&self, n: i128) -> Option<Poly> {
         self.0.values().all(|c| c % n == 0).then(|| Poly(self.0.iter().map(|(p, c)| (p.clone(), c / n)).collect()))
     }
 
@@ -130,7 +130,7 @@ impl Poly {
     }
 
     /// Substitutes `by` for `atom`; `None` if the result is too large.
-    pub fn replace(&self, atom: Atom, by: &Poly) -> Option<Poly> {
+    pub fn substitute(&self, atom: Atom, by: &Poly) -> Option<Poly> {
         let mut sum = Poly::default();
         for (product, n) in &self.0 {
             let mut term = Poly::constant(*n);
@@ -194,7 +194,7 @@ impl<'p> Symbols<'p> {
         if let Some(known) = self.known.borrow().get(&value) {
             return known.clone();
         }
-        let poly = self.compute(value).filter(|poly| poly.0.len() <= TERMS);
+        let poly = self.compute(value).filter(|poly| poly.0.len() <= MAX_TERMS);
         let poly = poly.unwrap_or_else(|| Poly::atom(Atom::Value(value)));
         self.known.borrow_mut().insert(value, poly.clone());
         poly
@@ -226,7 +226,7 @@ impl<'p> Symbols<'p> {
                         _ => 1i64.checked_shl(u32::try_from(n).ok().filter(|n| *n < 62)?)?,
                     };
                     let divided = operand(0);
-                    (by > 0).then(|| divided.exactly(by.into())).flatten()
+                    (by > 0).then(|| divided.div_exact(by.into())).flatten()
                 }
                 _ => None,
             },
@@ -299,7 +299,7 @@ impl<'p> Symbols<'p> {
                     sum = sum.add(&self.poly(instruction.operands[step.operand]).times(step.scale.into()));
                 }
                 address.offset = address.offset.add(&sum);
-                if address.offset.0.len() > TERMS {
+                if address.offset.0.len() > MAX_TERMS {
                     address.offset = Poly::atom(Atom::Value(pointer));
                 }
                 address

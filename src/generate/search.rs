@@ -10,8 +10,8 @@ use super::branch_distance::{BranchDistances, Gain};
 use super::decode::Decoder;
 use super::faulting_launches;
 use super::genotype::Genotype;
-use super::interface_file::Wishes;
-use super::launch_builder::{LaunchBuilder, Outcome};
+use super::interface_file::UserConstraints;
+use super::launch_builder::{FittedPlan, LaunchBuilder};
 use super::launches::unique;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
@@ -25,28 +25,28 @@ use crate::suite::launch::Launch;
 pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
 
 /// Runs launches with coverage probes.
-pub trait Runs {
+pub trait CoverageRunner {
     /// Runs one launch, for at most `limit`.
     ///
     /// # Errors
     /// `Environment` or `Internal`; a launch that fails is [`RunOutcome::Rejected`], not an error.
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran>;
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<RunOutcome>;
 }
 
 /// Result of running a launch.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ran {
+pub enum RunOutcome {
     /// The launch completed, without faults unless it allows them.
-    Shown(Shown),
+    Completed(RunObservation),
     /// It accessed arguments beyond their ends: position of the argument, and end of the access in bytes.
-    Beyond(Vec<(u32, u64)>),
+    OutOfBounds(Vec<(u32, u64)>),
     /// It did anything else that is undefined, did not terminate within its time or fuel, or cannot be launched.
-    Useless,
+    Rejected,
 }
 
 /// What was observed of a completed launch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct RunObservation {
     /// By site.
     pub tally: Vec<SiteTally>,
     /// By comparison; empty if comparisons were not recorded.
@@ -70,7 +70,7 @@ pub struct Limits {
 
 /// An input that ran, with its coverage. It becomes a test if it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct TestInput {
     pub name: String,
     pub by: By,
     /// How it was made; `None` for finished launches.
@@ -86,7 +86,7 @@ pub struct Kept {
 
 /// How an outcome was covered first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct First {
+pub struct FirstCover {
     pub by: By,
     /// Time since the search began.
     pub after: Duration,
@@ -94,7 +94,7 @@ pub struct First {
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum StopReason {
     /// Everything is covered.
     Covered,
     /// Too many attempts in a row gained nothing.
@@ -102,19 +102,19 @@ pub enum Ended {
     OutOfTime,
     OutOfExecutions,
     /// No argument may be changed.
-    Nothing,
+    NothingToChange,
 }
 
 /// Result of a search.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct SearchResult {
     /// Inputs that together cover everything that is covered.
-    pub tests: Vec<Kept>,
+    pub tests: Vec<TestInput>,
     /// By outcome: how it was covered first, if it was.
-    pub first: Vec<Option<First>>,
+    pub first: Vec<Option<FirstCover>>,
     /// By outcome: whether a launch without faults covers it.
     pub clean: Vec<bool>,
-    pub tried: Tried,
+    pub statistics: SearchStatistics,
 }
 
 /// The watched outcomes, as pairs of the site's position and the outcome's position within it.
@@ -128,11 +128,11 @@ pub type Progress<'a> = dyn FnMut(u64, usize, usize) + 'a;
 
 /// Called for every input that is kept, before it counts, with the outcomes that it is the first to cover and the
 /// statistics so far.
-pub type Record<'a> = dyn FnMut(&Kept, &[usize], &Tried) -> Result<()> + 'a;
+pub type Record<'a> = dyn FnMut(&TestInput, &[usize], &SearchStatistics) -> Result<()> + 'a;
 
 /// Counters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Tried {
+pub struct SearchStatistics {
     /// Launches made.
     pub executions: u64,
     /// Those of them that were rejected.
@@ -143,20 +143,20 @@ pub struct Tried {
 
 /// An input that an earlier search kept, read back from its journal.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ResumedInput {
     pub name: String,
-    pub first: First,
+    pub first: FirstCover,
     pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
-    pub tried: Tried,
+    pub statistics: SearchStatistics,
 }
 
 /// What is searched for, and in which inputs.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct SearchProblem<'a> {
     pub launch_builder: &'a LaunchBuilder<'a>,
-    pub wishes: &'a Wishes,
+    pub constraints: &'a UserConstraints,
     /// As [`outcomes`] returns them.
     pub outcomes: &'a [(usize, usize)],
     /// By outcome: whether it is a goal; other outcomes only make inputs worth keeping.
@@ -164,16 +164,16 @@ pub struct Subject<'a> {
 }
 
 /// How often arguments of guessed length may grow for one input.
-const GROWTHS: usize = 6;
+const MAX_GROWTHS: usize = 6;
 
 /// A launch larger than usual may take at most the remaining time divided by this.
 const LARGE_SHARE: u32 = 4;
 
 /// Rejected launches that are kept for [`Search::allow_faults`].
-const MOST_FAULTING: usize = 48;
+const MAX_FAULTING: usize = 48;
 
 /// A rejected launch.
-struct Faulting {
+struct FaultingInput {
     genotype: Option<Genotype>,
     launch: Launch,
     preconditions: Vec<String>,
@@ -183,86 +183,91 @@ struct Faulting {
 /// Result of one run.
 enum Attempt {
     /// `None`: the launch was rejected.
-    Done(Option<Box<Kept>>),
+    Done(Option<Box<TestInput>>),
     /// See [`RunOutcome::OutOfBounds`].
-    Beyond(Vec<(u32, u64)>),
+    OutOfBounds(Vec<(u32, u64)>),
 }
 
 /// State of a search: the corpus, and what it covers.
 pub struct Search<'a> {
-    pub subject: Subject<'a>,
+    pub problem: SearchProblem<'a>,
     pub limits: &'a Limits,
     decoder: Decoder<'a>,
-    runs: &'a mut dyn Runs,
+    runner: &'a mut dyn CoverageRunner,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
     begun: Instant,
-    kept: Vec<Kept>,
-    first: Vec<Option<First>>,
+    corpus: Vec<TestInput>,
+    first: Vec<Option<FirstCover>>,
     clean: Vec<bool>,
     /// Rejected launches, while faults are not allowed: those that fault may be useful once they are.
-    faulting: Vec<Faulting>,
+    faulting: Vec<FaultingInput>,
     allows_faults: bool,
-    tried: Tried,
-    pub(super) near: BranchDistances,
+    statistics: SearchStatistics,
+    pub(super) distances: BranchDistances,
     /// What the last launch contributed to `distances`.
-    pub(super) gain: Gain,
+    pub(super) last_gain: Gain,
 }
 
 impl<'a> Search<'a> {
     /// Starts a search with an empty corpus.
     pub fn new(
-        subject: Subject<'a>,
+        problem: SearchProblem<'a>,
         limits: &'a Limits,
-        runs: &'a mut dyn Runs,
+        runner: &'a mut dyn CoverageRunner,
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
     ) -> Search<'a> {
         Search {
-            subject,
+            problem,
             limits,
-            decoder: Decoder::new(subject.launch_builder, subject.wishes, limits.end),
-            runs,
+            decoder: Decoder::new(problem.launch_builder, problem.constraints, limits.end),
+            runner,
             progress,
             record,
             begun: Instant::now(),
-            kept: Vec::new(),
-            first: vec![None; subject.outcomes.len()],
-            clean: vec![false; subject.outcomes.len()],
+            corpus: Vec::new(),
+            first: vec![None; problem.outcomes.len()],
+            clean: vec![false; problem.outcomes.len()],
             faulting: Vec::new(),
             allows_faults: false,
-            tried: Tried::default(),
-            near: BranchDistances::default(),
-            gain: Gain::default(),
+            statistics: SearchStatistics::default(),
+            distances: BranchDistances::default(),
+            last_gain: Gain::default(),
         }
     }
 
     /// Why no more launches may be made; `None` while they may.
-    pub fn over(&self) -> Option<Ended> {
-        if self.limits.max_execs.is_some_and(|most| self.tried.executions >= most) {
-            return Some(Ended::OutOfExecutions);
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        if self.limits.max_execs.is_some_and(|most| self.statistics.executions >= most) {
+            return Some(StopReason::OutOfExecutions);
         }
-        (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
+        (Instant::now() >= self.limits.end).then_some(StopReason::OutOfTime)
     }
 
     /// Decodes and runs an input; buffers of guessed length grow if it overruns them. `fitted`: the result of its dry
     /// run, if that was already made.
-    pub(super) fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
-        let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
+    pub(super) fn attempt(
+        &mut self,
+        genotype: Genotype,
+        fitted: Option<FittedPlan>,
+        by: By,
+    ) -> Result<Option<TestInput>> {
+        let Some((launch, preconditions)) = self.decoder.decode(&genotype, fitted)? else { return Ok(None) };
         let mut made = (launch, preconditions);
-        for _ in 0..GROWTHS {
+        for _ in 0..MAX_GROWTHS {
             let reached = match self.attempt_with(Some(&genotype), &made.0, by)? {
-                Attempt::Done(Some(kept)) => return Ok(Some(Kept { preconditions: made.1, ..*kept })),
+                Attempt::Done(Some(kept)) => return Ok(Some(TestInput { preconditions: made.1, ..*kept })),
                 Attempt::Done(None) => break,
-                Attempt::Beyond(reached) => reached,
+                Attempt::OutOfBounds(reached) => reached,
             };
-            if self.over().is_some() {
+            if self.stop_reason().is_some() {
                 return Ok(None);
             }
             if !self.decoder.grow(&genotype, &reached) {
                 break;
             }
-            match self.decoder.express(&genotype, None)? {
+            match self.decoder.decode(&genotype, None)? {
                 Some(larger) => made = larger,
                 None => break,
             }
@@ -271,8 +276,8 @@ impl<'a> Search<'a> {
     }
 
     /// The launch of a genotype, and its preconditions; `None` as in [`Decoder::decode`].
-    pub(super) fn expressed(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
-        self.decoder.express(genotype, None)
+    pub(super) fn decode(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
+        self.decoder.decode(genotype, None)
     }
 
     /// Runs a finished launch. `None` if it was rejected: it did something undefined or did not terminate. The input is
@@ -280,10 +285,10 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// As [`CoverageRunner::run`].
-    pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
+    pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<TestInput>> {
         let launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
         match self.attempt_with(None, &launch, by)? {
-            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            Attempt::Done(Some(kept)) => Ok(Some(TestInput { preconditions, ..*kept })),
             _ => self.fault(None, (launch, preconditions), by),
         }
     }
@@ -300,10 +305,10 @@ impl<'a> Search<'a> {
     pub fn allow_faults(&mut self) -> Result<()> {
         self.allows_faults = true;
         for faulting in std::mem::take(&mut self.faulting) {
-            if self.over().is_some() {
+            if self.stop_reason().is_some() {
                 break;
             }
-            let Faulting { genotype, launch, preconditions, by } = faulting;
+            let FaultingInput { genotype, launch, preconditions, by } = faulting;
             if let Some(found) = self.fault(genotype, (launch, preconditions), by)? {
                 self.consider(found, "with faults".to_owned())?;
             }
@@ -317,48 +322,50 @@ impl<'a> Search<'a> {
         genotype: Option<Genotype>,
         (launch, preconditions): (Launch, Vec<String>),
         by: By,
-    ) -> Result<Option<Kept>> {
+    ) -> Result<Option<TestInput>> {
         if !self.allows_faults {
             // The first ones differ most from each other.
-            if self.faulting.len() < MOST_FAULTING {
-                self.faulting.push(Faulting { genotype, launch, preconditions, by });
+            if self.faulting.len() < MAX_FAULTING {
+                self.faulting.push(FaultingInput { genotype, launch, preconditions, by });
             }
             return Ok(None);
         }
-        if self.over().is_some() {
+        if self.stop_reason().is_some() {
             return Ok(None);
         }
         let launch = Launch { allows_faults: true, ..launch };
         match self.attempt_with(genotype.as_ref(), &launch, by)? {
-            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            Attempt::Done(Some(kept)) => Ok(Some(TestInput { preconditions, ..*kept })),
             _ => Ok(None),
         }
     }
 
     fn attempt_with(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By) -> Result<Attempt> {
-        self.tried.executions += 1;
+        self.statistics.executions += 1;
         let mut left = self.limits.end.saturating_duration_since(Instant::now());
-        if launch.range.items() > self.subject.wishes.usual_items {
+        if launch.range.items() > self.problem.constraints.usual_items {
             left /= LARGE_SHARE;
         }
         let attempt = self.run(genotype, launch, by, self.limits.launch.min(left))?;
         match &attempt {
-            Attempt::Done(Some(kept)) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
-            _ => self.tried.faulted += 1,
+            Attempt::Done(Some(kept)) => {
+                self.statistics.largest = self.statistics.largest.max(kept.launch.range.items())
+            }
+            _ => self.statistics.faulted += 1,
         }
         Ok(attempt)
     }
 
     fn run(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
-        self.gain = Gain::default();
-        let Shown { tally, compared, faulted } = match self.runs.run(launch, limit)? {
-            Ran::Shown(shown) => shown,
-            Ran::Beyond(reached) => return Ok(Attempt::Beyond(reached)),
-            Ran::Useless => return Ok(Attempt::Done(None)),
+        self.last_gain = Gain::default();
+        let RunObservation { tally, compared, faulted } = match self.runner.run(launch, limit)? {
+            RunOutcome::Completed(shown) => shown,
+            RunOutcome::OutOfBounds(reached) => return Ok(Attempt::OutOfBounds(reached)),
+            RunOutcome::Rejected => return Ok(Attempt::Done(None)),
         };
-        self.gain = self.near.note(&compared, genotype, launch);
-        let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-        Ok(Attempt::Done(Some(Box::new(Kept {
+        self.last_gain = self.distances.note(&compared, genotype, launch);
+        let covers = self.problem.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
+        Ok(Attempt::Done(Some(Box::new(TestInput {
             name: String::new(),
             by,
             genotype: genotype.cloned(),
@@ -374,7 +381,7 @@ impl<'a> Search<'a> {
     fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
-        faulting_launches::give_margins(&self.subject.launch_builder.model.interface, faulted, &mut launch);
+        faulting_launches::give_margins(&self.problem.launch_builder.model.interface, faulted, &mut launch);
         launch
     }
 
@@ -383,15 +390,15 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// As [`CoverageRunner::run`].
-    pub fn resume(&mut self, known: Vec<Known>) -> Result<()> {
+    pub fn resume(&mut self, known: Vec<ResumedInput>) -> Result<()> {
         for known in known {
-            self.tried = known.tried;
+            self.statistics = known.statistics;
             let limit = self.limits.launch;
             let run = self.run(known.genotype.as_ref(), &known.launch, known.first.by, limit)?;
             if let Attempt::Done(Some(kept)) = run {
-                let gained = self.gain(&kept, known.first);
-                if !gained.is_empty() || self.kept.is_empty() {
-                    self.kept.push(Kept { name: known.name, preconditions: known.preconditions, ..*kept });
+                let gained = self.mark_covered(&kept, known.first);
+                if !gained.is_empty() || self.corpus.is_empty() {
+                    self.corpus.push(TestInput { name: known.name, preconditions: known.preconditions, ..*kept });
                 }
             }
         }
@@ -400,7 +407,7 @@ impl<'a> Search<'a> {
 
     /// Marks the outcomes of an input as covered; returns those that it is the first to cover, or the first without
     /// a fault.
-    fn gain(&mut self, kept: &Kept, first: First) -> Vec<usize> {
+    fn mark_covered(&mut self, kept: &TestInput, first: FirstCover) -> Vec<usize> {
         let mut gained = Vec::new();
         let is_clean = kept.faulted.is_empty();
         for (o, _) in kept.covers.iter().enumerate().filter(|(_, covers)| **covers) {
@@ -417,52 +424,52 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// If the input cannot be recorded.
-    pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
-        let first = First { by: found.by, after: self.begun.elapsed() };
-        let gained = self.gain(&found, first);
+    pub fn consider(&mut self, mut found: TestInput, name: String) -> Result<bool> {
+        let first = FirstCover { by: found.by, after: self.begun.elapsed() };
+        let gained = self.mark_covered(&found, first);
         // A suite has at least one test, even if there is nothing to cover.
-        if !gained.is_empty() || self.kept.is_empty() {
-            found.name = unique(name, self.kept.iter().map(|k| k.name.as_str()));
-            (self.record)(&found, &gained, &self.tried)?;
-            self.kept.push(found);
+        if !gained.is_empty() || self.corpus.is_empty() {
+            found.name = unique(name, self.corpus.iter().map(|k| k.name.as_str()));
+            (self.record)(&found, &gained, &self.statistics)?;
+            self.corpus.push(found);
         }
         let covered = self.first.iter().flatten().count();
-        (self.progress)(self.tried.executions, covered, self.first.len());
+        (self.progress)(self.statistics.executions, covered, self.first.len());
         Ok(!gained.is_empty())
     }
 
     /// The counters so far.
-    pub fn tried(&self) -> Tried {
-        self.tried
+    pub fn statistics(&self) -> SearchStatistics {
+        self.statistics
     }
 
     /// The inputs kept so far.
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    pub fn corpus(&self) -> &[TestInput] {
+        &self.corpus
     }
 
     /// How each outcome was covered first, `None` if it is uncovered.
-    pub fn first(&self) -> &[Option<First>] {
+    pub fn first(&self) -> &[Option<FirstCover>] {
         &self.first
     }
 
     /// Whether every goal is covered.
     pub fn goals_covered(&self) -> bool {
-        self.first.iter().zip(self.subject.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
+        self.first.iter().zip(self.problem.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
     }
 
     /// Whether every watched outcome is covered.
     pub fn all_covered(&self) -> bool {
-        !self.kept.is_empty() && self.first.iter().all(Option::is_some)
+        !self.corpus.is_empty() && self.first.iter().all(Option::is_some)
     }
 
     /// Replaces the corpus and returns the old one.
-    pub(super) fn replace(&mut self, kept: Vec<Kept>) -> Vec<Kept> {
-        std::mem::replace(&mut self.kept, kept)
+    pub(super) fn replace(&mut self, kept: Vec<TestInput>) -> Vec<TestInput> {
+        std::mem::replace(&mut self.corpus, kept)
     }
 
     /// Ends the search.
-    pub fn found(self) -> Found {
-        Found { tests: self.kept, first: self.first, clean: self.clean, tried: self.tried }
+    pub fn finish(self) -> SearchResult {
+        SearchResult { tests: self.corpus, first: self.first, clean: self.clean, statistics: self.statistics }
     }
 }

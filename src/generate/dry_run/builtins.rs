@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::super::polynomial::{Id, id_of};
 use super::memory::Mode;
 use super::value::Value;
-use super::{DryRun, Given, Item, State};
+use super::{DryRun, DryRunArg, State, WorkItem};
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
@@ -31,7 +31,7 @@ impl<'a> DryRun<'a> {
     /// Executes a call.
     pub(super) fn call(
         &mut self,
-        item: &mut Item<'a>,
+        item: &mut WorkItem<'a>,
         instruction: &Instruction,
         name: &str,
         base: &str,
@@ -94,9 +94,7 @@ impl<'a> DryRun<'a> {
             "get_image_depth" | "get_image_array_size" => self.image(instruction, 2),
             "get_image_dim" => {
                 let side = |d| self.image(instruction, d).bits().unwrap_or(0);
-                Value::StartingExecutors(
-                    (0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect(),
-                )
+                Value::Lanes((0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect())
             }
             _ => self.compute(instruction, &operands, shape),
         }
@@ -121,7 +119,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn id(&self, item: &Item<'_>, id: Id, dimension: u64) -> u64 {
+    fn id(&self, item: &WorkItem<'_>, id: Id, dimension: u64) -> u64 {
         let Ok(d @ 0..3) = usize::try_from(dimension) else {
             return u64::from(matches!(id, Id::GlobalSize | Id::LocalSize | Id::Groups));
         };
@@ -137,7 +135,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn linear(&self, item: &Item<'_>, base: &str) -> u64 {
+    fn linear(&self, item: &WorkItem<'_>, base: &str) -> u64 {
         let local = self.setup.local;
         let global = self.setup.range.global;
         let at: [u64; 3] = std::array::from_fn(|d| item.group_id[d] * local[d] + item.local_id[d]);
@@ -149,7 +147,7 @@ impl<'a> DryRun<'a> {
         let param = instruction.operands.first().map(|o| self.program.values[*o as usize].clone());
         match param {
             Some(super::Definition::Param(position)) => match self.setup.args.get(position as usize) {
-                Some(Given::Image(sides)) => Value::Bits(sides[side]),
+                Some(DryRunArg::Image(sides)) => Value::Bits(sides[side]),
                 _ => Value::Unknown,
             },
             _ => Value::Unknown,
@@ -159,7 +157,7 @@ impl<'a> DryRun<'a> {
     /// `vload` and `vstore`: the offset counts elements of the vector's length.
     fn vector(
         &mut self,
-        item: &mut Item<'a>,
+        item: &mut WorkItem<'a>,
         base: &str,
         params: &str,
         instruction: &Instruction,
@@ -198,7 +196,7 @@ impl<'a> DryRun<'a> {
     }
 
     /// The first work-item of the group copies for all.
-    fn copy_async(&mut self, item: &mut Item<'a>, base: &str, params: &str, operands: &[Value]) {
+    fn copy_async(&mut self, item: &mut WorkItem<'a>, base: &str, params: &str, operands: &[Value]) {
         let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands else {
             self.wild += u64::from(base.contains("copy"));
             return;
@@ -220,17 +218,17 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn copy(&mut self, item: &mut Item<'a>, operands: &[Value]) {
+    fn copy(&mut self, item: &mut WorkItem<'a>, operands: &[Value]) {
         if let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands {
             self.move_bytes(item, *to, *from, (*count).min(1 << 20));
         }
     }
 
-    fn move_bytes(&mut self, item: &mut Item<'a>, to: u64, from: u64, size: u64) {
+    fn move_bytes(&mut self, item: &mut WorkItem<'a>, to: u64, from: u64, size: u64) {
         let read = self.touch(item, from, size, Mode::Read);
-        let bytes = read.and_then(|(block, at)| block.bytes.get(at..at + size as usize).map(<[u8]>::to_vec));
-        if let Some((block, at)) = self.touch(item, to, size, Mode::Write)
-            && let (Some(into), Some(bytes)) = (block.bytes.get_mut(at..at + size as usize), bytes)
+        let bytes = read.and_then(|(allocation, at)| allocation.bytes.get(at..at + size as usize).map(<[u8]>::to_vec));
+        if let Some((allocation, at)) = self.touch(item, to, size, Mode::Write)
+            && let (Some(into), Some(bytes)) = (allocation.bytes.get_mut(at..at + size as usize), bytes)
         {
             into.copy_from_slice(&bytes);
         }

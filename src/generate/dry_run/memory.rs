@@ -45,14 +45,14 @@ impl Actor {
 }
 
 /// Returns the bytes of a buffer in a range of offsets.
-pub type Contents<'a> = dyn Fn(u64, u64) -> Vec<u8> + 'a;
+pub type ContentsFn<'a> = dyn Fn(u64, u64) -> Vec<u8> + 'a;
 
 /// Memory of one argument, variable or `alloca`.
-pub struct Block<'a> {
+pub struct Allocation<'a> {
     pub bytes: Vec<u8>,
     /// Its fixed size in bytes; without one, it grows.
     pub limit: Option<u64>,
-    pub contents: Option<&'a Contents<'a>>,
+    pub contents: Option<&'a ContentsFn<'a>>,
     /// End of the farthest access, and the lowest offset if it is negative.
     pub high: u64,
     pub low: i64,
@@ -67,10 +67,10 @@ pub struct Block<'a> {
     cells: Vec<Cell>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> Allocation<'a> {
     /// An allocation that nothing has accessed yet.
-    pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Block<'a> {
-        Block {
+    pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Allocation<'a> {
+        Allocation {
             bytes,
             limit,
             contents: None,
@@ -86,7 +86,7 @@ impl<'a> Block<'a> {
     }
 
     /// Resets local memory for the next work-group.
-    pub fn renew(&mut self) {
+    pub fn reset(&mut self) {
         self.bytes.fill(0);
         self.cells.clear();
     }

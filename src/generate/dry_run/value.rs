@@ -9,7 +9,7 @@ use crate::program::{Shape, masked};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bits(u64),
-    StartingExecutors(Rc<[u64]>),
+    Lanes(Rc<[u64]>),
     Unknown,
 }
 
@@ -18,7 +18,7 @@ impl Value {
     pub fn bits(&self) -> Option<u64> {
         match self {
             Value::Bits(bits) => Some(*bits),
-            Value::StartingExecutors(lanes) => lanes.first().copied(),
+            Value::Lanes(lanes) => lanes.first().copied(),
             Value::Unknown => None,
         }
     }
@@ -27,7 +27,7 @@ impl Value {
     pub fn lanes(&self) -> &[u64] {
         match self {
             Value::Bits(bits) => std::slice::from_ref(bits),
-            Value::StartingExecutors(lanes) => lanes,
+            Value::Lanes(lanes) => lanes,
             Value::Unknown => &[],
         }
     }
@@ -37,7 +37,7 @@ impl Value {
         if shape.lanes == 0 {
             lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
         } else {
-            Value::StartingExecutors(lanes.into())
+            Value::Lanes(lanes.into())
         }
     }
 
@@ -45,7 +45,7 @@ impl Value {
     pub fn map(&self, f: impl Fn(u64) -> u64) -> Value {
         match self {
             Value::Bits(bits) => Value::Bits(f(*bits)),
-            Value::StartingExecutors(lanes) => Value::StartingExecutors(lanes.iter().map(|l| f(*l)).collect()),
+            Value::Lanes(lanes) => Value::Lanes(lanes.iter().map(|l| f(*l)).collect()),
             Value::Unknown => Value::Unknown,
         }
     }
@@ -56,14 +56,14 @@ impl Value {
 pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> Value {
     let found = match (a, b) {
         (Value::Bits(a), Value::Bits(b)) => f(*a, *b).map(Value::Bits),
-        (Value::StartingExecutors(a), Value::StartingExecutors(b)) => {
-            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Lanes(a), Value::Lanes(b)) => {
+            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
-        (Value::StartingExecutors(a), Value::Bits(b)) => {
-            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Lanes(a), Value::Bits(b)) => {
+            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
-        (Value::Bits(a), Value::StartingExecutors(b)) => {
-            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Bits(a), Value::Lanes(b)) => {
+            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
         _ => None,
     };

@@ -4,22 +4,25 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::goals::{self, Searched, View};
+use super::goals::{self, GoalView, SearchedMutants};
 use super::kill_search::{KillSearch, KillSearchResult, KillingInput};
-use super::mutant_pool::{MutantPool, Rules};
-use super::proposer::{Marked, Nobody, Proposer, Solver};
+use super::mutant_pool::{MutantPool, PoolOptions};
+use super::proposer::{ConcolicProposer, MarkedProgram, NullProposer, Proposer};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::generate::campaign::{self as branches, Generated, Kernel, Log, Options};
 use crate::generate::genotype::Genotype;
-use crate::generate::interface_file::Wishes;
+use crate::generate::interface_file::UserConstraints;
 use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launch_builder::LaunchBuilder;
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
-use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject, Tried};
+use crate::generate::search::{
+    self, CoverageRunner, Limits, Progress, RunObservation, RunOutcome, SearchProblem, SearchStatistics, StopReason,
+    TestInput,
+};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
@@ -34,20 +37,20 @@ use crate::suite::resolve::{Suite, Test};
 /// Fuel and time of a mutant as a multiple of the original's, and wall-clock limit of one run of the original, as in
 /// `kassay mutate`.
 const FACTOR: f64 = 10.0;
-const ORIGINAL: Duration = Duration::from_secs(60);
+const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Fraction of the time that the suite for the branches may take.
-const BRANCHES: f64 = 0.3;
+const BRANCH_SUITE_SHARE: f64 = 0.3;
 
 /// Fraction of the time after which the first mutation run stops, proofs of equivalence included.
-const TRIED: f64 = 0.7;
+const FIRST_RUN_SHARE: f64 = 0.7;
 
 /// Limit of instructions normalised before the first run: about a second, because time is limited.
-const BEFORE: u64 = 200_000;
+const MAX_INSTRUCTIONS_BEFORE: u64 = 200_000;
 
 /// Time reserved for the last mutation run: a multiple of what the first took, plus a constant.
-const AGAIN: f64 = 1.5;
-const BESIDES: Duration = Duration::from_millis(300);
+const RERUN_FACTOR: f64 = 1.5;
+const RERUN_RESERVE: Duration = Duration::from_millis(300);
 
 /// A kernel whose mutants are to be killed.
 pub struct Job<'a, 'c> {
@@ -55,7 +58,7 @@ pub struct Job<'a, 'c> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub model: &'a KernelModel,
-    pub wishes: &'a Wishes,
+    pub constraints: &'a UserConstraints,
     /// Its limits apply to everything, including the suite that covers the branches.
     pub options: &'a Options,
     pub selection: Selection,
@@ -69,18 +72,18 @@ pub struct Job<'a, 'c> {
 }
 
 /// What launches are run with.
-pub struct Around<'a> {
+pub struct CampaignServices<'a> {
     /// Starts fresh executors of the device that decides the mutants' outcomes.
-    pub lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
+    pub executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// The kernel with coverage probes.
-    pub runs: &'a mut dyn Runs,
+    pub runner: &'a mut dyn CoverageRunner,
     pub progress: &'a mut Progress<'a>,
     /// The journal, and what an earlier search wrote to it.
     pub log: Log<'a>,
 }
 
 /// Result of the generation.
-pub struct Done {
+pub struct CampaignResult {
     pub generated: Generated,
     /// The mutation result of the suite as written; `None` if it has no test.
     pub mutation: Option<MutateResult>,
@@ -90,7 +93,7 @@ pub struct Done {
 /// The limits, from now on, of the search for a suite that covers the branches, which comes first.
 pub fn branch_limits(limits: &Limits) -> Limits {
     let now = Instant::now();
-    let share = limits.end.saturating_duration_since(now).mul_f64(BRANCHES);
+    let share = limits.end.saturating_duration_since(now).mul_f64(BRANCH_SUITE_SHARE);
     Limits { end: now + share, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), ..limits.clone() }
 }
 
@@ -99,69 +102,73 @@ pub fn branch_limits(limits: &Limits) -> Limits {
 ///
 /// # Errors
 /// `Environment` if executors or files fail; `Internal` if a pass fails.
-pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Result<Done> {
-    let Around { lanes, runs, progress, log } = around;
+pub fn generate(job: &Job<'_, '_>, branch: Generated, services: CampaignServices<'_>) -> Result<CampaignResult> {
+    let CampaignServices { executors, runner, progress, log } = services;
     let mut generated = branch;
     branches::write_suite(job.folder, job.kernel, job.under_test, &generated.tests)?;
     if generated.tests.is_empty() {
         generated.goals.clear();
         (generated.summary.covered, generated.summary.unknown) = (0, 0);
         generated.notes.push("mutants are killed by tests, and there is none".to_owned());
-        return Ok(Done { generated, mutation: None, scores: Scores::default() });
+        return Ok(CampaignResult { generated, mutation: None, scores: Scores::default() });
     }
-    let mut trials = Trials { job, lanes, known: None, cost: Duration::ZERO };
-    let tests = trials.tests()?;
-    let first = trials.first_run(&tests, &log)?;
-    let tried = Instant::now();
+    let mut mutation_runs = MutationRuns { job, executors, known: None, last_run_time: Duration::ZERO };
+    let tests = mutation_runs.tests()?;
+    let first = mutation_runs.first_run(&tests, &log)?;
+    let first_run_end = Instant::now();
     let mut scores = Scores { branch_suite: first.summary.score, suite: first.summary.score };
 
-    let mutants = trials.mutants(&tests);
+    let mutants = mutation_runs.mutants(&tests);
     let open = open(&mutants, &first);
-    let limits = trials.search_limits(generated.summary.executions);
-    let mut hunted = None;
+    let limits = mutation_runs.search_limits(generated.summary.executions);
+    let mut kill_result = None;
     let mut refused = Vec::new();
     // Building the modules for the search takes about as long as building those of the first run.
-    let has_time = Instant::now() + trials.cost < limits.end;
+    let has_time = Instant::now() + mutation_runs.last_run_time < limits.end;
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
-        let rules = Rules { factor: FACTOR, threads, end: limits.end };
-        let marked = if job.options.solve { Some(Marked::new(job.under_test, &open)?) } else { None };
-        let mut pool = MutantPool::new(job.under_test, open.clone(), &test.outputs, rules)?;
-        hunted = Some(hunt(job, &mut pool, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
+        let pool_options = PoolOptions { factor: FACTOR, threads, end: limits.end };
+        let marked = if job.options.solve { Some(MarkedProgram::new(job.under_test, &open)?) } else { None };
+        let mut pool = MutantPool::new(job.under_test, open.clone(), &test.outputs, pool_options)?;
+        kill_result =
+            Some(search_for_kills(job, &mut pool, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
         refused = pool.refused;
     }
-    let smt_s = hunted.as_ref().map_or(0.0, |h: &KillSearchResult| h.solving.as_secs_f64());
+    let smt_s = kill_result.as_ref().map_or(0.0, |h: &KillSearchResult| h.solving.as_secs_f64());
     let mut mutation = first;
-    if let Some(hunted) = &hunted {
-        generated.summary.executions += hunted.tried.executions;
-        generated.summary.faulted += hunted.tried.faulted;
-        mutation = trials.add(&mut generated, &hunted.caught, runs, mutation)?;
+    if let Some(kill_result) = &kill_result {
+        generated.summary.executions += kill_result.statistics.executions;
+        generated.summary.faulted += kill_result.statistics.faulted;
+        mutation = mutation_runs.add(&mut generated, &kill_result.killing_inputs, runner, mutation)?;
     }
     scores.suite = mutation.summary.score;
-    let ended = ended(hunted.as_ref().map_or(Ended::OutOfTime, |h| h.ended), job.options);
-    let searched = hunted.as_ref().map(|hunted| Searched { mutants: &open, refused: &refused, hunted });
-    generated.goals = goals::goals(&View {
+    let ended = ended(kill_result.as_ref().map_or(StopReason::OutOfTime, |h| h.ended), job.options);
+    let searched =
+        kill_result.as_ref().map(|kill_result| SearchedMutants { mutants: &open, refused: &refused, kill_result });
+    generated.goals = goals::goals(&GoalView {
         mutation: &mutation,
         tests: &generated.tests,
         searched,
         ended: &ended,
         source: &job.options.source,
         begun: job.options.begun,
-        tried,
+        first_run_end,
     });
     sum_up(job, &mut generated, smt_s);
-    Ok(Done { generated, mutation: Some(mutation), scores })
+    Ok(CampaignResult { generated, mutation: Some(mutation), scores })
 }
 
 /// Why nothing more was found.
-fn ended(ended: Ended, options: &Options) -> String {
+fn ended(ended: StopReason, options: &Options) -> String {
     let search = match ended {
-        Ended::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
-        ended => branches::searched(ended, options.limits.attempts),
+        StopReason::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
+        ended => branches::stop_reason_text(ended, options.limits.attempts),
     };
     match (ended, options.solve) {
         (_, false) => format!("{search}; not solved for: --no-smt was given"),
-        (Ended::Fruitless | Ended::Nothing, true) => format!("{search}, and solving for other values found no input"),
+        (StopReason::Fruitless | StopReason::NothingToChange, true) => {
+            format!("{search}, and solving for other values found no input")
+        }
         _ => search,
     }
 }
@@ -175,46 +182,51 @@ fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
 }
 
 /// Searches for inputs that kill the mutants in the pool.
-fn hunt<'a>(
+fn search_for_kills<'a>(
     job: &'a Job<'_, '_>,
     pool: &mut MutantPool<'_>,
-    marked: Option<&Marked>,
-    tests: &[Kept],
+    marked: Option<&MarkedProgram>,
+    tests: &[TestInput],
     limits: &Limits,
     (progress, log): (&mut Progress<'a>, &Log<'_>),
 ) -> Result<KillSearchResult> {
-    let launch_builder = LaunchBuilder::new(job.model, branches::cost(job.wishes, job.options));
+    let launch_builder = LaunchBuilder::new(job.model, branches::build_limits(job.constraints, job.options));
     let outcomes = search::outcomes(&job.under_test.sites);
     let goals = vec![true; outcomes.len()];
-    let subject = Subject { launch_builder: &launch_builder, wishes: job.wishes, outcomes: &outcomes, goals: &goals };
-    let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
+    let problem = SearchProblem {
+        launch_builder: &launch_builder,
+        constraints: job.constraints,
+        outcomes: &outcomes,
+        goals: &goals,
+    };
+    let request = launches::Request { range: job.constraints.range.clone(), seed: job.options.seed };
     let known: Vec<(Option<Genotype>, Launch)> = tests.iter().map(|k| (k.genotype.clone(), k.launch.clone())).collect();
     let mut proposer: Box<dyn Proposer> = match marked {
-        Some(marked) => Box::new(Solver::new(marked, &job.under_test.interface, job.wishes)),
-        None => Box::new(Nobody),
+        Some(marked) => Box::new(ConcolicProposer::new(marked, &job.under_test.interface, job.constraints)),
+        None => Box::new(NullProposer),
     };
-    let mut told = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
-    let mut record = |caught: &KillingInput, tried: &Tried| match log.journal {
+    let mut report = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
+    let mut record = |killing: &KillingInput, statistics: &SearchStatistics| match log.journal {
         Some(journal) => {
             let after = job.options.begun.elapsed().as_secs_f64();
-            let entry = TestEntry::new(&caught.as_kept(caught.name.to_owned()), *tried, after);
+            let entry = TestEntry::new(&killing.as_test_input(killing.name.to_owned()), *statistics, after);
             journal.append(&Entry::Killer(Box::new(entry)))
         }
         None => Ok(()),
     };
-    let mut hunt = KillSearch::new(pool, subject, limits, proposer.as_mut(), &mut told, &mut record);
-    hunt.search(&known, killers(&log.known)?, &request)?;
-    hunt.finish()
+    let mut search = KillSearch::new(pool, problem, limits, proposer.as_mut(), &mut report, &mut record);
+    search.search(&known, journaled_killers(&log.known)?, &request)?;
+    search.finish()
 }
 
 /// The killing inputs in a journal.
-fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
+fn journaled_killers(entries: &[Entry]) -> Result<Vec<(KillingInput, SearchStatistics)>> {
     let killers = entries.iter().filter_map(|entry| match entry {
         Entry::Killer(test) => Some(test.as_ref()),
         _ => None,
     });
-    let caught = |test: &TestEntry| {
-        let caught = KillingInput {
+    let killing = |test: &TestEntry| {
+        let killing = KillingInput {
             name: KillingInput::name_of(test.by),
             by: test.by,
             genotype: test.genotype.clone(),
@@ -222,18 +234,20 @@ fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
             preconditions: test.preconditions.clone(),
             kills: Vec::new(),
         };
-        Ok((caught, test.tried))
+        Ok((killing, test.tried))
     };
-    killers.map(caught).collect()
+    killers.map(killing).collect()
 }
 
 /// Gives pending mutants the outcome that they had before: what was detected still is, and the rest counts as
 /// not detected.
-fn carry(result: &mut MutateResult, before: &MutateResult) {
-    let fates: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
+fn carry_over(result: &mut MutateResult, before: &MutateResult) {
+    let earlier: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut carried = 0;
     for row in result.mutants.iter_mut().filter(|row| row.status == Status::Pending) {
-        let Some(known) = fates.get(row.id.as_str()).filter(|known| known.status != Status::Pending) else { continue };
+        let Some(known) = earlier.get(row.id.as_str()).filter(|known| known.status != Status::Pending) else {
+            continue;
+        };
         carried += 1;
         let why = row.reason.take();
         *row = (*known).clone();
@@ -263,22 +277,23 @@ fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     summary.unknown = count(GoalStatus::Unknown);
     summary.tests = generated.tests.len() as u64;
     summary.smt_s = smt_s;
-    let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
+    let tally =
+        |k: &TestInput| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = generated.tests.iter().map(tally).collect();
     generated.coverage = summary::coverage(&job.under_test.sites, &tallies, false);
 }
 
 /// Mutation runs on the suite in the folder.
-struct Trials<'a, 'b, 'c> {
+struct MutationRuns<'a, 'b, 'c> {
     job: &'a Job<'b, 'c>,
-    lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
+    executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// Equivalences that the first run found.
     known: Option<campaign::Entry>,
     /// Time that the last run took, without the search for equivalents.
-    cost: Duration,
+    last_run_time: Duration,
 }
 
-impl<'b, 'c> Trials<'_, 'b, 'c> {
+impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
     /// The moment at which this fraction of the time is over.
     fn at(&self, share: f64) -> Instant {
         let options = self.job.options;
@@ -303,12 +318,12 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             shard: None,
             seed: 0,
             jobs: self.job.jobs,
-            timeout: ORIGINAL,
+            timeout: ORIGINAL_TIMEOUT,
             prune: true,
             batch: true,
             end: Some(end),
             doubt: false,
-            most_before: BEFORE,
+            most_before: MAX_INSTRUCTIONS_BEFORE,
         }
     }
 
@@ -337,7 +352,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             Entry::Classified(known) => Some(known.as_ref().clone()),
             _ => None,
         });
-        let end = self.at(TRIED);
+        let end = self.at(FIRST_RUN_SHARE);
         let first = self.run(tests, end, None)?;
         if self.known.is_none() {
             let found = campaign::classified(&first);
@@ -354,8 +369,8 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
     /// tests; mutants that remain undecided for lack of time keep their outcome from there.
     fn run(&mut self, tests: &[Test], end: Instant, before: Option<&MutateResult>) -> Result<MutateResult> {
         let begun = Instant::now();
-        let lanes = (self.lanes)()?;
-        let most = lanes.first().map_or(1, |lane| lane.device().max_work_group_size);
+        let executors = (self.executors)()?;
+        let most = executors.first().map_or(1, |executor| executor.device().max_work_group_size);
         let mut tests = tests.to_vec();
         for test in &mut tests {
             let range = &mut test.launch.range;
@@ -363,15 +378,15 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // Mutants whose outcome more tests cannot change are not run again if there is no time for it.
-        if let Some(before) = before.filter(|_| begun + self.cost > end) {
+        if let Some(before) = before.filter(|_| begun + self.last_run_time > end) {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
-        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), lanes, None, known)?;
-        self.cost = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
+        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), executors, None, known)?;
+        self.last_run_time = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
             result.timing.equivalence_s += before.timing.equivalence_s;
-            carry(&mut result, before);
+            carry_over(&mut result, before);
         }
         Ok(result)
     }
@@ -380,7 +395,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
     fn search_limits(&self, made: u64) -> Limits {
         let limits = &self.job.options.limits;
         let now = Instant::now();
-        let reserved = self.cost.mul_f64(AGAIN) + BESIDES;
+        let reserved = self.last_run_time.mul_f64(RERUN_FACTOR) + RERUN_RESERVE;
         let end = limits.end.checked_sub(reserved).unwrap_or(now);
         Limits { end, max_execs: limits.max_execs.map(|n| n.saturating_sub(made)), ..limits.clone() }
     }
@@ -391,31 +406,33 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
     fn add(
         &mut self,
         generated: &mut Generated,
-        caught: &[KillingInput],
-        runs: &mut dyn Runs,
+        killing_inputs: &[KillingInput],
+        runner: &mut dyn CoverageRunner,
         before: MutateResult,
     ) -> Result<MutateResult> {
         let limits = &self.job.options.limits;
         let own = generated.tests.len();
         let outcomes = search::outcomes(&self.job.under_test.sites);
-        for caught in caught {
+        for killing in killing_inputs {
             let left = limits.end.saturating_duration_since(Instant::now());
             // What completed with other probes also does with these, time permitting.
-            let Ran::Shown(Shown { tally, faulted, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else {
+            let RunOutcome::Completed(RunObservation { tally, faulted, .. }) =
+                runner.run(&killing.launch, limits.launch.min(left))?
+            else {
                 continue;
             };
-            let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
+            let name = unique(killing.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-            generated.tests.push(Kept { covers, tally, faulted, ..caught.as_kept(name) });
+            generated.tests.push(TestInput { covers, tally, faulted, ..killing.as_test_input(name) });
         }
         while generated.tests.len() > own {
             branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
             let result = self.run(&self.tests()?, limits.end, Some(&before))?;
-            let is_useless = |k: &Kept| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
+            let is_useless = |k: &TestInput| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
             let useless: Vec<String> =
                 generated.tests[own..].iter().filter(|k| is_useless(k)).map(|k| k.name.clone()).collect();
             // Mutants left undecided for lack of time may justify these tests.
-            if useless.is_empty() || Instant::now() + self.cost > limits.end {
+            if useless.is_empty() || Instant::now() + self.last_run_time > limits.end {
                 return Ok(result);
             }
             generated.tests.retain(|k| !useless.contains(&k.name));

@@ -16,7 +16,7 @@ const MAX_SOURCES: usize = 2048;
 /// Upper bounds kept per value.
 const MAX_BOUNDS: usize = 16;
 
-/// How memory is accessed.
+/// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessKind {
     Read,
@@ -85,8 +85,8 @@ impl<'p> AccessSummary<'p> {
         AccessSummary { program, symbols, facts, accesses, bounds, access_of, seen, loads: RefCell::default() }
     }
 
-    /// The values from which `start` is computed, itself included, the nearest first, at most [`MAX_SOURCES`]. The
-    /// traversal stops at loads, atomics and calls that access memory, so address computations are excluded.
+    /// Returns the values from which `start` is computed, itself included, the nearest first, at most [`MAX_SOURCES`].
+    /// The traversal stops at loads, atomics and calls that access memory, so address computations are excluded.
     pub fn sources(&self, start: ValueId) -> Vec<ValueId> {
         let (seen, turn) = &mut *self.seen.borrow_mut();
         *turn += 1;
@@ -107,7 +107,7 @@ impl<'p> AccessSummary<'p> {
         found
     }
 
-    /// The loads from buffers among the [`AccessSummary::sources`] of a value. Cached.
+    /// Returns the loads from buffers among the [`AccessSummary::sources`] of a value. Cached.
     pub fn loads_behind(&self, start: ValueId) -> Loads {
         if let Some(known) = self.loads.borrow().get(&start) {
             return known.clone();
@@ -120,7 +120,7 @@ impl<'p> AccessSummary<'p> {
         found
     }
 
-    /// The argument from whose buffer a value was loaded, if it was.
+    /// Returns the argument from whose buffer a value was loaded, if it was.
     pub fn loaded_from(&self, value: ValueId) -> Option<u32> {
         let instruction = self.program.instruction(value)?;
         if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, b) if b.starts_with("vload")) {

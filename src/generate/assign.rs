@@ -49,7 +49,7 @@ impl From<Stored> for Number {
 /// Scalars of a launch, by position of the argument and byte offset within it.
 pub type Scalars = HashMap<(u32, u64), Number>;
 
-/// How lengths relate to the sizes of the launch.
+/// Relation of lengths to the sizes of the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Lengths as the launch's sizes require.
@@ -68,12 +68,12 @@ const FLOATS: [f64; 7] = [0.5, 1.0, -1.25, 2.0, 0.0, 100.0, -3.0];
 /// Iterations after which interdependent lengths are left as they are.
 const ROUNDS: usize = 4;
 
-/// An element of a list, a different one for each variant.
+/// Returns an element of a list, a different one for each variant.
 fn pick<T: Copy>(from: &[T], variant: u64) -> T {
     from[(variant % from.len() as u64) as usize]
 }
 
-/// The scalars of launch number `variant`.
+/// Returns the scalars of launch number `variant`.
 pub fn scalars(
     model: &KernelModel,
     summary: &AccessSummary<'_>,
@@ -129,7 +129,7 @@ pub fn limit(model: &KernelModel, summary: &AccessSummary<'_>, geometry: &Geomet
     }
 }
 
-/// The greatest value that arrays of fixed size leave room for.
+/// Returns the greatest value that arrays of fixed size leave room for.
 fn upper_limit(
     scalar: &ScalarModel,
     summary: &AccessSummary<'_>,
@@ -142,7 +142,7 @@ fn upper_limit(
     scalar.upper_bounds.iter().map(room).min()
 }
 
-/// The interval analysis for a launch's sizes and scalars.
+/// Returns the interval analysis for a launch's sizes and scalars.
 pub fn intervals<'s, 'p>(
     summary: &'s AccessSummary<'p>,
     geometry: &Geometry,
@@ -160,8 +160,8 @@ pub fn intervals<'s, 'p>(
     }
 }
 
-/// The least value that satisfies the lower bounds that branches check, and the least that satisfies those that nothing
-/// checks; `None` if there are no lower bounds.
+/// Returns the least value that satisfies the lower bounds that branches check, and the least that satisfies those that
+/// nothing checks; `None` if there are no lower bounds.
 fn required_values(
     scalar: &ScalarModel,
     summary: &AccessSummary<'_>,
@@ -187,7 +187,7 @@ fn required_values(
     Some(least)
 }
 
-/// A value for a scalar on which no lower bound is imposed.
+/// Returns a value for a scalar on which no lower bound is imposed.
 fn unconstrained_value(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
         return Number::Float(pick(&FLOATS, variant + ordinal));
@@ -214,7 +214,7 @@ fn unconstrained_value(scalar: &ScalarModel, ordinal: u64, variant: u64, random:
     Number::Integer(number.clamp(least, greatest))
 }
 
-/// The bytes of a by-value argument.
+/// Returns the bytes of a by-value argument.
 pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     let ArgKind::Value(ty) = &model.interface.args[position as usize].kind else { return Vec::new() };
     let mut out = Vec::new();

@@ -9,7 +9,7 @@ use super::polynomial::Atom;
 use crate::kernel::builtins::{self, Operation};
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
 
-/// Whether an instruction increments atomically and its result is used.
+/// Returns whether an instruction increments atomically and its result is used.
 fn claims_slot(program: &Program, instruction: &Instruction) -> bool {
     let counts = match &instruction.op {
         Op::AtomicRmw(operation) => *operation == LLVMAtomicRMWBinOpAdd,
@@ -26,14 +26,14 @@ fn claims_slot(program: &Program, instruction: &Instruction) -> bool {
             }))
 }
 
-/// Whether the buffer at `position` holds such counters.
+/// Returns whether the buffer at `position` holds such counters.
 pub fn is_counter(summary: &AccessSummary<'_>, position: u32) -> bool {
     let here =
         summary.accesses.iter().filter(|a| a.kind == AccessKind::Atomic && a.region == Region::Argument(position));
     here.filter_map(|a| summary.program.instruction(a.id)).any(|i| claims_slot(summary.program, i))
 }
 
-/// Number of elements of the smallest static local array in which such counters allocate without a check.
+/// Returns the number of elements of the smallest static local array in which such counters allocate without a check.
 pub fn smallest_slot_array(summary: &AccessSummary<'_>) -> Option<u64> {
     let program = summary.program;
     let mut least: Option<u64> = None;
@@ -62,7 +62,7 @@ pub fn smallest_slot_array(summary: &AccessSummary<'_>) -> Option<u64> {
     least
 }
 
-/// Whether a pointer leads to a static local variable.
+/// Returns whether a pointer leads to a static local variable.
 pub fn is_local(program: &Program, pointer: ValueId) -> bool {
     let mut at = pointer;
     loop {

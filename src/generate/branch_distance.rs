@@ -31,7 +31,7 @@ struct Direction {
     champion: Option<Champion>,
 }
 
-/// What an input contributes.
+/// The contribution of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gain {
     /// It at least halves a distance.
@@ -87,7 +87,7 @@ impl BranchDistances {
         gain
     }
 
-    /// The champion that was tried least often, and how often that was.
+    /// Returns the champion that was tried least often, and how often that was.
     pub fn next_champion(&mut self) -> Option<(&Champion, u32)> {
         let champions = self.directions.iter_mut().filter_map(|w| w.champion.as_mut());
         let champion = champions.min_by_key(|c| c.tries)?;
@@ -95,13 +95,13 @@ impl BranchDistances {
         Some((champion, champion.tries - 1))
     }
 
-    /// Inputs in which a comparison had a result a number of times of a new order of magnitude.
+    /// Returns inputs in which a comparison had a result a number of times of a new order of magnitude.
     pub fn varied(&self) -> &[Genotype] {
         &self.varied
     }
 }
 
-/// Order of magnitude of a count: 1, 2, 3, 4 to 7, 8 to 15 and so on.
+/// Returns the order of magnitude of a count: 1, 2, 3, 4 to 7, 8 to 15 and so on.
 fn magnitude(times: u64) -> u32 {
     match times {
         0..=3 => times as u32,

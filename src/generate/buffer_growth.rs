@@ -27,7 +27,7 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// The precondition that the argument has `bytes` bytes, as a sentence.
+    /// Returns the precondition that the argument has `bytes` bytes, as a sentence.
     pub fn note(&self, bytes: u64) -> String {
         let elements = match bytes / self.filling.ty.size().max(1) {
             1 => "1 element".to_owned(),
@@ -38,7 +38,7 @@ impl Guess {
     }
 }
 
-/// Ends of the out-of-bounds accesses to arguments: position of the argument, and end in bytes.
+/// Returns the ends of the out-of-bounds accesses to arguments: position of the argument, and end in bytes.
 pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
     // Accesses to a buffer without elements fault as accesses through a null pointer.
     let is_beyond =

@@ -5,7 +5,7 @@ use super::access_summary::{Access, AccessSummary};
 use super::polynomial::{Atom, Poly};
 use crate::program::{Region, ValueId};
 
-/// What the checks imply for one buffer.
+/// Lengths that the checks imply for one buffer.
 #[derive(Debug, Clone, Default)]
 pub struct Lengths {
     /// In elements; the buffer has the largest of them.
@@ -54,13 +54,13 @@ pub fn of(summary: &AccessSummary<'_>, position: u32, element: u64) -> Lengths {
     found
 }
 
-/// Index of the element at which an access begins.
+/// Returns the index of the element at which an access begins.
 fn index(access: &Access, element: u64) -> Option<Poly> {
     let rest = access.offset.constant_term().rem_euclid(i128::from(element));
     access.offset.sub(&Poly::constant(rest)).div_exact(element.into())
 }
 
-/// Whether the length is a single product of arguments.
+/// Returns whether the length is a single product of arguments.
 fn is_clean(length: &Poly) -> bool {
     length.0.len() == 1 && is_given(length) && length.0.iter().all(|(p, n)| !p.is_empty() && *n > 0)
 }
@@ -94,8 +94,8 @@ fn reach(summary: &AccessSummary<'_>, access: &Access, element: u64) -> Option<R
     Some(Reach { id: access.id, length, strict })
 }
 
-/// One more than the greatest index, if checks bound everything in it that is no argument. `strict`: `<=` counts
-/// as `<`.
+/// Returns one more than the greatest index, if checks bound everything in it that is no argument. `strict`: `<=`
+/// counts as `<`.
 fn substitute(summary: &AccessSummary<'_>, access: &Access, last: &Poly, strict: bool) -> Option<Poly> {
     let facts = &summary.facts.blocks[access.block];
     let mut poly = last.clone();

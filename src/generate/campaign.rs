@@ -74,7 +74,7 @@ impl<'a> Instrumented<'a> {
         Instrumented::load(under_test, threads, under_test.begin_observed(Slots::Groups, deadline)?)
     }
 
-    /// The same for a build that has already been started.
+    /// Waits for a build that was already started, and loads the code.
     ///
     /// # Errors
     /// As [`Instrumented::new`].
@@ -153,14 +153,14 @@ impl FuelPolicy {
     }
 }
 
-/// Fuel of a launch, in loop iterations per work-item. It halts at its first fault, because it is of no use then.
+/// Sets the fuel of a launch, in loop iterations per work-item. It halts at its first fault, as it is useless then.
 pub(super) fn fuel_options(range: &NdRange) -> SimulationOptions {
     let fuel = (LAUNCH_FUEL / range.items().max(1)).clamp(MIN_ITEM_FUEL, MAX_ITEM_FUEL);
     SimulationOptions { fuel: Some(fuel), halts: true, ..SimulationOptions::default() }
 }
 
-/// Limits on building launches. Small launches find as much as large ones, and more of them can be made; an NDRange
-/// that the user asks for may be large.
+/// Returns the limits on building launches. Small launches find as much as large ones, and more of them can be made; an
+/// NDRange that the user asks for may be large.
 pub(super) fn build_limits(constraints: &UserConstraints, options: &Options) -> BuildLimits {
     let limits = BuildLimits { end: Some(options.limits.end), ..BuildLimits::default() };
     if constraints.range.is_some() {
@@ -199,7 +199,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// The tests as rows of the result.
+    /// Returns the tests as rows of the result.
     pub fn rows(&self) -> Vec<GeneratedTest> {
         let row = |kept: &TestInput| GeneratedTest {
             name: kept.name.clone(),
@@ -307,7 +307,7 @@ pub fn generate(
     Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
 }
 
-/// The result for a kernel for which no launch can be made; `why` becomes the reason of every goal.
+/// Returns the result for a kernel for which no launch can be made; `why` becomes the reason of every goal.
 pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
     let why = &format!("no launch was made: {}", why.report().what);
     let outcomes = search::outcomes(&under_test.sites);
@@ -341,7 +341,8 @@ struct GoalView<'a> {
 }
 
 impl GoalView<'_> {
-    /// The goal of an outcome, by index, if its site is of one of these kinds. `first`: how it was covered first.
+    /// Returns the goal of an outcome, by index, if its site is of one of these kinds. `first`: how it was
+    /// covered first.
     fn goal(&self, outcome: usize, first: Option<FirstCover>, kinds: &[SiteKind]) -> Option<Goal> {
         let (s, o) = self.outcomes[outcome];
         let site = &self.sites.sites[s];
@@ -369,7 +370,7 @@ impl GoalView<'_> {
 }
 
 impl GoalView<'_> {
-    /// The goal of an outcome that is proved infeasible; `None` for other results of a proof.
+    /// Returns the goal of an outcome that is proved infeasible; `None` for other results of a proof.
     fn proved(&self, outcome: usize, proof: &ProofOutcome, after: Duration) -> Option<Goal> {
         let ProofOutcome::Infeasible { reason, preconditions } = proof else { return None };
         Some(Goal {
@@ -404,7 +405,7 @@ fn record_kept(
     Ok(())
 }
 
-/// The inputs in a journal.
+/// Returns the inputs in a journal.
 fn resumed_inputs(entries: &[Entry], before: Duration) -> Result<Vec<ResumedInput>> {
     let tests = entries.iter().filter_map(|e| match e {
         Entry::Test(test) => Some(test.as_ref()),
@@ -424,7 +425,7 @@ fn resumed_inputs(entries: &[Entry], before: Duration) -> Result<Vec<ResumedInpu
     tests.map(known).collect()
 }
 
-/// The proofs of infeasibility in a journal, by watched outcome.
+/// Returns the proofs of infeasibility in a journal, by watched outcome.
 fn journaled_proofs(entries: &[Entry], view: &GoalView<'_>) -> Vec<Option<ProofOutcome>> {
     let mut proved: HashMap<(&str, &str), &Goal> = HashMap::new();
     for entry in entries {
@@ -444,13 +445,13 @@ fn journaled_proofs(entries: &[Entry], view: &GoalView<'_>) -> Vec<Option<ProofO
     view.outcomes.iter().map(proof).collect()
 }
 
-/// How fuzzing ended, with the options it ran under.
+/// The end of fuzzing, with the options it ran under.
 struct StopContext<'a> {
     fuzzing: StopReason,
     options: &'a Options,
 }
 
-/// The goals, in the order of the watched outcomes.
+/// Returns the goals, in the order of the watched outcomes.
 fn goals(
     view: &GoalView<'_>,
     found: &SearchResult,

@@ -110,7 +110,7 @@ pub(super) fn suspects(
     Ok(Suspects { found, cut_short: false })
 }
 
-/// The launch with these values, unless it is known already.
+/// Returns the launch with these values, unless it is known already.
 fn suspect(
     launch_builder: &LaunchBuilder<'_>,
     base: &PlannedLaunch,
@@ -165,9 +165,9 @@ struct CandidateAccess<'w> {
 }
 
 impl<'w, 'm> Candidates<'w, 'm> {
-    /// A scalar is free unless something shows that it is a length, a row length, a count, a divisor or a shift. Memory
-    /// in which ids or loops advance addresses from a free scalar is laid out by the host, which keeps its parts apart:
-    /// it is left out.
+    /// Finds the candidates. A scalar is free unless something shows that it is a length, a row length, a count, a
+    /// divisor or a shift. Memory in which ids or loops advance addresses from a free scalar is laid out by the host,
+    /// which keeps its parts apart: it is left out.
     fn new(launch_builder: &'w LaunchBuilder<'m>) -> Candidates<'w, 'm> {
         let (model, summary) = (launch_builder.model, &launch_builder.summary);
         let may_be = |s: &&ScalarModel| {
@@ -206,7 +206,7 @@ impl<'w, 'm> Candidates<'w, 'm> {
         candidates
     }
 
-    /// The free scalars of a polynomial.
+    /// Returns the free scalars of a polynomial.
     fn scalars_of(&self, poly: &Poly) -> BTreeSet<ScalarKey> {
         let key = |atom| match atom {
             Atom::Arg(arg, offset) => Some((arg, offset)).filter(|key| self.free.contains(key)),
@@ -215,15 +215,15 @@ impl<'w, 'm> Candidates<'w, 'm> {
         poly.atoms().filter_map(key).collect()
     }
 
-    /// Whether a free scalar decides whether an access executes.
+    /// Returns whether a free scalar decides whether an access executes.
     fn is_guarded(&self, access: &Access) -> bool {
         let facts = &self.launch_builder.summary.facts.blocks[access.block];
         facts.iter().any(|f| [&f.lhs, &f.rhs].iter().any(|side| !self.scalars_of(side).is_empty()))
     }
 
-    /// Pairs of accesses to the same memory that would conflict. The address of at least one is the same for all
-    /// work-items: where both depend on the work-item, most scalars are steps and row lengths. Two scalars that name
-    /// two places are taken to name different ones.
+    /// Returns pairs of accesses to the same memory that would conflict. The address of at least one is the same for
+    /// all work-items: where both depend on the work-item, most scalars are steps and row lengths. Two scalars that
+    /// name two places are taken to name different ones.
     fn pairs(&self) -> impl Iterator<Item = [&'w Access; 2]> + '_ {
         let uniform = self.accesses.iter().enumerate().filter(|(_, a)| a.is_uniform);
         uniform.flat_map(move |(n, a)| {
@@ -242,13 +242,13 @@ impl<'w, 'm> Candidates<'w, 'm> {
     }
 }
 
-/// Whether it differs between work-items.
+/// Returns whether a variable differs between work-items.
 fn is_item_dependent(atom: Atom) -> bool {
     matches!(atom, Atom::Id(Id::Global | Id::Local | Id::Group, _))
 }
 
-/// Whether a scalar is the size of something: work-items are distinguished by lying below it, or by their distance from
-/// it, or an address counts downwards from it.
+/// Returns whether a scalar is the size of something: work-items are distinguished by lying below it, or by their
+/// distance from it, or an address counts downwards from it.
 fn is_length(summary: &AccessSummary<'_>, (arg, offset): ScalarKey) -> bool {
     let scalar = Atom::Arg(arg, offset);
     let counts_down =
@@ -301,7 +301,8 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         QuestionBuilder { candidates, geometry, scalars, terms, free_scalars: BTreeSet::new() }
     }
 
-    /// The question whether these accesses, by two work-items, overlap; `None` if an address cannot be expressed.
+    /// Returns the question whether these accesses, by two work-items, overlap; `None` if an address cannot
+    /// be expressed.
     fn build(mut self, pair: [&Access; 2]) -> Option<Question> {
         let (mut conditions, mut as_base) = (Vec::new(), Vec::new());
         let mut offsets = Vec::new();
@@ -352,7 +353,7 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         Some(Question { conditions, as_base, free_scalars: self.free_scalars })
     }
 
-    /// Whether each work-group has its own instance of such memory.
+    /// Returns whether each work-group has its own instance of such memory.
     fn is_of_group(&self, region: Region) -> bool {
         let args = &self.candidates.launch_builder.model.interface.args;
         match region {
@@ -361,7 +362,7 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         }
     }
 
-    /// Upper bound of local ids or group ids, exclusive.
+    /// Returns the upper bound of local ids or group ids, exclusive.
     fn size(&self, part: IdPart, d: usize) -> u64 {
         let local = self.geometry.local[d].max(1);
         match part {
@@ -370,8 +371,8 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         }
     }
 
-    /// A component of the ids of work-item `item` (0 or 1), with no more bits than it needs, because a solver takes
-    /// longer with more.
+    /// Returns a component of the ids of work-item `item` (0 or 1), with no more bits than it needs, because a solver
+    /// takes longer with more.
     fn id(&mut self, item: usize, part: IdPart, d: usize) -> Term {
         let most = self.size(part, d).saturating_sub(1);
         if most == 0 {
@@ -387,12 +388,12 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         self.terms.apply(Operation::SExt, vec![symbol], WORD)
     }
 
-    /// The value of a scalar in the base.
+    /// Returns the value of a scalar in the base.
     fn base_value(&self, (arg, offset): ScalarKey) -> Option<i64> {
         i64::try_from(assign::integer(self.scalars, arg, offset)?).ok()
     }
 
-    /// The least and the greatest value of a free scalar.
+    /// Returns the least and the greatest value of a free scalar.
     fn range(&self, key: ScalarKey) -> [i64; 2] {
         let scalar = scalar(self.candidates.launch_builder.model, key);
         let (least, greatest) = scalar.and_then(|s| scalar_layout::range(s.scalar)).unwrap_or((0, MAX_SCALAR));
@@ -402,7 +403,8 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         [within(least), within(greatest)]
     }
 
-    /// The condition that the two work-items are distinct, and of the same group if memory belongs to the group.
+    /// Returns the condition that the two work-items are distinct, and of the same group if memory belongs to
+    /// the group.
     fn are_distinct(&mut self, same_group: bool) -> Term {
         let mut differ = self.terms.truth(false);
         let mut same = self.terms.truth(true);
@@ -420,7 +422,7 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
         if same_group { self.terms.and(differ, same) } else { differ }
     }
 
-    /// The polynomial as work-item `item` computes it; `None` if it contains unknown values.
+    /// Returns the polynomial as work-item `item` computes it; `None` if it contains unknown values.
     fn poly(&mut self, poly: &Poly, item: usize) -> Option<Term> {
         let mut sum = self.terms.constant(0, WORD);
         for (product, factor) in &poly.0 {
@@ -476,7 +478,7 @@ enum IdPart {
     Group,
 }
 
-/// Name of a scalar's symbol.
+/// Returns the name of a scalar's symbol.
 fn symbol_name((arg, offset): ScalarKey) -> String {
     format!("scalar {arg} {offset}")
 }

@@ -39,7 +39,7 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     if counts { Contents::TripCounts } else { Contents::Data }
 }
 
-/// The role of the contents as indices, if the address of this access depends on them.
+/// Returns the role of the contents as indices, if the address of this access depends on them.
 fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> Option<Contents> {
     let program = summary.program;
     let sources = summary.loads_behind(access.pointer);
@@ -80,7 +80,7 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
     Some(Contents::Indices { target: access.region, scale: scale.max(1), distinct, room })
 }
 
-/// Size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several.
+/// Returns the size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several.
 fn room(summary: &AccessSummary<'_>, pointer: ValueId, load: ValueId) -> Option<u64> {
     let mut at = pointer;
     let mut found: Option<u64> = None;

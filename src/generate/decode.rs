@@ -28,13 +28,13 @@ pub struct Decoder<'w> {
 type Decoded = (Launch, Vec<String>);
 
 impl<'w> Decoder<'w> {
-    /// A decoder with an empty cache; nothing new is decoded after `end`.
+    /// Creates a decoder with an empty cache; nothing new is decoded after `end`.
     pub fn new(launch_builder: &'w LaunchBuilder<'w>, constraints: &'w UserConstraints, end: Instant) -> Decoder<'w> {
         Decoder { launch_builder, constraints, end, cache: Vec::new() }
     }
 
-    /// The launch of a genotype; `None` if it would be too large, or the time is up. `fitted`: the result of its dry
-    /// run, if that was already made.
+    /// Returns the launch of a genotype; `None` if it would be too large, or the time is up. `fitted`: the result of
+    /// its dry run, if that was already made.
     ///
     /// # Errors
     /// As [`LaunchBuilder::launch`].
@@ -134,7 +134,7 @@ fn clamp_launch(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraint
     }
 }
 
-/// Bytes of all its buffers and images.
+/// Returns the size of all buffers and images of a launch, in bytes.
 fn bytes(launch: &Launch) -> usize {
     let of = |value: &ArgValue| match value {
         ArgValue::Buffer(bytes) => bytes.len(),

@@ -50,8 +50,8 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// Distinct addresses divided by the sum, over addresses, of the work-items that access them: 1 if none is shared,
-    /// less otherwise.
+    /// Returns the number of distinct addresses divided by the sum, over addresses, of the work-items that access them:
+    /// 1 if none is shared, less otherwise.
     pub fn score(&self) -> f64 {
         score(&self.footprint)
     }
@@ -159,20 +159,20 @@ fn sort(population: &mut [Individual]) {
     });
 }
 
-/// A number in the open interval from 0 to 1.
+/// Returns a number in the open interval from 0 to 1.
 fn unit(random: &mut ChaCha8Rng) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     let x = ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
     x
 }
 
-/// A step from the standard normal distribution (Box-Muller).
+/// Draws a step from the standard normal distribution (Box-Muller).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let radius = (-2.0 * unit(random).ln()).sqrt();
     radius * (std::f64::consts::TAU * unit(random)).cos()
 }
 
-/// A step from the standard Cauchy distribution.
+/// Draws a step from the standard Cauchy distribution.
 fn cauchy(random: &mut ChaCha8Rng) -> f64 {
     (std::f64::consts::PI * (unit(random) - 0.5)).tan()
 }
@@ -182,8 +182,8 @@ impl Evolution<'_, '_> {
         self.launch_builder.model
     }
 
-    /// A random solution: the sizes of one of the usual launches; scalars as that launch has them, or random ones of
-    /// the same magnitude.
+    /// Returns a random solution: the sizes of one of the usual launches; scalars as that launch has them, or random
+    /// ones of similar magnitude.
     fn initial(&mut self, number: u64) -> Result<Solution> {
         let geometries = match &self.request.range {
             Some(range) => vec![geometry::fixed(self.model(), range)?],
@@ -204,7 +204,7 @@ impl Evolution<'_, '_> {
         Ok(Solution { local: geometry.local, groups, scalars, seed })
     }
 
-    /// A child: sizes change by at most one work-item and one group per dimension, scalars by random steps.
+    /// Returns a child: sizes change by at most one work-item and one group per dimension, scalars by random steps.
     fn child(&mut self, parent: &Solution, step: fn(&mut ChaCha8Rng) -> f64) -> Solution {
         let mut solution = parent.clone();
         for d in 0..self.model().dims as usize {
@@ -239,7 +239,7 @@ impl Evolution<'_, '_> {
         solution
     }
 
-    /// One less, the same or one more, within 1 to `most`.
+    /// Returns a number that is one less, the same or one more, within 1 to `most`.
     fn stepped(&mut self, n: u64, most: u64) -> u64 {
         (n + self.random.next_u64() % 3).saturating_sub(1).clamp(1, most.max(1))
     }

@@ -50,7 +50,7 @@ pub(super) fn avoid_fault(search: &mut Search<'_>, rejected: &[Genotype], end: I
     Ok(made)
 }
 
-/// The genotype of `before`, with the numbers that differ in `after`.
+/// Returns the genotype of `before`, with the numbers that differ in `after`.
 fn updated_genotype(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
     let mut genotype = genotype.clone();
     for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {

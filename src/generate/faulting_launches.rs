@@ -52,7 +52,7 @@ pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[Simulato
     found.into_values().collect()
 }
 
-/// Which elements of which buffer an out-of-bounds fault affects.
+/// Returns the range of elements that an out-of-bounds fault affects; `None` if it concerns no buffer, or is not known.
 fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Option<Reach> {
     let Storage::Argument(position) = table.objects.get(fault.object? as usize)?.storage else { return None };
     let arg = interface.args.get(position as usize).filter(|a| matches!(a.kind, ArgKind::Buffer { .. }))?;
@@ -88,7 +88,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
     launch.margins = margins;
 }
 
-/// A fault in words, such as ``out-of-bounds (element -1 of `in`) at k.cl:3:5``.
+/// Returns a fault in words, such as ``out-of-bounds (element -1 of `in`) at k.cl:3:5``.
 pub fn text(fault: &Faulted, interface: &Interface) -> String {
     let mut text = fault.kind.name().to_owned();
     if let Some(reach) = fault.reach

@@ -37,7 +37,7 @@ pub struct Filling {
     pub fixed: Option<Arc<Vec<u8>>>,
 }
 
-/// A well-mixed number (the finaliser of splitmix64).
+/// Returns a well-mixed number (the finaliser of splitmix64).
 pub fn mix(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -65,7 +65,7 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
 }
 
 impl Filling {
-    /// The bytes in the range `from..to`.
+    /// Returns the bytes in the range `from..to`.
     pub fn bytes(&self, from: u64, to: u64) -> Vec<u8> {
         if let Some(fixed) = &self.fixed {
             let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(fixed.len());
@@ -149,7 +149,7 @@ impl Filling {
     }
 }
 
-/// The `i`th element of a permutation of the numbers below `n`: an affine map whose step is coprime to `n`.
+/// Returns the `i`th element of a permutation of the numbers below `n`: an affine map whose step is coprime to `n`.
 fn permuted(i: u64, n: u64, seed: u64) -> u64 {
     let mut step = (mix(seed, 1) % n) | 1;
     while gcd(step, n) != 1 {

@@ -27,7 +27,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of it, or half if solving follows.
+    /// Returns all of it, or half if solving follows.
     pub fn of(limits: &Limits, begun: Instant, solving: bool) -> Share {
         if !solving {
             return Share { end: limits.end, max_execs: limits.max_execs, solving };

@@ -38,7 +38,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// Position of the argument that is edited.
+    /// Returns the position of the argument that is edited.
     pub fn position(&self) -> usize {
         match self {
             Edit::Contents { position, .. }
@@ -82,7 +82,7 @@ mod pairs {
 }
 
 impl Genotype {
-    /// The genotype of one of the first launches, with the values that the user specifies.
+    /// Returns the genotype of one of the first launches, with the values that the user specifies.
     pub fn from_planned(planned: PlannedLaunch, model: &KernelModel, constraints: &UserConstraints) -> Genotype {
         let PlannedLaunch { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
@@ -121,7 +121,7 @@ impl Genotype {
         self.edits.push(edit);
     }
 
-    /// Everything but the edits.
+    /// Returns everything but the edits.
     pub fn plan(&self) -> LaunchPlan<'_> {
         LaunchPlan {
             geometry: &self.geometry,
@@ -132,7 +132,7 @@ impl Genotype {
         }
     }
 
-    /// Whether the two differ at most in their edits.
+    /// Returns whether the two differ at most in their edits.
     pub fn same_plan(&self, other: &Genotype) -> bool {
         self.geometry == other.geometry
             && self.scalars == other.scalars
@@ -142,7 +142,7 @@ impl Genotype {
     }
 }
 
-/// The number, clamped to the user's bounds and converted to the scalar's kind.
+/// Returns the number, clamped to the user's bounds and converted to the scalar's kind.
 pub fn clamped(number: Number, scalar: Scalar, constraints: &UserConstraints, position: usize) -> Number {
     let constraint = &constraints.args[position];
     let below = |a: Number, b: Number| match (a, b) {
@@ -164,8 +164,8 @@ pub fn clamped(number: Number, scalar: Scalar, constraints: &UserConstraints, po
     }
 }
 
-/// The scalars that an element of a buffer or a texel of an image consists of. The channels of an image are only known
-/// from the launch, so four of 32 bits are assumed.
+/// Returns the scalars that an element of a buffer or a texel of an image consists of. The channels of an image are
+/// only known from the launch, so four of 32 bits are assumed.
 pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     match &arg.kind {
         ArgKind::Image(_) => vec![Scalar::F32; 4],
@@ -173,13 +173,14 @@ pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     }
 }
 
-/// Whether an image has a format that kassay generates: four channels of 32 bits. Images of the user's may have others.
+/// Returns whether an image has a format that kassay generates: four channels of 32 bits. Images of the user's may
+/// have others.
 pub fn is_generated_format(format: &ImageFormat) -> bool {
     format.channel_order == "RGBA"
         && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
 }
 
-/// The type of a texel of a generated image.
+/// Returns the type of a texel of a generated image.
 pub fn texel_type(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
         "UNSIGNED_INT32" => Scalar::U32,

@@ -18,7 +18,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether all work-groups have the same size.
+    /// Returns whether all work-groups have the same size.
     pub fn is_even(&self) -> bool {
         (0..3).all(|d| self.range.global[d].is_multiple_of(self.local[d].max(1)))
     }
@@ -33,7 +33,8 @@ const LARGEST_TOTAL: u64 = 512;
 /// Numbers of work-groups in launches with several, by number of dimensions.
 const GROUPS: [[u64; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 2, 2]];
 
-/// The work-group size closest to `wanted` that fits the kernel. `full`: as large as arrays of fixed size allow.
+/// Returns the work-group size closest to `wanted` that fits the kernel. `full`: as large as arrays of fixed
+/// size allow.
 fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
     let rules = &model.groups;
     if let Some(required) = rules.required {
@@ -61,7 +62,7 @@ fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3]
     local
 }
 
-/// The geometry with `groups` work-groups of size `local`.
+/// Returns the geometry with `groups` work-groups of size `local`.
 pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
     let global = std::array::from_fn(|d| local[d] * groups[d]);
     Geometry {
@@ -71,7 +72,7 @@ pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &
     }
 }
 
-/// The geometries to try: one group, several, two larger ones, and the smallest group possible.
+/// Returns the geometries to try: one group, several, two larger ones, and the smallest group possible.
 pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     let at = model.dims as usize - 1;
     let small = fit_local_size(model, SMALL[at], false);
@@ -93,8 +94,8 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     all
 }
 
-/// A geometry whose last work-groups in each dimension are smaller (OpenCL API 3.0, 5.8), if the kernel may be launched
-/// like that.
+/// Returns a geometry whose last work-groups in each dimension are smaller (OpenCL API 3.0, 5.8), if the kernel may be
+/// launched like that.
 pub fn uneven(model: &KernelModel) -> Option<Geometry> {
     let at = model.dims as usize - 1;
     let local = fit_local_size(model, SMALL[at], false);
@@ -110,7 +111,8 @@ pub fn uneven(model: &KernelModel) -> Option<Geometry> {
     Some(geometry)
 }
 
-/// Geometries with other numbers of dimensions than the kernel's ids need, if it queries the number of dimensions.
+/// Returns geometries with other numbers of dimensions than the kernel's ids need, if it queries the number
+/// of dimensions.
 pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     let asks = |op: &Op| matches!(op, Op::Call(_, base) if base == "get_work_dim");
     if !model.program.instructions().any(|(_, i)| asks(&i.op)) {
@@ -129,7 +131,7 @@ pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     others.map(of).filter(|g| g.local[g.range.dims as usize..].iter().all(|n| *n == 1)).collect()
 }
 
-/// The geometry for sizes that the caller fixes. The work-group size is chosen if they leave it open.
+/// Returns the geometry for sizes that the caller fixes. The work-group size is chosen if they leave it open.
 ///
 /// # Errors
 /// `Caller` if the sizes contradict what the kernel requires.

@@ -72,8 +72,8 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     rules
 }
 
-/// By dimension: lengths of the runs of adjacent elements that loops read from local arrays in which each work-item
-/// writes one element of its own.
+/// Returns, by dimension, the lengths of the runs of adjacent elements that loops read from local arrays in which each
+/// work-item writes one element of its own.
 fn tile_widths(summary: &AccessSummary<'_>) -> [BTreeSet<u64>; 3] {
     let program = summary.program;
     let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
@@ -161,7 +161,7 @@ fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
 }
 
-/// Whether a loop halves the group's size, or doubles a counter up to it.
+/// Returns whether a loop halves the group's size, or doubles a counter up to it.
 fn halves_group(summary: &AccessSummary<'_>) -> bool {
     let program = summary.program;
     let of_group = |poly: &Poly| poly.atoms().any(|a| matches!(a, Atom::Id(Id::LocalSize, _)));

@@ -20,7 +20,7 @@ pub(super) const MAX_LENGTH: i128 = 1 << 12;
 /// Edits of one element pick among this many first ones, because launches are small.
 const EDITED_ELEMENTS: u64 = 64;
 
-/// What a mutation changes.
+/// The part of an input that a mutation changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Target {
     /// Index into [`KernelModel::scalars`].
@@ -47,7 +47,7 @@ pub struct Mutator<'m> {
 }
 
 impl<'m> Mutator<'m> {
-    /// A mutator whose choices depend on `seed` only.
+    /// Creates a mutator whose choices depend on `seed` only.
     pub fn new(launch_builder: &'m LaunchBuilder<'m>, constraints: &'m UserConstraints, seed: u64) -> Mutator<'m> {
         let (integers, floats) = constants(&launch_builder.model.program);
         let integers = launch_builder.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
@@ -62,38 +62,38 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// Number of things that can be changed: arguments, sizes of images, the NDRange.
+    /// Returns the number of things that can be changed: arguments, sizes of images, the NDRange.
     pub fn targets(&self) -> usize {
         self.targets.len()
     }
 
-    /// The model of the kernel.
+    /// Returns the model of the kernel.
     pub(super) fn model(&self) -> &'m KernelModel {
         self.launch_builder.model
     }
 
-    /// Integer constants of the kernel, with the neighbours of those that it compares with.
+    /// Returns the integer constants of the kernel, with the neighbours of those that it compares with.
     pub(super) fn integers(&self) -> &[i128] {
         &self.integers
     }
 
-    /// Whether the NDRange may change.
+    /// Returns whether the NDRange may change.
     pub(super) fn may_resize(&self) -> bool {
         self.constraints.range.is_none()
     }
 
-    /// A random number below `n`; 0 if `n` is 0.
+    /// Returns a random number below `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.random.next_u64() % n.max(1)
     }
 
-    /// A random element; `None` if there is none.
+    /// Returns a random element; `None` if there is none.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let i = self.below(from.len() as u64) as usize;
         from.get(i).copied()
     }
 
-    /// A copy of the parent with one argument changed; `None` if none may be.
+    /// Returns a copy of the parent with one argument changed; `None` if none may be.
     pub fn child(&mut self, parent: &Genotype) -> Option<Genotype> {
         let i = self.below(self.targets.len() as u64) as usize;
         let parts = self.targets.get(i)?.clone();
@@ -140,8 +140,8 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// A new number: a constant of the code, a boundary value, a size of the launch, a neighbour of the current value,
-    /// or a random one.
+    /// Returns a new number: a constant of the code, a boundary value, a size of the launch, a neighbour of the current
+    /// value, or a random one.
     fn number(&mut self, scalar: Scalar, now: Option<Number>, genotype: &Genotype) -> Number {
         if scalar.is_float() {
             return Number::Float(self.float(scalar, now));
@@ -260,7 +260,7 @@ impl<'m> Mutator<'m> {
     }
 }
 
-/// What may be changed, grouped by argument.
+/// Returns what may be changed, grouped by argument.
 fn targets(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints) -> Vec<Vec<Target>> {
     let model: &KernelModel = launch_builder.model;
     let mut all = Vec::new();
@@ -296,7 +296,7 @@ fn targets(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints) ->
     all
 }
 
-/// The constants in comparisons, switches, arithmetic and calls: integers, and floats.
+/// Returns the constants in comparisons, switches, arithmetic and calls: integers, and floats.
 fn constants(program: &Program) -> (Vec<i128>, Vec<f64>) {
     let (mut integers, mut floats) = (Vec::new(), Vec::new());
     for block in &program.blocks {

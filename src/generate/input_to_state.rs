@@ -32,7 +32,7 @@ enum InputLocation {
 }
 
 impl Mutator<'_> {
-    /// The champion's input with one number changed; `tries`: how often that was done before.
+    /// Returns the champion's input with one number changed; `tries`: how often that was done before.
     pub fn steered(&mut self, champion: &Champion, tries: u32) -> Genotype {
         let mut genotype = champion.genotype.clone();
         let (a, b) = champion.operands;
@@ -80,7 +80,7 @@ impl Mutator<'_> {
         if self.below(3) == 0 { own.first().copied() } else { self.pick(own) }
     }
 
-    /// Locations of a number in the champion's input, by argument.
+    /// Returns the locations of a number in the champion's input, by argument.
     fn locations(&self, champion: &Champion, bits: u64) -> Vec<Vec<InputLocation>> {
         let mut all = Vec::new();
         for target in self.targets.iter().flatten() {
@@ -199,7 +199,7 @@ impl Mutator<'_> {
     }
 }
 
-/// The bytes of a buffer or image, and the type of its elements.
+/// Returns the bytes of a buffer or image, and the type of its elements.
 fn contents<'v>(
     mutator: &Mutator<'_>,
     position: usize,
@@ -239,7 +239,7 @@ fn decode_operand(kind: u32, bits: u64) -> Number {
     }
 }
 
-/// Whether a number of the input equals an operand; integers are compared modulo the operand's width.
+/// Returns whether a number of the input equals an operand; integers are compared modulo the operand's width.
 fn equals_operand(number: Number, kind: u32, bits: u64) -> bool {
     match (number, decode_operand(kind, bits)) {
         (Number::Integer(n), Number::Integer(_)) => {
@@ -252,8 +252,8 @@ fn equals_operand(number: Number, kind: u32, bits: u64) -> bool {
     }
 }
 
-/// The number `steps` away, as the scalar can represent it. Integers wrap; a step of a float is about a unit in the
-/// last place, with a greater minimum for more than two steps.
+/// Returns the number `steps` away, as the scalar can represent it. Integers wrap; a step of a float is about a unit in
+/// the last place, with a greater minimum for more than two steps.
 fn offset_by(number: Number, steps: i128, scalar: Scalar) -> Number {
     if scalar.is_float() {
         let x = as_f64(number);

@@ -44,7 +44,7 @@ pub struct UserConstraints {
     pub local: Option<[u64; 3]>,
     /// Upper limit of work-items in a launch.
     pub max_items: u64,
-    /// The same, unless an outcome requires more.
+    /// Upper limit of work-items, unless an outcome requires more.
     pub usual_items: u64,
 }
 
@@ -54,7 +54,7 @@ const MAX_ITEMS: u64 = 1 << 21;
 const USUAL_ITEMS: u64 = 4096;
 
 impl UserConstraints {
-    /// No constraints.
+    /// Returns constraints that allow everything.
     pub fn none(interface: &Interface) -> UserConstraints {
         let arg = ArgConstraints { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
         let of = |a: &Arg| match &a.source {
@@ -140,7 +140,7 @@ const ROLES: [(&str, Role); 14] = [
     ("unused", Role::Unused),
 ];
 
-/// The roles that an argument of this kind can have.
+/// Returns the roles that an argument of this kind can have.
 fn roles_for(kind: &ArgKind) -> &'static [(&'static str, Role)] {
     match kind {
         ArgKind::Buffer { .. } | ArgKind::Image(_) => &ROLES[..3],
@@ -159,12 +159,12 @@ fn is_pointer(arg: &Arg) -> bool {
     matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
 }
 
-/// The text as a TOML string.
+/// Returns the text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// The text of the file as it is first written for a kernel.
+/// Returns the text of the file as it is first written for a kernel.
 pub fn text(model: &KernelModel) -> String {
     let mut out = String::from(
         "# What kassay takes this kernel's arguments for. Edit it and generate again; what is commented out is a choice of\n\
@@ -410,7 +410,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The number of sizes given, and all three sizes.
+    /// Returns the number of sizes given, and all three sizes.
     fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
         let wrong =
             |what: &str| Err(self.source.error(&given.span, what).help("give one to three sizes, such as [64]"));
@@ -422,7 +422,7 @@ impl Reader<'_> {
     }
 }
 
-/// For comparing bounds, which may be integers or floats.
+/// Converts a bound for comparisons, since bounds may be integers or floats.
 pub(super) fn as_f64(number: Number) -> f64 {
     match number {
         #[expect(clippy::cast_precision_loss, reason = "bounds are compared coarsely")]

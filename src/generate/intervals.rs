@@ -37,7 +37,7 @@ pub struct IntervalAnalysis<'s, 'p> {
 }
 
 impl IntervalAnalysis<'_, '_> {
-    /// The interval of a polynomial.
+    /// Returns the interval of a polynomial.
     pub fn of(&self, poly: &Poly) -> Interval {
         self.poly(poly, DEPTH)
     }
@@ -177,7 +177,7 @@ impl IntervalAnalysis<'_, '_> {
     }
 }
 
-/// The interval as unsigned: what may be negative is large.
+/// Returns the interval as unsigned: what may be negative is large.
 fn unsigned(range: Interval, is_unsigned: bool) -> Interval {
     if is_unsigned && range.0 < 0 { (0, FAR) } else { range }
 }

@@ -28,8 +28,8 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Whether it belongs to the search for inputs that kill mutants, as opposed to the search for covering inputs
-    /// before it.
+    /// Returns whether it belongs to the search for inputs that kill mutants, as opposed to the search for covering
+    /// inputs before it.
     pub fn is_of_mutants(&self) -> bool {
         matches!(self, Entry::Killer(_) | Entry::Classified(_))
     }
@@ -49,7 +49,7 @@ pub struct TestEntry {
 }
 
 impl TestEntry {
-    /// The entry of an input that was found after `time_s` seconds.
+    /// Returns the entry of an input that was found after `time_s` seconds.
     pub fn new(kept: &TestInput, tried: SearchStatistics, time_s: f64) -> TestEntry {
         TestEntry {
             name: kept.name.clone(),
@@ -62,7 +62,7 @@ impl TestEntry {
         }
     }
 
-    /// The launch.
+    /// Returns the launch.
     ///
     /// # Errors
     /// `Caller` if the entry was altered and is no valid launch any more.
@@ -156,9 +156,9 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
-/// A hash, in hexadecimal, of everything that goals and tests depend on: the code without debug information, the ids
-/// and locations of the sites (so that line numbers count where they are visible), the interface file's text, and
-/// `options`, which stands for all other options. Limits of the search are not included.
+/// Returns a hash, in hexadecimal, of everything that goals and tests depend on: the code without debug information,
+/// the ids and locations of the sites (so that line numbers count where they are visible), the interface file's text,
+/// and `options`, which stands for all other options. Limits of the search are not included.
 pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, options: &str) -> String {
     let ids: Vec<&str> = under_test.sites.sites.iter().map(|s| s.id.as_str()).collect();
     let places = under_test.sites.sites.iter().map(|s| format!("{:?}", s.location));

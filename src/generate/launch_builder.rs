@@ -40,7 +40,7 @@ impl Default for BuildLimits {
     }
 }
 
-/// How large images are.
+/// Size of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImageSides {
@@ -127,17 +127,17 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// Whether the kernel queries image sizes.
+    /// Returns whether the kernel queries image sizes.
     pub fn asks_sizes(&self) -> bool {
         self.asks_sizes
     }
 
-    /// Integers that the kernel compares with, and their neighbours, in ascending order.
+    /// Returns integers that the kernel compares with, and their neighbours, in ascending order.
     pub fn dictionary(&self) -> &[i128] {
         &self.dictionary
     }
 
-    /// Element type of a buffer or local memory; `uchar` if the kernel does not say.
+    /// Returns the element type of a buffer or local memory; `uchar` if the kernel does not say.
     pub fn element(arg: &Arg) -> Type {
         match &arg.kind {
             ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
@@ -147,7 +147,7 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// The largest of the lengths that the kernel's checks imply for a buffer, in elements.
+    /// Returns the largest of the lengths that the kernel's checks imply for a buffer, in elements.
     fn length(&self, position: usize, plan: &LaunchPlan<'_>) -> Option<u64> {
         let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
         let intervals = assign::intervals(&self.summary, plan.geometry, &scalars);
@@ -155,7 +155,7 @@ impl<'m> LaunchBuilder<'m> {
         u64::try_from(most.max(0)).ok()
     }
 
-    /// How an argument's contents are chosen, from the role of its contents.
+    /// Chooses how an argument is filled, by the role of its contents.
     fn filling(&self, position: usize, plan: &LaunchPlan<'_>) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
@@ -190,12 +190,12 @@ impl<'m> LaunchBuilder<'m> {
         Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
     }
 
-    /// Bytes of the narrowest access to a region.
+    /// Returns the bytes of the narrowest access to a region.
     fn width(&self, region: Region) -> u64 {
         self.summary.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Size of an image; `reached`: extent of the accesses to it.
+    /// Returns the size of an image; `reached`: extent of the accesses to it.
     fn sides(
         &self,
         kind: ImageKind,
@@ -281,7 +281,7 @@ impl<'m> LaunchBuilder<'m> {
         FittedPlan { report, sizes, images, too_large, notes, guesses }
     }
 
-    /// A guess, if only the dry run determines how large the argument has to be.
+    /// Returns a guess, if only the dry run determines how large the argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
         let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
@@ -292,7 +292,7 @@ impl<'m> LaunchBuilder<'m> {
         })
     }
 
-    /// Bytes of a buffer, and the assumption that this implies, if any.
+    /// Returns the bytes of a buffer, and the assumption that this implies, if any.
     fn size(&self, position: usize, arg: &Arg, plan: &LaunchPlan<'_>, report: &Report) -> (u64, Option<String>) {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
@@ -333,7 +333,8 @@ impl<'m> LaunchBuilder<'m> {
         (size, note)
     }
 
-    /// Whether the address of an access to the argument's buffer depends on loaded data, atomics or calls. Cached.
+    /// Returns whether the address of an access to the argument's buffer depends on loaded data, atomics or
+    /// calls. Cached.
     fn is_data_dependent(&self, position: u32) -> bool {
         if let Some(known) = self.is_data_dependent.borrow().get(&position) {
             return *known;
@@ -355,7 +356,7 @@ impl<'m> LaunchBuilder<'m> {
         mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.summary.sources(v).iter().any(is_data))
     }
 
-    /// Whether the kernel loads pointers from a buffer into which it stores none itself.
+    /// Returns whether the kernel loads pointers from a buffer into which it stores none itself.
     fn loads_pointers_from(&self, arg: &Arg) -> bool {
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return false };
         if !holds_pointers(element) {
@@ -434,7 +435,7 @@ impl<'m> LaunchBuilder<'m> {
         ArgValue::Image { shape, format, texels: Arc::new(texels) }
     }
 
-    /// The channel type that matches the builtins which access an image.
+    /// Returns the channel type that matches the builtins which access an image.
     fn channel(&self, position: u32) -> (&'static str, Scalar) {
         let program = &self.model.program;
         let mine = |i: &&crate::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
@@ -454,7 +455,7 @@ impl<'m> LaunchBuilder<'m> {
     }
 }
 
-/// Whether values of the type contain pointers.
+/// Returns whether values of the type contain pointers.
 fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Opaque { name, .. } => name.ends_with('*'),

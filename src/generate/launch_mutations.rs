@@ -62,7 +62,7 @@ impl Mutator<'_> {
         self.resize(sizes, (self.constraints.usual_items, LARGEST), genotype);
     }
 
-    /// A size that the code names, or a slightly larger one that makes an id as large as that.
+    /// Returns a size that the code names, or a slightly larger one that makes an id as large as that.
     fn named_size(&mut self) -> u64 {
         let most = i128::from(self.constraints.usual_items);
         let named: Vec<u64> =

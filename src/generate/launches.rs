@@ -12,7 +12,7 @@ use super::model::{KernelModel, Role};
 use crate::error::Result;
 use crate::suite::launch::{Launch, NdRange};
 
-/// What the caller fixes.
+/// Parameters that the caller fixes.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The only NDRange; `None`: several small ones are tried.
@@ -49,7 +49,7 @@ pub(super) struct PlannedLaunch {
 }
 
 impl PlannedLaunch {
-    /// The plan without the name.
+    /// Returns the plan without the name.
     pub fn plan(&self) -> LaunchPlan<'_> {
         LaunchPlan {
             geometry: &self.geometry,
@@ -61,8 +61,8 @@ impl PlannedLaunch {
     }
 }
 
-/// The plans of [`launches`], in order, each run dry when it is requested; some may result in equal launches. Ends once
-/// `is_over` returns true.
+/// Returns the plans of [`launches`], in order, each run dry when it is requested; some may result in equal launches.
+/// Ends once `is_over` returns true.
 ///
 /// # Errors
 /// `Caller` if the requested sizes do not fit the kernel.
@@ -159,7 +159,7 @@ pub fn first_round(
     Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
-/// Sizes, styles and contents of the launches, in the order in which they are built.
+/// Returns sizes, styles and contents of the launches, in the order in which they are built.
 fn variants(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
     let variants = [
@@ -191,7 +191,7 @@ fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
     format!("{}{style}, {fill} values", geometry.name)
 }
 
-/// `name`, with a number appended if it is taken.
+/// Returns `name`, with a number appended if it is taken.
 pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
     let taken: Vec<&str> = others.filter(|o| o.starts_with(&name)).collect();
     let named = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name} {n}")));

@@ -36,8 +36,8 @@ fn shrink(search: &mut Search<'_>, mut kept: Vec<TestInput>) -> Result<Vec<TestI
     Ok(kept)
 }
 
-/// Greedy set cover: the input that adds most comes first, but those that fault come after all others. Then drops those
-/// that the others make redundant.
+/// Selects inputs by greedy set cover: the one that adds most comes first, but those that fault come after all others.
+/// Then drops those that the others make redundant.
 fn minimal_cover(mut found: Vec<TestInput>) -> Vec<TestInput> {
     let total = found.first().map_or(0, |k| k.covers.len());
     let mut covered = vec![false; total];
@@ -64,14 +64,15 @@ fn minimal_cover(mut found: Vec<TestInput>) -> Vec<TestInput> {
     kept
 }
 
-/// Outcomes that only this input covers. An input that faults does not make one redundant that does not.
+/// Returns the outcomes that only this input covers. An input that faults does not make one redundant that does not.
 fn uniquely_covered(kept: &[TestInput], i: usize) -> Vec<usize> {
     let counts = |other: &TestInput| other.faulted.is_empty() || !kept[i].faulted.is_empty();
     let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && counts(other) && other.covers[o]);
     (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
 }
 
-/// Variants with half of the groups in the largest dimension, and with a single group, unless the user fixes the sizes.
+/// Returns variants with half of the groups in the largest dimension, and with a single group, unless the user fixes
+/// the sizes.
 fn smaller_genotypes(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
     let groups = genotype.geometry.range.group_counts();
     if search.problem.constraints.range.is_some() || groups == [1; 3] {

@@ -1,4 +1,4 @@
-//! What the analysis of a kernel's code infers about it.
+//! The model of a kernel: what the analysis of its code infers about arguments and work-groups.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::polynomial::Poly;
 use crate::kernel::interface::{Interface, Scalar};
 use crate::program::{Program, Region};
 
-/// What an argument is for, as far as the code shows.
+/// The purpose of an argument, as far as the code shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// A buffer or image that is only read.
@@ -38,7 +38,7 @@ pub enum Role {
     Unused,
 }
 
-/// What the integers in a buffer are for.
+/// The purpose of the integers in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Contents {
     /// Values on which no address or loop depends, or that the kernel itself keeps in range.
@@ -57,7 +57,7 @@ pub enum Contents {
     TripCounts,
 }
 
-/// What is inferred about one argument.
+/// The inferred properties of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgModel {
     pub role: Role,

@@ -66,7 +66,7 @@ fn suite_text(folder: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Data files of the generated suite that is there, except those that were changed since.
+/// Returns data files of the generated suite that is there, except those that were changed since.
 fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     let text = suite_text(folder)?.unwrap_or_default();
     let lines = text.lines().skip(1).map_while(|line| line.strip_prefix(DATA)?.split_once(' '));
@@ -77,7 +77,7 @@ fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(lines.filter(is_own).map(|(_, name)| name.to_owned()).collect())
 }
 
-/// Names in the folder that are not in `own`.
+/// Returns names in the folder that are not in `own`.
 fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let list = fs::read_dir(folder).map_err(|e| io_error(folder, "list", "", &e))?;
     let names = list.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

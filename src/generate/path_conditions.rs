@@ -40,7 +40,7 @@ pub struct PathConditions {
 }
 
 impl PathConditions {
-    /// The facts of every edge, with the block that it enters.
+    /// Returns the facts of every edge, with the block that it enters.
     pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
         self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
     }
@@ -59,7 +59,7 @@ pub fn find(symbols: &Symbols<'_>) -> PathConditions {
     PathConditions { edges, blocks }
 }
 
-/// The facts of the edges that enter a block and its dominators, the farthest first.
+/// Returns the facts of the edges that enter a block and its dominators, the farthest first.
 fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
     let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
@@ -79,7 +79,7 @@ struct Finder<'s, 'p> {
 }
 
 impl Finder<'_, '_> {
-    /// By block: the facts of the edge that enters it, if there is only one and it belongs to a branch.
+    /// Returns, by block, the facts of the edge that enters it, if there is only one and it belongs to a branch.
     fn edges(&self, depth: u32, without_phis: bool) -> Vec<Vec<Rc<Fact>>> {
         let program = self.symbols.program;
         let mut all = vec![Vec::new(); program.blocks.len()];
@@ -161,7 +161,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Whether a value is a boolean, possibly widened.
+/// Returns whether a value is a boolean, possibly widened.
 fn is_boolean(program: &Program, value: ValueId) -> bool {
     use crate::program::Kind;
     if program.shape(value).kind == Kind::Int(1) {

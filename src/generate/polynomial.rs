@@ -38,17 +38,17 @@ pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
 const MAX_TERMS: usize = 40;
 
 impl Poly {
-    /// The constant polynomial `n`.
+    /// Returns the constant polynomial `n`.
     pub fn constant(n: i128) -> Poly {
         Poly(if n == 0 { BTreeMap::new() } else { [(Vec::new(), n)].into() })
     }
 
-    /// The polynomial that consists of one variable.
+    /// Returns the polynomial that consists of one variable.
     pub fn atom(atom: Atom) -> Poly {
         Poly([(vec![atom], 1)].into())
     }
 
-    /// The value, if the polynomial is constant.
+    /// Returns the value, if the polynomial is constant.
     pub fn as_constant(&self) -> Option<i128> {
         match self.0.len() {
             0 => Some(0),
@@ -57,12 +57,12 @@ impl Poly {
         }
     }
 
-    /// The constant term.
+    /// Returns the constant term.
     pub fn constant_term(&self) -> i128 {
         self.0.get(&Vec::new()).copied().unwrap_or(0)
     }
 
-    /// The sum; coefficients saturate.
+    /// Returns the sum; coefficients saturate.
     pub fn add(&self, other: &Poly) -> Poly {
         let mut sum = self.0.clone();
         for (product, n) in &other.0 {
@@ -73,7 +73,7 @@ impl Poly {
         Poly(sum)
     }
 
-    /// The product with a constant; coefficients saturate.
+    /// Returns the product with a constant; coefficients saturate.
     pub fn times(&self, n: i128) -> Poly {
         if n == 0 {
             return Poly::default();
@@ -81,12 +81,12 @@ impl Poly {
         Poly(self.0.iter().map(|(p, c)| (p.clone(), c.saturating_mul(n))).collect())
     }
 
-    /// The difference; coefficients saturate.
+    /// Returns the difference; coefficients saturate.
     pub fn sub(&self, other: &Poly) -> Poly {
         self.add(&other.times(-1))
     }
 
-    /// The product; `None` if it has too many terms or factors.
+    /// Returns the product; `None` if it has too many terms or factors.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
         if self.0.len() * other.0.len() > MAX_TERMS {
             return None;
@@ -105,17 +105,17 @@ impl Poly {
         Some(product)
     }
 
-    /// The quotient by `n`; `None` if there is a remainder.
+    /// Returns the quotient by `n`; `None` if there is a remainder.
     pub fn div_exact(&self, n: i128) -> Option<Poly> {
         self.0.values().all(|c| c % n == 0).then(|| Poly(self.0.iter().map(|(p, c)| (p.clone(), c / n)).collect()))
     }
 
-    /// The variables of all terms, with repetitions.
+    /// Returns the variables of all terms, with repetitions.
     pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
         self.0.keys().flatten().copied()
     }
 
-    /// Whether the variable occurs.
+    /// Returns whether the variable occurs.
     pub fn has(&self, atom: Atom) -> bool {
         self.atoms().any(|a| a == atom)
     }
@@ -189,7 +189,7 @@ impl<'p> Symbols<'p> {
         symbols
     }
 
-    /// The polynomial of an integer. Widths are ignored: it is valid as long as nothing overflows.
+    /// Returns the polynomial of an integer. Widths are ignored: it is valid as long as nothing overflows.
     pub fn poly(&self, value: ValueId) -> Poly {
         if let Some(known) = self.known.borrow().get(&value) {
             return known.clone();
@@ -265,8 +265,8 @@ impl<'p> Symbols<'p> {
         }
     }
 
-    /// The address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region unless the
-    /// pointer has a single root.
+    /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region
+    /// unless the pointer has a single root.
     pub fn address(&self, pointer: ValueId) -> Address {
         let program = self.program;
         match &program.values[pointer as usize] {
@@ -309,7 +309,7 @@ impl<'p> Symbols<'p> {
     }
 }
 
-/// The id or size that a builtin returns.
+/// Returns the id or size that a builtin returns.
 pub fn id_of(base: &str) -> Option<Id> {
     Some(match base {
         "get_global_id" => Id::Global,

@@ -58,7 +58,7 @@ fn resize(program: &Program, interface: &Interface, launch: &mut Launch, end: st
     changed
 }
 
-/// The resized launch and its assumptions, a sentence each; `None` if nothing was too short.
+/// Returns the resized launch and its assumptions, a sentence each; `None` if nothing was too short.
 pub fn resized(
     program: &Program,
     interface: &Interface,
@@ -80,12 +80,12 @@ pub fn resized(
     (!changed.is_empty()).then_some((launch, notes))
 }
 
-/// Bytes of an element, 1 if the kernel does not say.
+/// Returns the bytes of an element, 1 if the kernel does not say.
 fn element(arg: &Arg) -> u64 {
     super::launch_builder::LaunchBuilder::element(arg).size().max(1)
 }
 
-/// Contents of a buffer by range of bytes; zeros beyond its end.
+/// Returns the contents of a buffer by range of bytes; zeros beyond its end.
 fn byte_source(value: &ArgValue) -> impl Fn(u64, u64) -> Vec<u8> + use<> {
     let bytes = match value {
         ArgValue::Buffer(bytes) => Arc::clone(bytes),

@@ -24,7 +24,7 @@ pub fn infer(under_test: &KernelUnderTest<'_>) -> Result<KernelModel> {
     infer_until(under_test, None)
 }
 
-/// The same, until `deadline` at the latest.
+/// Does the same as [`infer`], until `deadline` at the latest.
 ///
 /// # Errors
 /// As [`infer`]; [`Error::late`] at the deadline.
@@ -37,7 +37,7 @@ pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) 
     Ok(model(program, &under_test.interface))
 }
 
-/// Name of a polynomial's variable, for messages.
+/// Returns the name of a polynomial's variable, for messages.
 pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarModel]) -> String {
     match atom {
         Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
@@ -152,7 +152,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     all
 }
 
-/// How a scalar is used.
+/// The uses of a scalar.
 #[derive(Debug, Default)]
 struct ScalarUse {
     is_used: bool,
@@ -166,7 +166,7 @@ struct ScalarUse {
     dictionary: BTreeSet<i128>,
 }
 
-/// The arguments' scalars that are used as shift amounts, directly or through a mask.
+/// Returns the arguments' scalars that are used as shift amounts, directly or through a mask.
 fn shifts(summary: &AccessSummary<'_>) -> HashSet<Atom> {
     let mut amounts = HashSet::new();
     let mut found = HashSet::new();
@@ -256,7 +256,7 @@ impl ScalarUse {
     }
 }
 
-/// Whether any instruction has the argument as an operand.
+/// Returns whether any instruction has the argument as an operand.
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
     program.instructions().any(|(_, i)| i.operands.contains(param))
@@ -278,7 +278,7 @@ fn buffer_role(summary: &AccessSummary<'_>, position: u32) -> Role {
     }
 }
 
-/// Values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
+/// Returns values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
 fn needed(program: &Program) -> HashSet<ValueId> {
     let ends = program.blocks.iter().filter_map(|code| match &code.end {
         End::Branch { condition, .. } => Some(*condition),
@@ -302,7 +302,7 @@ fn needed(program: &Program) -> HashSet<ValueId> {
     found
 }
 
-/// Number of dimensions in which the kernel queries ids, or that its required work-group size has.
+/// Returns the number of dimensions in which the kernel queries ids, or that its required work-group size has.
 fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let mut dims = 1;
     let needed = needed(program);

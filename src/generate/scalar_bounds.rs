@@ -9,7 +9,8 @@ use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
 use crate::program::{Op, Region};
 
-/// Whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed from them.
+/// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
+/// from them.
 fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
     poly.atoms().any(|atom| match atom {
         Atom::Id(id, _) => !matches!(id, Id::Offset),
@@ -26,7 +27,7 @@ fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
     })
 }
 
-/// By block: whether it contains an access to memory that work-items share, or can reach one.
+/// Returns, by block, whether it contains an access to memory that work-items share, or can reach one.
 fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
     let cfg = &summary.program.cfg;
     let mut leads = vec![false; cfg.len()];
@@ -40,7 +41,7 @@ fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
     leads
 }
 
-/// The polynomial with its loop counter replaced by the counter's initial value; `None` without a counter.
+/// Returns the polynomial with its loop counter replaced by the counter's initial value; `None` without a counter.
 fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
     let program = summary.program;
     let counter = poly.atoms().find_map(|a| match a {
@@ -54,7 +55,7 @@ fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
     poly.substitute(Atom::Value(counter), &summary.symbols.poly(*outside?.0))
 }
 
-/// Upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
+/// Returns upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
 pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound> {
     let program = summary.program;
     let mut all: Vec<UpperBound> = Vec::new();
@@ -79,7 +80,7 @@ pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound
     all
 }
 
-/// Lower bounds of the scalar: something has to stay below multiples of it.
+/// Returns lower bounds of the scalar: something has to stay below multiples of it.
 pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound> {
     let mut all: Vec<LowerBound> = Vec::new();
     let mut push = |bound: LowerBound| {
@@ -143,8 +144,8 @@ pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound
     all
 }
 
-/// Rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the remaining
-/// summands. They lie in the buffer if their sum is not negative.
+/// Returns rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the
+/// remaining summands. They lie in the buffer if their sum is not negative.
 fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
     let without = |product: &[Atom], factor: Atom| {
         let at = product.iter().position(|a| *a == factor)?;

@@ -44,7 +44,7 @@ pub enum RunOutcome {
     Rejected,
 }
 
-/// What was observed of a completed launch.
+/// Observations of a completed launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunObservation {
     /// By site.
@@ -84,7 +84,7 @@ pub struct TestInput {
     pub faulted: Vec<Faulted>,
 }
 
-/// How an outcome was covered first.
+/// The circumstances under which an outcome was covered first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstCover {
     pub by: By,
@@ -117,7 +117,7 @@ pub struct SearchResult {
     pub statistics: SearchStatistics,
 }
 
-/// The watched outcomes, as pairs of the site's position and the outcome's position within it.
+/// Returns the watched outcomes, as pairs of the site's position and the outcome's position within it.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| WATCHED.contains(&s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
@@ -152,7 +152,7 @@ pub struct ResumedInput {
     pub statistics: SearchStatistics,
 }
 
-/// What is searched for, and in which inputs.
+/// The outcomes that are searched for, and the space of inputs.
 #[derive(Clone, Copy)]
 pub struct SearchProblem<'a> {
     pub launch_builder: &'a LaunchBuilder<'a>,
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Why no more launches may be made; `None` while they may.
+    /// Returns why no more launches may be made; `None` while they may.
     pub fn stop_reason(&self) -> Option<StopReason> {
         if self.limits.max_execs.is_some_and(|most| self.statistics.executions >= most) {
             return Some(StopReason::OutOfExecutions);
@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
         self.fault(Some(genotype), made, by)
     }
 
-    /// The launch of a genotype, and its preconditions; `None` as in [`Decoder::decode`].
+    /// Returns the launch of a genotype, and its preconditions; `None` as in [`Decoder::decode`].
     pub(super) fn decode(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
         self.decoder.decode(genotype, None)
     }
@@ -293,7 +293,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether launches that fault are accepted.
+    /// Returns whether launches that fault are accepted.
     pub(super) fn allows_faults(&self) -> bool {
         self.allows_faults
     }
@@ -377,7 +377,7 @@ impl<'a> Search<'a> {
         }))))
     }
 
-    /// The launch as it is stored in a test: with margins if it faults, without `allows_faults` if it does not.
+    /// Returns the launch as it is stored in a test: with margins if it faults, without `allows_faults` if it does not.
     fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
@@ -438,27 +438,27 @@ impl<'a> Search<'a> {
         Ok(!gained.is_empty())
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub fn statistics(&self) -> SearchStatistics {
         self.statistics
     }
 
-    /// The inputs kept so far.
+    /// Returns the inputs kept so far.
     pub fn corpus(&self) -> &[TestInput] {
         &self.corpus
     }
 
-    /// How each outcome was covered first, `None` if it is uncovered.
+    /// Returns how each outcome was covered first, `None` if it is uncovered.
     pub fn first(&self) -> &[Option<FirstCover>] {
         &self.first
     }
 
-    /// Whether every goal is covered.
+    /// Returns whether every goal is covered.
     pub fn goals_covered(&self) -> bool {
         self.first.iter().zip(self.problem.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
     }
 
-    /// Whether every watched outcome is covered.
+    /// Returns whether every watched outcome is covered and the corpus is not empty.
     pub fn all_covered(&self) -> bool {
         !self.corpus.is_empty() && self.first.iter().all(Option::is_some)
     }

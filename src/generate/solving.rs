@@ -236,7 +236,7 @@ fn explain(
     }
 }
 
-/// The user's bounds on arguments.
+/// Returns the user's bounds on arguments.
 pub(super) fn bounds(constraints: &UserConstraints) -> Vec<Bound> {
     let number = |n: Number| match n {
         Number::Integer(n) => scalar_layout::Number::Integer(n),
@@ -251,7 +251,7 @@ pub(super) fn bounds(constraints: &UserConstraints) -> Vec<Bound> {
     constraints.args.iter().enumerate().map(bound).collect()
 }
 
-/// The user's bounds on the NDRange.
+/// Returns the user's bounds on the NDRange.
 pub(super) fn ranges(constraints: &UserConstraints) -> Ranges {
     Ranges {
         fixed: constraints.range.is_some(),
@@ -267,13 +267,13 @@ fn kind(sites: &Sites, outcome: (usize, usize)) -> SiteKind {
     sites.sites[outcome.0].kind
 }
 
-/// Indices of the outcomes that nothing covers.
+/// Returns the indices of the outcomes that nothing covers.
 fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
     let open = search.first().iter().enumerate().filter(|(_, first)| first.is_none());
     open.map(|(o, _)| o as u32).collect()
 }
 
-/// The kernel with a mark for every outcome, numbered like the outcomes. Gives up at `end`, with a late error.
+/// Returns the kernel with a mark for every outcome, numbered like the outcomes. Gives up at `end`, with a late error.
 fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, outcomes)?;

@@ -10,7 +10,7 @@ use super::{DryRun, DryRunArg, State, WorkItem};
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
-/// Bytes of the type that a mangled pointer points to, and of its scalar: `PU3AS1KDv4_f` gives `(16, 4)`.
+/// Returns the bytes of the type that a mangled pointer points to, and of its scalar: `PU3AS1KDv4_f` gives `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
     let (lanes, scalar) = builtins::pointed(params)?;
     Some((scalar * if lanes == 3 { 4 } else { lanes }, scalar))
@@ -20,7 +20,7 @@ fn is_barrier(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "wait_group_events")
 }
 
-/// A deterministic number derived from the inputs, in place of data that the dry run does not have.
+/// Returns a deterministic number derived from the inputs, in place of data that the dry run does not have.
 fn arbitrary(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
@@ -154,7 +154,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// `vload` and `vstore`: the offset counts elements of the vector's length.
+    /// Executes `vload` or `vstore`: the offset counts elements of the vector's length.
     fn vector(
         &mut self,
         item: &mut WorkItem<'a>,
@@ -195,7 +195,7 @@ impl<'a> DryRun<'a> {
         Value::Unknown
     }
 
-    /// The first work-item of the group copies for all.
+    /// Executes an asynchronous copy: the first work-item of the group copies for all.
     fn copy_async(&mut self, item: &mut WorkItem<'a>, base: &str, params: &str, operands: &[Value]) {
         let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands else {
             self.wild += u64::from(base.contains("copy"));

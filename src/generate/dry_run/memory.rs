@@ -16,7 +16,7 @@ struct Cell {
     touched: (u32, u32),
 }
 
-/// How memory is accessed.
+/// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Read,
@@ -34,8 +34,8 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Whether nothing orders this access and another: they are by different work-items, which are in different groups
-    /// or access in the same barrier interval.
+    /// Returns whether nothing orders this access and another: they are by different work-items, which are in different
+    /// groups or access in the same barrier interval.
     fn races(self, other: (u32, u32)) -> bool {
         let (item, interval) = other;
         item != 0
@@ -68,7 +68,7 @@ pub struct Allocation<'a> {
 }
 
 impl<'a> Allocation<'a> {
-    /// An allocation that nothing has accessed yet.
+    /// Creates an allocation that nothing has accessed yet.
     pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Allocation<'a> {
         Allocation {
             bytes,

@@ -44,7 +44,7 @@ pub struct Setup<'a> {
     pub end: Option<Instant>,
 }
 
-/// How a region is accessed.
+/// Accesses to a region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegionUse {
     /// End of the farthest access, in bytes from the start of the region.
@@ -56,12 +56,10 @@ pub struct RegionUse {
     pub conflicts: u64,
 }
 
-/// What a dry run observed.
+/// Observations of a dry run. `args` is by position of the argument, `variables` by program-scope variable.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// By argument.
     pub args: Vec<RegionUse>,
-    /// By program-scope variable.
     pub variables: Vec<RegionUse>,
     /// Accesses through addresses that are unknown or outside of all regions.
     pub wild: u64,
@@ -204,7 +202,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     }
 }
 
-/// Width of the narrowest access to each argument and variable, in bytes.
+/// Returns the width of the narrowest access to each argument and variable, in bytes.
 fn granules(program: &Program) -> HashMap<usize, u64> {
     let mut found: HashMap<usize, u64> = HashMap::new();
     for (_, instruction) in program.instructions() {
@@ -586,7 +584,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// Executes any atomic operation as an addition, so that memory grows as most counters do.
+    /// Executes any atomic operation as an addition: the value there grows, as most counters do.
     fn atomic(&mut self, item: &mut WorkItem<'a>, at: &Value, by: &Value, shape: Shape) -> Value {
         let old = self.load(item, at, shape, Mode::Atomic);
         let (Value::Bits(place_of), Value::Bits(bits)) = (at, &old) else { return old };

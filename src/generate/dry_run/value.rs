@@ -14,7 +14,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The bits of a scalar, or of a vector's first lane.
+    /// Returns the bits of a scalar, or of a vector's first lane.
     pub fn bits(&self) -> Option<u64> {
         match self {
             Value::Bits(bits) => Some(*bits),
@@ -23,7 +23,7 @@ impl Value {
         }
     }
 
-    /// All lanes: one of a scalar, none if unknown.
+    /// Returns all lanes: one of a scalar, none if unknown.
     pub fn lanes(&self) -> &[u64] {
         match self {
             Value::Bits(bits) => std::slice::from_ref(bits),
@@ -32,7 +32,7 @@ impl Value {
         }
     }
 
-    /// A value of this shape from its lanes.
+    /// Returns a value of this shape from its lanes.
     pub fn from_lanes(lanes: Vec<u64>, shape: Shape) -> Value {
         if shape.lanes == 0 {
             lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
@@ -70,7 +70,7 @@ pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> 
     found.unwrap_or(Value::Unknown)
 }
 
-/// The representation of a value in memory.
+/// Returns the representation of a value in memory.
 pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
     let size = shape.lane_bytes() as usize;
     let lanes = value.lanes();
@@ -79,7 +79,7 @@ pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
         .collect()
 }
 
-/// The value that bytes in memory represent.
+/// Returns the value that bytes in memory represent.
 pub fn from_bytes(bytes: &[u8], shape: Shape) -> Value {
     let size = shape.lane_bytes().max(1) as usize;
     let lane = |chunk: &[u8]| {

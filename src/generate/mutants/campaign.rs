@@ -71,7 +71,7 @@ pub struct Job<'a, 'c> {
     pub kernel: Kernel<'a>,
 }
 
-/// What launches are run with.
+/// Executors, runner, progress callback and journal of the generation.
 pub struct CampaignServices<'a> {
     /// Starts fresh executors of the device that decides the mutants' outcomes.
     pub executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
@@ -90,7 +90,7 @@ pub struct CampaignResult {
     pub scores: Scores,
 }
 
-/// The limits, from now on, of the search for a suite that covers the branches, which comes first.
+/// Returns the limits, from now on, of the search for a suite that covers the branches, which comes first.
 pub fn branch_limits(limits: &Limits) -> Limits {
     let now = Instant::now();
     let share = limits.end.saturating_duration_since(now).mul_f64(BRANCH_SUITE_SHARE);
@@ -158,7 +158,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, services: CampaignServices
     Ok(CampaignResult { generated, mutation: Some(mutation), scores })
 }
 
-/// Why nothing more was found.
+/// Says why nothing more was found.
 fn ended(ended: StopReason, options: &Options) -> String {
     let search = match ended {
         StopReason::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
@@ -173,7 +173,7 @@ fn ended(ended: StopReason, options: &Options) -> String {
     }
 }
 
-/// The mutants that no test decides.
+/// Returns the mutants that no test decides.
 fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
     let is_open =
         |status| matches!(status, Status::Survived | Status::NoCoverage | Status::Undecided | Status::Pending);
@@ -219,7 +219,7 @@ fn search_for_kills<'a>(
     search.finish()
 }
 
-/// The killing inputs in a journal.
+/// Returns the killing inputs in a journal.
 fn journaled_killers(entries: &[Entry]) -> Result<Vec<(KillingInput, SearchStatistics)>> {
     let killers = entries.iter().filter_map(|entry| match entry {
         Entry::Killer(test) => Some(test.as_ref()),
@@ -294,13 +294,13 @@ struct MutationRuns<'a, 'b, 'c> {
 }
 
 impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
-    /// The moment at which this fraction of the time is over.
+    /// Returns the moment at which this fraction of the time is over.
     fn at(&self, share: f64) -> Instant {
         let options = self.job.options;
         options.begun + options.limits.end.saturating_duration_since(options.begun).mul_f64(share)
     }
 
-    /// The tests as they are read back from the suite.
+    /// Returns the tests as they are read back from the suite.
     fn tests(&self) -> Result<Vec<Test>> {
         Suite::load(&self.job.folder.join("suite.toml"))?.resolve(&self.job.under_test.interface, 0)
     }
@@ -345,8 +345,8 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
         campaign::mutants(&self.campaign(tests), &self.request(self.at(1.0)))
     }
 
-    /// The run on the suite that covers the branches. It searches for equivalents among the mutants that this suite
-    /// leaves; later runs reuse the result.
+    /// Makes the run on the suite that covers the branches. It searches for equivalents among the mutants that this
+    /// suite leaves; later runs reuse the result.
     fn first_run(&mut self, tests: &[Test], log: &Log<'_>) -> Result<MutateResult> {
         self.known = log.known.iter().find_map(|entry| match entry {
             Entry::Classified(known) => Some(known.as_ref().clone()),
@@ -391,7 +391,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
         Ok(result)
     }
 
-    /// Limits of the search: what is left after reserving time for a second run.
+    /// Returns the limits of the search: what is left after reserving time for a second run.
     fn search_limits(&self, made: u64) -> Limits {
         let limits = &self.job.options.limits;
         let now = Instant::now();

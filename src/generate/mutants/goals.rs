@@ -19,7 +19,7 @@ pub struct SearchedMutants<'a> {
     pub kill_result: &'a KillSearchResult,
 }
 
-/// What goals are derived from.
+/// The results from which goals are derived.
 pub struct GoalView<'a> {
     /// The mutation result of the suite in its current state.
     pub mutation: &'a MutateResult,
@@ -34,7 +34,7 @@ pub struct GoalView<'a> {
     pub first_run_end: Instant,
 }
 
-/// The goals, in source order: every mutant that a test could kill, and those that are proved equivalent.
+/// Returns the goals, in source order: every mutant that a test could kill, and those that are proved equivalent.
 pub fn goals(view: &GoalView<'_>) -> Vec<Goal> {
     let by: HashMap<&str, By> = view.tests.iter().map(|k| (k.name.as_str(), k.by)).collect();
     let searched: HashMap<&str, usize> = match &view.searched {
@@ -47,7 +47,7 @@ pub fn goals(view: &GoalView<'_>) -> Vec<Goal> {
     goals
 }
 
-/// Whether it counts in the score, or would but for a proof of equivalence.
+/// Returns whether a mutant counts in the score, or would but for a proof of equivalence.
 fn is_goal(row: &rows::Mutant) -> bool {
     row.duplicate_of.is_none() && !matches!(row.status, Status::Ignored | Status::CompileError)
 }
@@ -96,7 +96,7 @@ fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searche
     }
 }
 
-/// Why no test kills it.
+/// Says why no test kills the mutant.
 fn why(view: &GoalView<'_>, row: &rows::Mutant, searched: Option<usize>) -> String {
     let (Some(m), Some(known)) = (searched, &view.searched) else {
         return row.reason.clone().unwrap_or_else(|| view.ended.to_owned());

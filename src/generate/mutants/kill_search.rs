@@ -49,7 +49,7 @@ impl KillingInput {
         }
     }
 
-    /// Base name of tests that were found by these means.
+    /// Returns the base name of tests that were found by these means.
     pub fn name_of(by: By) -> &'static str {
         match by {
             By::Seed => "mutants",
@@ -238,7 +238,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         Ok(StopReason::Fruitless)
     }
 
-    /// An input for the open mutant whose turn it is: one that infects it, else one that reaches it, else any.
+    /// Returns an input for the open mutant whose turn it is: one that infects it, else one that reaches it, else any.
     fn parent(&self, turn: usize) -> Option<&Parent> {
         let target = self.open.iter().nth(turn % self.open.len().max(1)).copied()?;
         let round = turn / self.open.len().max(1);
@@ -292,7 +292,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         Ok(gained)
     }
 
-    /// Why no more inputs may be tried.
+    /// Returns why no more inputs may be tried, `None` while they may.
     fn stop_reason(&self) -> Option<StopReason> {
         if self.open.is_empty() {
             return Some(StopReason::Covered);
@@ -389,8 +389,8 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 }
 
-/// Greedy set cover: the input that kills most of the rest comes first. Then drops those that the others
-/// make redundant.
+/// Selects inputs by greedy set cover: the one that kills most of the rest comes first. Then drops those that the
+/// others make redundant.
 fn minimal_cover(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
     let mut left: BTreeSet<usize> = all.iter().copied().collect();
     let mut kept: Vec<KillingInput> = Vec::new();

@@ -1,4 +1,5 @@
-//! Goal `mutants`: launches that tell mutants from the kernel, where the suite that covers its branches does not.
+//! Goal `mutants`: launches that distinguish mutants from the kernel, where the suite that covers its branches
+//! does not.
 //!
 //! `campaign` runs mutation testing on that suite, has the remaining mutants searched for, and runs it again on the
 //! suite with what was found. `kill_search` is the search: a `mutant_pool` determines of a launch which mutants it

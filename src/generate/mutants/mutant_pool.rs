@@ -54,7 +54,7 @@ struct LoadedModule {
     numbers: HashMap<usize, u32>,
 }
 
-/// How mutants are built and judged.
+/// Parameters for building and judging mutants.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolOptions {
     /// Fuel and time as a multiple of the original's.
@@ -184,7 +184,7 @@ impl<'m> MutantPool<'m> {
         self.simulator.load_host(code)
     }
 
-    /// Number of mutants.
+    /// Returns the number of mutants.
     pub fn len(&self) -> usize {
         self.mutants.len()
     }
@@ -215,7 +215,8 @@ impl<'m> MutantPool<'m> {
         Ok(Some(seen))
     }
 
-    /// The mutants among `which` that a launch kills, as `kassay mutate` judges it; none if the original itself faults.
+    /// Returns the mutants among `which` that a launch kills, as `kassay mutate` judges it; none if the original
+    /// itself faults.
     ///
     /// # Errors
     /// `Environment`, if a run fails for reasons other than the launch.
@@ -271,7 +272,7 @@ impl<'m> MutantPool<'m> {
         Ok(killed)
     }
 
-    /// Whether the copies of a private variable are large enough for a launch's local memory.
+    /// Returns whether the copies of a private variable are large enough for a launch's local memory.
     fn has_room(&self, m: usize, launch: &Launch) -> bool {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
         !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE_BYTES)

@@ -22,11 +22,12 @@ pub trait Proposer {
     /// Adds a launch that ran, from which others may be derived.
     fn add_parent(&mut self, launch: &Launch);
 
-    /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
+    /// Returns a launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time
+    /// is up.
     fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
 
-    /// A proposed launch with buffers resized to what it accesses, and the assumptions that this implies; `None` if
-    /// nothing was too short.
+    /// Returns a proposed launch with buffers resized to what it accesses, and the assumptions that this implies;
+    /// `None` if nothing was too short.
     fn resize(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
 
     /// Reports the result of the last proposal, as proposed or resized: whether it gained something.
@@ -89,7 +90,7 @@ pub struct ConcolicProposer<'p> {
 }
 
 impl<'p> ConcolicProposer<'p> {
-    /// A proposer without parents yet; proposals respect the user's `constraints`.
+    /// Creates a proposer without parents yet; proposals respect the user's `constraints`.
     pub fn new(
         marked: &'p MarkedProgram,
         interface: &'p Interface,

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
 use crate::generate::collisions::Suspect;
-use crate::generate::evolve::{self, Search};
+use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
 use crate::generate::roles;
 use crate::instrument::host::HostOptions;
@@ -415,7 +415,12 @@ fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, bud
         let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
         Ok(watched.simulate(&decided(launch.clone(), under_test), &options)?.footprint)
     };
-    let found = evolve::evolve(&model, &request, &Search { deadline: time.end(), ..Search::default() }, &mut fitness)?;
+    let found = evolve::evolve(
+        &model,
+        &request,
+        &EvolutionParameters { deadline: time.end(), ..EvolutionParameters::default() },
+        &mut fitness,
+    )?;
     if time.is_over() {
         opened.notes.push(format!("the search for inputs was not finished, because of {}", budget.words()));
     }

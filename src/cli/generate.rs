@@ -12,10 +12,10 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, StartingExecutors, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
-use crate::generate::interface_file::{self, Wishes};
+use crate::generate::interface_file::{self, UserConstraints};
 use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
-use crate::generate::mutants::campaign::{self as mutants, Around, Job};
+use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
 use crate::generate::output_dir;
 use crate::generate::roles;
 use crate::generate::search::Limits;
@@ -146,7 +146,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
-    let lane = observing.and_then(|observing| Instrumented::of(&under_test, args.execution.jobs as usize, observing));
+    let lane = observing.and_then(|observing| Instrumented::load(&under_test, args.execution.jobs as usize, observing));
     let all = Limits {
         // What comes before the first launch may have taken all of it: the launch is made still.
         end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),
@@ -164,7 +164,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), reading };
+    let options_of =
+        Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), analysis_time: reading };
     let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
     let (mut lane, generated) = match lane {
@@ -190,7 +191,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
                 ast: loaded.ast.as_ref(),
                 sources: &sources,
                 model: &model,
-                wishes: &wishes,
+                constraints: &wishes,
                 options: &Options { limits: all, ..options_of },
                 selection: Selection::parse(&args.operators)?,
                 sample: args.sample,
@@ -290,8 +291,8 @@ fn kill_mutants(
             StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
         session::ready(starting, &[], &job.under_test.interface, session::Keeps::Nothing)
     };
-    let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
-    let done = mutants::generate(job, branch, around)?;
+    let services = CampaignServices { executors: &mut lanes, runner: runs, progress: &mut progress, log };
+    let done = mutants::generate(job, branch, services)?;
     bar.finish_and_clear();
     if let Some(mutation) = &done.mutation {
         store::write(mutation, &args.folder.join("mutate.json"))?;
@@ -343,7 +344,7 @@ fn wishes(
     model: &KernelModel,
     seed: u64,
     quiet: bool,
-) -> Result<(Wishes, String)> {
+) -> Result<(UserConstraints, String)> {
     let path = folder.join("interface.toml");
     if path.exists() {
         let wishes = interface_file::read(&path, &under_test.interface, model.dims, seed)?;
@@ -359,7 +360,7 @@ fn wishes(
     if !quiet {
         note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
     }
-    Ok((Wishes::none(&under_test.interface), text))
+    Ok((UserConstraints::none(&under_test.interface), text))
 }
 
 fn result(

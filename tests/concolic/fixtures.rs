@@ -8,7 +8,7 @@ use kassay::coverage::build::KernelUnderTest;
 use kassay::generate::campaign::Instrumented;
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
-use kassay::generate::search::{Ran, Runs};
+use kassay::generate::search::{CoverageRunner, RunOutcome};
 use kassay::kernel::interface::ArgKind;
 use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Suite;
@@ -36,7 +36,7 @@ pub fn fixtures() -> Vec<Suite> {
 
 /// The marks that the simulator's coverage shows; `None` if the launch faults.
 fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
-    let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
+    let RunOutcome::Completed(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
     let tally = shown.tally;
     let all = outcomes(&under_test.sites);
     let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);

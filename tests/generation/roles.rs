@@ -103,8 +103,8 @@ fn integers_in_buffers_are_places_offsets_counts_or_data() {
         }",
     );
     assert_eq!(contents(&m, "start"), Contents::Offsets);
-    assert!(matches!(contents(&m, "column"), Contents::Places { target: Region::Argument(2), distinct: false, .. }));
-    assert_eq!(contents(&m, "turns"), Contents::Counts);
+    assert!(matches!(contents(&m, "column"), Contents::Indices { target: Region::Argument(2), distinct: false, .. }));
+    assert_eq!(contents(&m, "turns"), Contents::TripCounts);
     assert_eq!(contents(&m, "plain"), Contents::Data);
     assert_eq!(contents(&m, "byte"), Contents::Data);
 }
@@ -117,14 +117,14 @@ fn places_to_write_are_distinct_unless_what_is_there_counts() {
             b[to[i]] = a[i];
         }",
     );
-    assert!(matches!(contents(&scatter, "to"), Contents::Places { distinct: true, .. }));
+    assert!(matches!(contents(&scatter, "to"), Contents::Indices { distinct: true, .. }));
     let count = model(
         "kernel void k(global const int *to, global int *b) {
             int i = get_global_id(0);
             b[to[i]]++;
         }",
     );
-    assert!(matches!(contents(&count, "to"), Contents::Places { distinct: false, .. }));
+    assert!(matches!(contents(&count, "to"), Contents::Indices { distinct: false, .. }));
 }
 
 #[test]

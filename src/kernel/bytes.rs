@@ -1,5 +1,6 @@
-//! Reading what `clang/clang.h` writes: numbers in LEB128, texts with their length in front. `None` is the end, or no such thing.
+//! Reads and writes the encoding of `clang/clang.h`: numbers in LEB128, strings with their length in front.
 
+/// Decodes bytes from front to back. `None` means the end of input or malformed input.
 pub(super) struct Reader<'b> {
     left: &'b [u8],
 }
@@ -31,11 +32,12 @@ impl<'b> Reader<'b> {
         None
     }
 
-    /// A number that counts things of at least one byte each: more than are left is a mistake.
+    /// A number of items of at least one byte each. A number above that of the remaining bytes is malformed.
     pub fn count(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.left.len())
     }
 
+    /// Bytes with their length in front.
     pub fn block(&mut self) -> Option<&'b [u8]> {
         let len = self.count()?;
         let (block, left) = self.left.split_at_checked(len)?;
@@ -44,7 +46,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// Writes what [`Reader`] reads.
+/// Encodes what [`Reader`] decodes.
 #[derive(Default)]
 pub(super) struct Writer {
     pub bytes: Vec<u8>,

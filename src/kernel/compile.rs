@@ -1,6 +1,6 @@
-//! From a kernel file to LLVM bitcode in kassay's canonical form, and clang's syntax tree beside it.
+//! Turns a kernel file into LLVM bitcode in the form that kassay analyses, together with clang's syntax tree.
 //!
-//! Not for parsing what comes out (`module`, `ast`).
+//! Not for parsing the result (`module`, `ast`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +18,7 @@ use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
 use super::spirv_words;
 use crate::error::{Error, Place, Report, Result};
 
-/// What the kernel file was, by its extension.
+/// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     OpenClC,
@@ -28,24 +28,24 @@ pub enum Format {
     SpirV,
 }
 
-/// A kernel file, read.
+/// A kernel file after reading and, for OpenCL C, compiling it.
 #[derive(Debug)]
 pub struct Loaded {
-    /// LLVM bitcode; for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
+    /// LLVM bitcode, or for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
     pub bitcode: Vec<u8>,
     pub format: Format,
-    /// As the caller gave it.
+    /// The path as the caller gave it.
     pub source: PathBuf,
-    /// clang's warnings, as it wrote them.
+    /// clang's warnings, verbatim.
     pub warnings: String,
-    /// clang's syntax tree, where it was asked for and could be had.
+    /// clang's syntax tree, if it was requested and is available.
     pub ast: Option<Ast>,
-    /// Files that clang looked for, by absolute path, and whether they were there.
+    /// The files that clang looked for, by absolute path, each with whether it existed.
     pub asked: Vec<(PathBuf, bool)>,
 }
 
 impl Loaded {
-    /// Those of the warnings, with their lines, that clang 22 has as errors by default (see `options`).
+    /// Those of the warnings, with their source lines, that clang 22 reports as errors by default (see `options`).
     pub fn accepted_errors(&self) -> String {
         let mut told = String::new();
         let mut is_told = false;
@@ -65,7 +65,7 @@ impl Loaded {
 }
 
 impl Format {
-    /// By the file's extension.
+    /// The format that the file's extension names.
     pub fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "cl" | "ocl" | "clcpp" => Some(Format::OpenClC),
@@ -77,12 +77,12 @@ impl Format {
     }
 }
 
-/// Reads or compiles `source`. With `with_ast`, the same run brings the syntax tree of OpenCL C; where that is too deep, there
-/// is no tree, and no error.
+/// Reads or compiles `source`. With `with_ast`, the same run of clang yields the syntax tree of OpenCL C; if the tree
+/// is too deep, there is none, and no error.
 ///
 /// # Errors
-/// Caller: no such file, an unknown extension, a kernel that does not compile, an ill-formed SPIR-V module.
-/// Environment: clang or llvm-spirv is missing. Internal: one of them crashed.
+/// Caller: no such file, an unknown extension, a kernel that does not compile, a malformed SPIR-V module. Environment:
+/// clang or llvm-spirv is missing. Internal: one of them crashed.
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
@@ -121,7 +121,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         if let Some(overlay) = overlay {
             arguments.extend(["-ivfsoverlay".into(), overlay.file().into()]);
         }
-        // Nothing is written there: the output stays in memory.
+        // Nothing is written to this file: the output stays in memory.
         arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
         arguments.push(source.into());
         arguments
@@ -131,7 +131,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         return Ok(loaded(source, run, with_ast));
     }
     let overlay = line_directives::overlay(source, &options.include_path())?;
-    // What is kept has the tree for whoever wants it.
+    // A cache entry always holds the tree, in case a later run needs it.
     let with_records = with_ast || place.is_some();
     let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records, options.deadline);
     let first = run(Features::Reduced)?;
@@ -140,7 +140,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         for features in options.further_features(&first.diagnostics) {
             taken = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
             if let Some(taken) = &mut taken {
-                // That the first run failed hangs on what it looked for.
+                // That the first run failed depends on the files that it looked for.
                 taken.asked.extend(first.asked.iter().cloned());
                 break;
             }
@@ -183,7 +183,7 @@ fn refusal(source: &Path, diagnostics: String) -> Error {
     Error::Caller(Box::new(report))
 }
 
-/// The place of the first `file:line:column: error:` line; clang shows the text itself.
+/// The position in the first `file:line:column: error:` line. No line text: clang's diagnostics show it.
 fn first_error(diagnostics: &str) -> Option<Place> {
     let line = diagnostics.lines().find(|line| line.contains(" error: "))?;
     let place = line.split(": ").next()?;

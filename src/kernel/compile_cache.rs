@@ -1,4 +1,5 @@
-//! Compilations in the cache: what clang made of a source file, valid as long as every file that it looked for is as it was.
+//! Caches compilations: clang's output for a source file, valid as long as every file that clang looked
+//! for is unchanged.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,15 +9,15 @@ use super::cache::{self, Key};
 use super::clang::{Outcome, Run};
 use super::external_tools::CLANG;
 
-/// Where a compilation is kept.
+/// The cache entry of one compilation.
 pub(super) struct Place {
     key: Key,
     started: SystemTime,
 }
 
 impl Place {
-    /// Of a source file with that content under clang's arguments, which may be about a temporary copy only for what is not among
-    /// them. `None` without a cache.
+    /// The entry for a source file with that content, compiled with clang's `arguments`, which must not name temporary
+    /// files (the overlay is left out of them). `None` if there is no cache.
     pub fn new(source: &Path, content: &[u8], arguments: &[std::ffi::OsString]) -> Option<Place> {
         if !cache::is_open() {
             return None;
@@ -29,7 +30,7 @@ impl Place {
         for argument in arguments {
             key = key.with(argument.as_encoded_bytes());
         }
-        // Variables that clang's driver heeds.
+        // Variables that clang's driver reads.
         for variable in ["CPATH", "C_INCLUDE_PATH", "OPENCL_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH"]
         {
             let value = std::env::var_os(variable).unwrap_or_default();
@@ -38,7 +39,7 @@ impl Place {
         Some(Place { key, started: SystemTime::now().checked_sub(CLOCK)? })
     }
 
-    /// What is kept there, if nothing has changed since.
+    /// The cached compilation, if nothing has changed since.
     pub fn find(&self) -> Option<Run> {
         let bytes = cache::find(&self.key)?;
         let mut reader = Reader::new(&bytes);
@@ -57,8 +58,8 @@ impl Place {
         reader.is_done().then_some(Run { outcome: Outcome::Compiled, diagnostics, bitcode, records, asked })
     }
 
-    /// Keeps `run`, unless one of the files changed while clang read it. `instead` are the files whose temporary copies under
-    /// `copies` clang read.
+    /// Stores `run`, unless one of its files was modified while clang ran. `originals` are the files of which clang
+    /// read temporary copies under `copies`.
     pub fn keep(&self, run: &Run, copies: Option<&Path>, instead: &[PathBuf]) {
         let asked = run.asked.iter().filter(|(path, _)| copies.is_none_or(|folder| !path.starts_with(folder)));
         let asked: Vec<&PathBuf> = asked.map(|(path, _)| path).chain(instead).collect();
@@ -80,8 +81,8 @@ impl Place {
     }
 }
 
-/// How far a file's time of change may lie behind the clock.
+/// How far a file's modification time may lag behind the clock.
 const CLOCK: Duration = Duration::from_millis(10);
 
-/// Instead of a content's hash: no such file.
+/// Stored in place of a content hash: there is no such file.
 const ABSENT: u128 = u128::MAX;

@@ -1,14 +1,14 @@
-//! Which statements of a `switch` on a constant clang leaves out.
+//! Predicts which statements of a `switch` on a constant clang leaves out.
 //!
-//! Where the chosen label's statements are easy to cut out, clang emits only these; else the whole switch stays, with a
-//! constant for its condition. The cases are told apart as clang's code generator does it (`FindCaseStatementsForValue`).
+//! If the statements of the chosen label are easy to extract, clang emits only these; otherwise the complete switch
+//! stays, with a constant as its condition. The rules follow clang's code generator (`FindCaseStatementsForValue`).
 
 use std::collections::HashSet;
 
 use super::ast::{Ast, Node};
 use super::folding;
 
-/// Nodes, by their addresses in one tree.
+/// A set of nodes, by their addresses in one tree.
 pub type Nodes = HashSet<*const Node>;
 
 /// All nodes of `function` that clang leaves out because a switch on a constant does not choose them.
@@ -29,7 +29,7 @@ pub fn dropped(ast: &Ast, function: &Node) -> Nodes {
     all
 }
 
-/// The statements that `value` does not choose; `None` if clang keeps the whole switch.
+/// The statements that `value` does not choose; `None` if clang keeps the complete switch.
 fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node>> {
     let body = switch.children.get(1)?;
     let mut labels = Vec::new();
@@ -47,7 +47,7 @@ fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node
     (end != End::Failed && cut.found).then_some(cut.unchosen)
 }
 
-/// The `case` and `default` labels of a switch, not those of switches within it.
+/// The `case` and `default` labels of a switch, without those of nested switches.
 fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
     if node.is("CaseStmt") || node.is("DefaultStmt") {
         labels.push(node);
@@ -57,9 +57,10 @@ fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
     }
 }
 
+/// How a statement of the switch ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Skipped, or left by the switch's `break`.
+    /// The statement is skipped, or leaves the switch by `break`.
     Done,
     FallsThrough,
     Failed,
@@ -72,7 +73,7 @@ struct Cut<'a, 'c> {
 }
 
 impl<'a> Cut<'a, '_> {
-    /// `searching`: the chosen label is still to come.
+    /// `searching`: the chosen label has not been reached yet.
     fn statement(&mut self, node: &'a Node, searching: bool) -> End {
         match &*node.kind {
             "" if searching => End::Done,
@@ -126,7 +127,7 @@ impl<'a> Cut<'a, '_> {
         if has_declaration && !began_chosen { End::Failed } else { End::FallsThrough }
     }
 
-    /// Behind the switch's `break`.
+    /// Handles the statements after the switch's `break`.
     fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> End {
         for node in rest {
             if contains_goto_label(node) {
@@ -152,7 +153,7 @@ fn contains_goto_label(node: &Node) -> bool {
     found
 }
 
-/// Whether a `break` in it would leave the switch.
+/// Returns whether `node` contains a `break` that would leave the switch.
 fn contains_break(node: &Node) -> bool {
     match &*node.kind {
         "BreakStmt" => true,

@@ -1,5 +1,4 @@
-//! Variables of the module that become something else within a function: constants that are computed from their addresses are computed
-//! by instructions then.
+//! Replaces variables of a module within one function: constant expressions over their addresses become instructions.
 
 use std::collections::HashMap;
 
@@ -11,10 +10,11 @@ use llvm_sys::prelude::*;
 use super::ir::{Block, Function, Inst};
 use crate::error::{Error, Result};
 
-/// Uses, in all of `function`, for each variable of `moved` the value beside it. That value stands before every such use.
+/// Replaces every use of a variable in `function`, directly or in a constant expression, by the value that
+/// `replacements` maps it to. That value must dominate every such use.
 ///
 /// # Errors
-/// `Internal` if the address of one is part of a constant that no instruction can compute.
+/// `Internal` if the address is part of a constant that no instruction can compute.
 pub fn replace(function: Function, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
     // SAFETY: alive; the builder is disposed of.
     let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(function.0))) };
@@ -26,7 +26,7 @@ pub fn replace(function: Function, moved: &HashMap<LLVMValueRef, LLVMValueRef>) 
 }
 
 fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
-    // Of phis: several ways may come from one block, and must bring the same.
+    // For phis: several edges may come from one block, and must then have the same value.
     let mut built: HashMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> = HashMap::new();
     for (i, operand) in (0..).zip(inst.operands()) {
         // SAFETY: alive; a phi has a block for each operand.
@@ -50,7 +50,7 @@ fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValue
     Ok(())
 }
 
-/// Whether a value is a constant that is one of the variables, or computed from one.
+/// Returns whether a value is one of the variables or a constant that is computed from one.
 pub(crate) fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
     // SAFETY: alive; operands are below the count. Functions and variables lead nowhere.
     unsafe {
@@ -67,7 +67,7 @@ pub(crate) fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMVa
     }
 }
 
-/// Computes a constant that leads to a variable by instructions before `at`.
+/// Emits instructions before `at` that compute a constant which depends on a variable.
 unsafe fn spell_out(
     builder: LLVMBuilderRef,
     constant: LLVMValueRef,

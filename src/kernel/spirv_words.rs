@@ -1,4 +1,4 @@
-//! A SPIR-V module as words: its header and instruction lengths checked, scalar null constants spelt out.
+//! Checks and normalises a SPIR-V module as a sequence of words: header, instruction lengths, scalar null constants.
 //!
 //! Layout and numbers are those of the SPIR-V specification, sections 2.3 and 3. Not for translating to LLVM IR
 //! (`compile` calls llvm-spirv for that).
@@ -23,6 +23,7 @@ const EXECUTION_MODEL_KERNEL: u32 = 6;
 const ADDRESSING_PHYSICAL_32: u32 = 1;
 const ADDRESSING_PHYSICAL_64: u32 = 2;
 
+/// Why a file is rejected. The messages continue a sentence that names the file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Malformed {
     #[error("it does not begin with SPIR-V's magic number")]
@@ -47,15 +48,15 @@ pub(super) enum Malformed {
     NoBody,
 }
 
-/// The module in little-endian bytes, checked, with `OpConstantNull` of scalar types rewritten to `OpConstant 0` and
-/// `OpConstantFalse`, which older readers need.
+/// Returns the checked module in little-endian bytes, with `OpConstantNull` of scalar types rewritten to `OpConstant 0`
+/// or `OpConstantFalse`, which older readers require.
 pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     let words = words(bytes)?;
     let mut out: Vec<u32> = words[..HEADER_WORDS].to_vec();
-    // Words of a scalar type's constants; 0 for bool.
+    // The number of literal words of each scalar type's constants; 0 for bool.
     let mut scalars: HashMap<u32, u32> = HashMap::new();
     let mut kernels = Vec::new();
-    // Readers die of modules whose end is lost, so what is begun is looked for to the end.
+    // Readers crash on truncated modules, so completeness is checked: every function ends, every kernel has one.
     let (mut functions, mut within) = (HashSet::new(), false);
     let mut at = HEADER_WORDS;
     while at < words.len() {

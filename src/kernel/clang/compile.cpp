@@ -1,7 +1,8 @@
-//! One run of clang's driver and front end in the calling process: bitcode, records of the syntax tree, and which files it asked for.
+//! Runs clang's driver and front end once in the calling process and hands out bitcode, records of the syntax tree, and
+//! a list of the files it looked for.
 //!
-//! The caller forks before: clang may crash, and its diagnostics go to the standard error. Built by build.rs into a library of its
-//! own, which kassay loads only where it compiles a kernel.
+//! The caller forks first: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
+//! shared library, which kassay loads only where it compiles a kernel.
 
 #include "clang.h"
 
@@ -27,7 +28,7 @@ using namespace clang;
 
 namespace {
 
-/// The file system, with a list of what was asked for: `+path` was there, `-path` was not.
+/// The real file system, with a record of every lookup: `+path` existed, `-path` did not.
 class Watched : public llvm::vfs::ProxyFileSystem {
   kassay::Writer &Asked;
   llvm::StringMap<char> Known;
@@ -60,7 +61,7 @@ public:
   }
 };
 
-/// Bitcode as `-emit-llvm -c` writes it, and the records of the tree before the tree goes.
+/// Emits bitcode as `-emit-llvm -c` does, and encodes the syntax tree before it is destroyed.
 class Action : public EmitBCAction {
   kassay::Writer *Records;
 
@@ -85,7 +86,7 @@ class Run {
   llvm::ArrayRef<const char *> Arguments;
   KassayOutput &Output;
 
-  /// The one front-end job that the driver makes of the arguments, as clang-22 would run it.
+  /// Runs the only front-end job that the driver derives from the arguments, as clang-22 would.
   int drive() {
     auto Options = CreateAndPopulateDiagOpts(Arguments);
     auto *Printer = new TextDiagnosticPrinter(llvm::errs(), *Options);
@@ -143,7 +144,7 @@ public:
   }
 };
 
-/// As much stack as the program clang has; it makes itself more where trees are deep.
+/// The stack size of the clang program. clang moves to a new stack itself where trees are deep.
 constexpr unsigned StackBytes = 8 << 20;
 
 } // namespace

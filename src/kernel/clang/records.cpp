@@ -1,8 +1,9 @@
-//! The syntax tree as records: the functions that some kernel can come to, with what they refer to.
+//! Encodes the syntax tree as records: the functions that some kernel can reach, and the declarations that
+//! they refer to.
 //!
-//! Nodes, their order and their texts are those of clang's own `-ast-dump=json`, which a test holds this against. What that
-//! dump puts under another name than `inner` (all children of a list whose rest is filled up) is left out here too, and so are
-//! documentation comments.
+//! Nodes, their order and their texts are those of clang's own `-ast-dump=json`; a test compares the two. Nodes that
+//! the dump files under a name other than `inner` (all children of an initialiser list with a filler) are left out here
+//! too, and so are documentation comments.
 
 #include "clang.h"
 
@@ -19,13 +20,13 @@ using kassay::Writer;
 
 namespace {
 
-/// Deeper trees are refused; whoever walks one would need a large stack.
+/// Deeper trees are refused: walking them would need a large stack.
 constexpr unsigned MaxDepth = 1000;
 
-/// What a record begins with; `records.rs` has the same numbers.
+/// The first byte of a record; `ast_records.rs` has the same values.
 enum Tag : char { End = 0, Absent = 1, Present = 2 };
 
-/// Which parts follow, as bits in a number, in this order.
+/// The optional parts of a record, as a bit mask; they follow in this order.
 enum Part : unsigned {
   HasRange = 1 << 0,
   HasOpcode = 1 << 1,
@@ -41,7 +42,7 @@ enum Part : unsigned {
   IsRange = 1 << 11,
 };
 
-/// Texts and declarations by number, in the order in which they come up.
+/// Numbers strings and declarations in the order of their first use.
 class Numbers {
   llvm::StringMap<unsigned> Known;
   llvm::DenseMap<const Decl *, unsigned> Declarations;
@@ -60,7 +61,7 @@ public:
   unsigned declaration(const Decl *D) { return Declarations.try_emplace(D, Declarations.size()).first->second; }
 };
 
-/// One node's own attributes, written when all of them are known.
+/// The attributes of one node, written when all of them are known.
 struct Attributes {
   unsigned Parts = 0;
   std::string Kind, Opcode, Name, Type, Desugared, ArgumentType, Cast, Value;
@@ -68,7 +69,7 @@ struct Attributes {
   const NamedDecl *Reference = nullptr;
 };
 
-/// What is written down of single nodes.
+/// Encodes single nodes.
 class NodeWriter : public ConstStmtVisitor<NodeWriter>, public ConstDeclVisitor<NodeWriter> {
   ASTContext &Context;
   const SourceManager &SM;
@@ -77,12 +78,12 @@ class NodeWriter : public ConstStmtVisitor<NodeWriter>, public ConstDeclVisitor<
   Writer *To = nullptr;
   Attributes Now;
   unsigned Depth = 0;
-  /// Per open node: has it a child yet, and do its children have another name than `inner`?
+  /// For each open node: whether it has a child yet, and whether its children are under a name other than `inner`.
   llvm::SmallVector<std::pair<bool, bool>, 64> Open;
 
 public:
   bool TooDeep = false;
-  /// Declarations that nodes refer to, in order.
+  /// Declarations that nodes refer to, in order of first reference.
   llvm::SmallSetVector<const Decl *, 32> Referenced;
 
   NodeWriter(ASTContext &Context, Numbers &Table)
@@ -91,7 +92,7 @@ public:
   void into(Writer &W) {
     To = &W;
     Open.clear();
-    Depth = 1; // The declaration.
+    Depth = 1; // The declaration counts as the first level.
   }
 
   template <typename Fn> void AddChild(Fn Child) { AddChild("", Child); }
@@ -114,13 +115,13 @@ public:
     Open.emplace_back(false, false);
     size_t Before = To->size();
     Child();
-    if (To->size() != Before) // Else it is one of those that are left out.
+    if (To->size() != Before) // Otherwise the node is of a kind that is left out.
       To->byte(End);
     Open.pop_back();
     Depth--;
   }
 
-  // ---- What there are nodes of.
+  // ---- Nodes by class.
 
   void Visit(const Stmt *S) {
     if (!S)
@@ -184,7 +185,7 @@ public:
   void Visit(const APValue &, QualType) { absent(); }
   void Visit(const comments::Comment *, const comments::FullComment *) {}
 
-  // ---- Their parts.
+  // ---- Attributes of the nodes.
 
   void VisitUnaryOperator(const UnaryOperator *O) {
     opcode(UnaryOperator::getOpcodeStr(O->getOpcode()));
@@ -258,7 +259,7 @@ public:
       type(D->getType());
   }
 
-  /// A token's place: where it is expanded, and with another tag where it is spelt.
+  /// Encodes a token's position: where it is expanded and, under another tag, also where it is spelt.
   void position(Writer &W, SourceLocation At) {
     SourceLocation Spelling = SM.getSpellingLoc(At), Expansion = SM.getExpansionLoc(At);
     if (!SM.getPresumedLoc(Expansion).isValid())
@@ -274,7 +275,7 @@ public:
       location(W, Spelling);
   }
 
-  /// The type as the source spells it, and without typedefs if that differs.
+  /// The type as the source spells it, and its spelling without typedefs if that differs.
   std::pair<std::string, std::string> texts(QualType T) {
     SplitQualType Written = T.split();
     std::string Text = QualType::getAsString(Written, Policy), Desugared;
@@ -348,7 +349,7 @@ private:
   }
 };
 
-/// clang's own order of nodes.
+/// Visits nodes in clang's own order.
 class Traverser : public ASTNodeTraverser<Traverser, NodeWriter> {
   NodeWriter &Nodes;
 

@@ -1,4 +1,4 @@
-//! Pointers in structs that are passed by value.
+//! Turns pointers in structs that are passed by value into parameters.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,15 +14,15 @@ use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, In
 use crate::kernel::ir::{self, Function};
 use crate::kernel::parameters;
 
-/// LLVM's numbers of address spaces on SPIR-V.
+/// LLVM's numbers for address spaces on SPIR-V.
 const GLOBAL: u32 = 1;
 const CONSTANT: u32 = 2;
 const GENERIC: u32 = 4;
 
-/// The attribute of parameters that may lead to the same memory as another one does.
+/// Attribute of parameters that may point to the same memory as another parameter.
 const SHARED: &str = "kassay-shared";
 
-/// Whether a launch may give the parameter at `position` the memory of another one.
+/// Returns whether a launch may pass the memory of another parameter to the one at `position`.
 pub fn may_share(kernel: Function, position: u32) -> bool {
     // SAFETY: alive; attributes of parameters count from 1.
     unsafe {
@@ -30,7 +30,7 @@ pub fn may_share(kernel: Function, position: u32) -> bool {
     }
 }
 
-/// A pointer in a type.
+/// A pointer inside a type.
 struct Found<'t> {
     path: Vec<Step>,
     offset: u64,
@@ -38,8 +38,8 @@ struct Found<'t> {
     pointee: Option<&'t Type>,
 }
 
-/// Adds a parameter for each pointer to global or constant memory in the structs that the kernel takes by value. Pointers to other
-/// memory, which no launch can give, are opaque parts of their struct from here on.
+/// Adds a parameter for each pointer to global or constant memory in the structs that the kernel takes by value.
+/// Pointers to other memory, which no launch can supply, become opaque parts of their struct.
 pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     for position in 0..interface.args.len() {
         let ArgKind::Value(ty) = &interface.args[position].kind else { continue };
@@ -89,7 +89,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     Ok(())
 }
 
-/// The pointers of a type. Those in unions may be something else.
+/// Collects the pointers inside a type. Those in unions are ignored, because they may be something else.
 fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<Found<'t>>) {
     match ty {
         Type::Pointer { name, pointee } => {
@@ -122,7 +122,7 @@ fn has_pointer(ty: &Type) -> bool {
     }
 }
 
-/// As OpenCL C writes the way to a member: `.inner.p[1]`.
+/// The path to a member in OpenCL C's notation: `.inner.p[1]`.
 fn spelled(path: &[Step]) -> String {
     let step = |s: &Step| match s {
         Step::Field(name) => format!(".{name}"),
@@ -131,7 +131,7 @@ fn spelled(path: &[Step]) -> String {
     path.iter().map(step).collect()
 }
 
-/// What lies at the end of `path` is opaque; of an array, all elements are.
+/// Makes the pointer at the end of `path` opaque; in an array, those of all elements.
 fn make_opaque(ty: &mut Type, path: &[Step]) {
     match (ty, path) {
         (Type::Array(element, _), [Step::Index(_), rest @ ..]) => make_opaque(element, rest),
@@ -147,7 +147,7 @@ fn make_opaque(ty: &mut Type, path: &[Step]) {
     }
 }
 
-/// The address spaces of the pointers in the struct that a parameter takes by value, by offset in bytes.
+/// The address spaces of the pointers in a by-value struct parameter, by offset in bytes.
 fn spaces(module: &Module<'_>, kernel: Function, position: u32) -> HashMap<u64, u32> {
     let mut all = HashMap::new();
     if let Some(ty) = by_value(kernel, position) {
@@ -197,7 +197,7 @@ fn by_value(kernel: Function, position: u32) -> Option<LLVMTypeRef> {
     }
 }
 
-/// Appends the parameters, and lets the kernel use a copy of the struct that holds them.
+/// Appends the parameters, and redirects the kernel to a copy of the struct that holds them.
 fn hand_over(mut kernel: Function, position: u32, given: &[Arg]) {
     let Some(ty) = by_value(kernel, position).filter(|_| !given.is_empty()) else { return };
     let number = |arg: &Arg| if arg.address_space() == AddressSpace::Constant { CONSTANT } else { GLOBAL };

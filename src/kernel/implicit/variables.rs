@@ -1,4 +1,4 @@
-//! Variables of the program in global memory.
+//! Turns program-scope variables in global memory into parameters.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, In
 use crate::kernel::ir::{self, Block, Function, Inst};
 use crate::kernel::{ir_types, parameters, raw};
 
-/// LLVM's number for global memory on SPIR-V.
+/// LLVM's number for the global address space on SPIR-V.
 const GLOBAL: u32 = 1;
 
-/// The largest variable, in bytes.
+/// The largest supported variable, in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Makes parameters of the variables in global memory that the kernel uses and may write.
+/// Turns the variables in global memory that the kernel uses and may write into parameters.
 pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let variables = writable(module);
     if variables.is_empty() {
@@ -57,7 +57,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     Ok(())
 }
 
-/// What an array's index counts in at last.
+/// The element type of an array, however deeply nested.
 fn innermost(mut ty: Type) -> Type {
     while let Type::Array(element, _) = ty {
         ty = *element;
@@ -65,13 +65,14 @@ fn innermost(mut ty: Type) -> Type {
     ty
 }
 
-/// The name without that of the function that a static variable stands in.
+/// The name of a static variable without its function's.
 fn unscoped(module: &Module<'_>, full_name: &str) -> String {
     let functions = ir::functions(module).into_iter().map(Function::name);
     let scopes = functions.filter_map(|f| full_name.strip_prefix(&f)?.strip_prefix('.').map(str::to_owned));
     scopes.min_by_key(String::len).unwrap_or_else(|| full_name.to_owned())
 }
 
+/// The variables in global memory that are used and not constant.
 fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
     // SAFETY: alive; the list ends with null.
@@ -89,7 +90,7 @@ fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
     all
 }
 
-/// What a variable holds when the program is loaded.
+/// The contents of a variable when the program is loaded.
 fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<Vec<u8>> {
     let refused = |what: String, help: &str| {
         let error = Error::caller(what).help(help);
@@ -123,7 +124,7 @@ fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<V
     }
 }
 
-/// Writes a constant as it lies in memory; `None` if it is no number.
+/// Writes a constant as it is laid out in memory; `None` if it contains something other than numbers.
 unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef, out: &mut [u8]) -> Option<()> {
     // SAFETY: alive; element types and offsets are asked of the types that have them, numbers of constants.
     unsafe {
@@ -174,7 +175,7 @@ unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef,
     }
 }
 
-/// Makes a parameter of a variable, in the kernel and in every helper that uses it or calls one that does.
+/// Turns a variable into a parameter of the kernel and of every helper that uses it or calls one that does.
 fn thread(module: &Module<'_>, kernel: &str, variable: LLVMValueRef, label: &str, type_name: &str) -> Result<()> {
     let itself = HashMap::from([(variable, variable)]);
     let uses = |f: &Function| {

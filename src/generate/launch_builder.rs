@@ -275,7 +275,7 @@ impl<'m> LaunchBuilder<'m> {
         let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
-            label: arg.said(),
+            label: arg.display_name(),
             filling: filling.clone(),
             is_exact: !report.exhausted && report.wild == 0 && !self.follows_data(arg.position),
         })
@@ -308,7 +308,7 @@ impl<'m> LaunchBuilder<'m> {
                 // Offsets have one more than the parts that they part.
                 if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
                     most = declared.saturating_add(element);
-                    note = Some(format!("{} has one element more than checks say", arg.said()));
+                    note = Some(format!("{} has one element more than checks say", arg.display_name()));
                 }
                 declared.max(most)
             }

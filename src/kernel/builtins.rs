@@ -77,7 +77,7 @@ pub fn operation(name: &str) -> Option<Operation> {
 /// barriers, fences, functions of a work-group or sub-group, and what SPIR-V translators turn them into. Only
 /// meaningful for declarations without a body: a function of the user's may have any name.
 pub fn synchronises(name: &str) -> bool {
-    const WHOLE: [&str; 9] = [
+    const NAMES: [&str; 9] = [
         "barrier",
         "work_group_barrier",
         "sub_group_barrier",
@@ -88,7 +88,7 @@ pub fn synchronises(name: &str) -> bool {
         "__spirv_ControlBarrier",
         "__spirv_MemoryBarrier",
     ];
-    const FAMILIES: [&str; 8] = [
+    const PREFIXES: [&str; 8] = [
         "atomic_",
         "atom_",
         "async_work_group_",
@@ -98,7 +98,7 @@ pub fn synchronises(name: &str) -> bool {
         "__spirv_Atomic",
         "__spirv_Group",
     ];
-    WHOLE.contains(&name) || FAMILIES.iter().any(|prefix| name.starts_with(prefix))
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// What follows the qualifiers of a mangled pointer: `jj` in `Vjj`, `Dv4_f` in `U3AS1KDv4_f`.
@@ -107,8 +107,8 @@ fn unqualified(mut rest: &str) -> Option<&str> {
         if let Some(vendor) = rest.strip_prefix('U') {
             let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
             rest = vendor.get(digits + vendor[..digits].parse::<usize>().ok()?..)?;
-        } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
-            rest = behind;
+        } else if let Some(unqualified) = rest.strip_prefix(['V', 'K', 'r']) {
+            rest = unqualified;
         } else {
             return Some(rest);
         }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_operation() {
+    fn atomic_operations_are_recognised_by_name() {
         assert_eq!(operation("atomic_add"), Some(Operation::Add));
         assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
         assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_where_work_items_meet() {
+    fn synchronising_builtins_are_recognised_by_name() {
         for name in
             ["barrier", "atomic_add", "atom_cmpxchg", "mem_fence", "async_work_group_copy", "sub_group_reduce_add"]
         {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_in_memory_is_read_behind_the_qualifiers() {
+    fn the_pointee_type_is_read_after_the_qualifiers() {
         assert_eq!(pointee("PU3AS1Vjj"), Some('j'));
         assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
         assert_eq!(pointee("PVU3AS1ff"), Some('f'));

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 pub const BOUND: u64 = 512 << 20;
 
 /// The share of its capacity to which a full cache is reduced, so that it is not full again at once.
-const KEPT: f64 = 0.8;
+const FILL_AFTER_EVICTION: f64 = 0.8;
 
 /// The first bytes of every entry; to be changed with the layout.
 const MAGIC: &[u8; 8] = b"kassay\x00\x01";
@@ -35,7 +35,7 @@ struct Cache {
 static CACHE: OnceLock<Cache> = OnceLock::new();
 /// Bytes that this process has stored since it last checked the folder's size. The initial value makes the
 /// first store check.
-static WRITTEN: AtomicU64 = AtomicU64::new(u64::MAX / 2);
+static STORED_SINCE_CHECK: AtomicU64 = AtomicU64::new(u64::MAX / 2);
 
 /// Uses `folder` from now on, for entries of at most `bound` bytes together; the folder is created when the first entry
 /// is stored. Until this is called, nothing is stored or found. Only the first call has an effect.
@@ -53,7 +53,7 @@ pub fn is_open() -> bool {
 pub struct Key([DefaultHasher; 2]);
 
 /// Identifies this build of kassay: another one may produce other output for the same input.
-static SELF: LazyLock<Vec<u8>> = LazyLock::new(|| {
+static BUILD_ID: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     if let Ok(program) = std::env::current_exe() {
         text.extend_from_slice(&stamp(&program));
@@ -74,7 +74,7 @@ impl Key {
         let mut key = Key([DefaultHasher::new(), DefaultHasher::new()]);
         // Two 64-bit hashes of different texts are as good as one of 128 bits.
         key.0[1].write_u8(1);
-        key.with(kind.as_bytes()).with(&SELF)
+        key.with(kind.as_bytes()).with(&BUILD_ID)
     }
 
     #[must_use]
@@ -94,7 +94,7 @@ impl Key {
 }
 
 /// The hash of a file's content, or 0 for a folder; `None` if there is neither.
-pub fn content(path: &Path) -> Option<u128> {
+pub fn content_hash(path: &Path) -> Option<u128> {
     let key = Key([DefaultHasher::new(), DefaultHasher::new()]);
     if path.is_dir() {
         return Some(0);
@@ -136,9 +136,9 @@ pub fn keep(key: &Key, content: &[u8]) {
     };
     if write().is_ok() {
         let size = content.len() as u64;
-        if WRITTEN.fetch_add(size, Ordering::Relaxed).saturating_add(size) > cache.bound / 16 {
-            WRITTEN.store(0, Ordering::Relaxed);
-            cache.make_room();
+        if STORED_SINCE_CHECK.fetch_add(size, Ordering::Relaxed).saturating_add(size) > cache.bound / 16 {
+            STORED_SINCE_CHECK.store(0, Ordering::Relaxed);
+            cache.evict();
         }
     }
 }
@@ -156,7 +156,7 @@ impl Cache {
 
     /// Evicts the least recently used entries if the cache is over its capacity, and removes what dead
     /// processes left behind.
-    fn make_room(&self) {
+    fn evict(&self) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
         let mut entries = Vec::new();
         let mut total = 0;
@@ -178,9 +178,9 @@ impl Cache {
             return;
         }
         entries.sort();
-        let kept = (self.bound as f64 * KEPT) as u64;
+        let remaining = (self.bound as f64 * FILL_AFTER_EVICTION) as u64;
         for (_, len, path) in entries {
-            if total <= kept {
+            if total <= remaining {
                 break;
             }
             let _ = fs::remove_file(path);

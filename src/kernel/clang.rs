@@ -45,7 +45,7 @@ pub(super) struct Run {
     /// The syntax tree, encoded for `ast_records`; empty if it was not requested or is too deep.
     pub records: Vec<u8>,
     /// The files that clang looked for, by absolute path, each with whether it existed.
-    pub asked: Vec<(PathBuf, bool)>,
+    pub file_lookups: Vec<(PathBuf, bool)>,
 }
 
 /// Runs clang with `arguments` (without the program's name) until `deadline`.
@@ -81,7 +81,7 @@ type Entry = unsafe extern "C" fn(c_uint, *const *const c_char, c_int, Sink, *mu
 /// The callback (`KassaySink`) through which the library hands out its results.
 struct Pieces([Vec<u8>; 3]);
 
-unsafe extern "C" fn take(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
+unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
     // SAFETY: `to` is the `Pieces` that `in_child` gave, which nobody else uses meanwhile.
     let pieces = unsafe { &mut *to.cast::<Pieces>() };
     if count > 0
@@ -94,7 +94,7 @@ unsafe extern "C" fn take(to: *mut c_void, piece: c_uint, bytes: *const c_char, 
 /// Runs clang in the child and encodes the result for `decode`.
 
 fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Vec<u8>, String> {
-    let entry = library()?;
+    let entry = load_library()?;
     let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
     let mut pieces = Pieces::default();
     // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
@@ -103,12 +103,12 @@ fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Ve
             pointers.len() as c_uint,
             pointers.as_ptr(),
             c_int::from(with_records),
-            take,
+            receive_piece,
             (&raw mut pieces).cast::<c_void>(),
         )
     };
     let mut answer = vec![u8::try_from(outcome).unwrap_or(u8::MAX)];
-    for piece in std::iter::once(&written()).chain(&pieces.0) {
+    for piece in std::iter::once(&captured_stderr()).chain(&pieces.0) {
         answer.extend_from_slice(&(piece.len() as u64).to_le_bytes());
         answer.extend_from_slice(piece);
     }
@@ -116,7 +116,7 @@ fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Ve
 }
 
 /// The text on the child's standard error, which is a file (see `forked`).
-fn written() -> Vec<u8> {
+fn captured_stderr() -> Vec<u8> {
     // SAFETY: the descriptor is open in the child, and is left open.
     let stderr = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
     let mut text = vec![0; stderr.metadata().map_or(0, |metadata| metadata.len() as usize)];
@@ -125,7 +125,7 @@ fn written() -> Vec<u8> {
 }
 
 /// Loads the library from memory and returns its entry point.
-fn library() -> std::result::Result<Entry, String> {
+fn load_library() -> std::result::Result<Entry, String> {
     // SAFETY: a name without NUL inside; the descriptor is owned from here on.
     let descriptor = unsafe { libc::memfd_create(c"kassay_clang".as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
@@ -163,13 +163,13 @@ fn decode(answer: &[u8]) -> Option<Run> {
         Some(piece.to_vec())
     };
     let diagnostics = String::from_utf8_lossy(&piece()?).into_owned();
-    let (bitcode, records, asked) = (piece()?, piece()?, piece()?);
+    let (bitcode, records, file_lookups) = (piece()?, piece()?, piece()?);
     let outcome = match outcome {
         0 => Outcome::Compiled,
         1 => Outcome::Refused,
         _ => Outcome::NoCompilation,
     };
-    Some(Run { outcome, diagnostics, bitcode, records, asked: files(&asked)? })
+    Some(Run { outcome, diagnostics, bitcode, records, file_lookups: files(&file_lookups)? })
 }
 
 fn files(bytes: &[u8]) -> Option<Vec<(PathBuf, bool)>> {

@@ -11,7 +11,7 @@ use std::process::Stdio;
 use super::ast::Ast;
 use super::ast_records;
 use super::clang::{self, Outcome, Run};
-use super::compile_cache::Place as Kept;
+use super::compile_cache::CacheEntry;
 use super::external_tools::LLVM_SPIRV;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
@@ -41,26 +41,26 @@ pub struct Loaded {
     /// clang's syntax tree, if it was requested and is available.
     pub ast: Option<Ast>,
     /// The files that clang looked for, by absolute path, each with whether it existed.
-    pub asked: Vec<(PathBuf, bool)>,
+    pub file_lookups: Vec<(PathBuf, bool)>,
 }
 
 impl Loaded {
     /// Those of the warnings, with their source lines, that clang 22 reports as errors by default (see `options`).
     pub fn accepted_errors(&self) -> String {
-        let mut told = String::new();
-        let mut is_told = false;
+        let mut accepted = String::new();
+        let mut is_accepted = false;
         for line in self.warnings.lines() {
             if line.contains(": warning: ") {
-                is_told = ACCEPTED_BY_DRIVERS.iter().any(|group| line.ends_with(&format!("[-W{group}]")));
+                is_accepted = ACCEPTED_BY_DRIVERS.iter().any(|group| line.ends_with(&format!("[-W{group}]")));
             } else if line.ends_with(" generated.") {
-                is_told = false;
+                is_accepted = false;
             }
-            if is_told {
-                told += line;
-                told.push('\n');
+            if is_accepted {
+                accepted += line;
+                accepted.push('\n');
             }
         }
-        told
+        accepted
     }
 }
 
@@ -95,7 +95,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
         Format::SpirV => read_spirv(source, &bytes)?,
     };
     let source = source.to_owned();
-    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, asked: Vec::new() })
+    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, file_lookups: Vec::new() })
 }
 
 fn read(source: &Path) -> Result<Vec<u8>> {
@@ -126,32 +126,32 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         arguments.push(source.into());
         arguments
     };
-    let place = Kept::new(source, content, &arguments_of(Features::Reduced, None));
-    if let Some(run) = place.as_ref().and_then(Kept::find) {
+    let entry = CacheEntry::new(source, content, &arguments_of(Features::Reduced, None));
+    if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
         return Ok(loaded(source, run, with_ast));
     }
     let overlay = line_directives::overlay(source, &options.include_path())?;
     // A cache entry always holds the tree, in case a later run needs it.
-    let with_records = with_ast || place.is_some();
+    let with_records = with_ast || entry.is_some();
     let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records, options.deadline);
     let first = run(Features::Reduced)?;
-    let mut taken = None;
+    let mut fallback_run = None;
     if first.outcome == Outcome::Refused {
-        for features in options.further_features(&first.diagnostics) {
-            taken = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
-            if let Some(taken) = &mut taken {
+        for features in options.fallback_features(&first.diagnostics) {
+            fallback_run = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
+            if let Some(fallback_run) = &mut fallback_run {
                 // That the first run failed depends on the files that it looked for.
-                taken.asked.extend(first.asked.iter().cloned());
+                fallback_run.file_lookups.extend(first.file_lookups.iter().cloned());
                 break;
             }
         }
     }
-    let run = taken.unwrap_or(first);
+    let run = fallback_run.unwrap_or(first);
     match run.outcome {
         Outcome::Compiled => {
-            if let Some(place) = place {
+            if let Some(entry) = entry {
                 let copies = overlay.as_ref().map(line_directives::Overlay::folder);
-                place.keep(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
+                entry.store(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
             }
             Ok(loaded(source, run, with_ast))
         }
@@ -171,7 +171,7 @@ fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
         source: source.to_owned(),
         warnings: run.diagnostics,
         ast: if with_ast { ast_records::read(&run.records) } else { None },
-        asked: run.asked,
+        file_lookups: run.file_lookups,
     }
 }
 

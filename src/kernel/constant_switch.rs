@@ -42,9 +42,9 @@ fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node
     let Some(chosen) = chosen.or_else(|| labels.iter().find(|label| label.is("DefaultStmt"))) else {
         return (!contains_goto_label(switch)).then(|| vec![body]);
     };
-    let mut cut = Cut { chosen, found: false, unchosen: Vec::new() };
-    let end = cut.statement(body, true);
-    (end != End::Failed && cut.found).then_some(cut.unchosen)
+    let mut selector = Selector { chosen, found: false, unchosen: Vec::new() };
+    let end = selector.statement(body, true);
+    (end != Flow::Failed && selector.found).then_some(selector.unchosen)
 }
 
 /// The `case` and `default` labels of a switch, without those of nested switches.
@@ -59,58 +59,58 @@ fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
 
 /// How a statement of the switch ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum Flow {
     /// The statement is skipped, or leaves the switch by `break`.
     Done,
     FallsThrough,
     Failed,
 }
 
-struct Cut<'a, 'c> {
+struct Selector<'a, 'c> {
     chosen: &'c Node,
     found: bool,
     unchosen: Vec<&'a Node>,
 }
 
-impl<'a> Cut<'a, '_> {
+impl<'a> Selector<'a, '_> {
     /// `searching`: the chosen label has not been reached yet.
-    fn statement(&mut self, node: &'a Node, searching: bool) -> End {
+    fn statement(&mut self, node: &'a Node, searching: bool) -> Flow {
         match &*node.kind {
-            "" if searching => End::Done,
-            "" => End::FallsThrough,
+            "" if searching => Flow::Done,
+            "" => Flow::FallsThrough,
             "CaseStmt" | "DefaultStmt" => {
                 let here = searching && std::ptr::eq(node, self.chosen);
                 self.found |= here;
                 match node.children.last() {
                     Some(inner) => self.statement(inner, searching && !here),
-                    None => End::Failed,
+                    None => Flow::Failed,
                 }
             }
-            "BreakStmt" if !searching => End::Done,
+            "BreakStmt" if !searching => Flow::Done,
             "CompoundStmt" => self.list(node, searching),
-            _ if contains_goto_label(node) && searching => End::Failed,
+            _ if contains_goto_label(node) && searching => Flow::Failed,
             _ if searching => {
                 self.unchosen.push(node);
-                End::Done
+                Flow::Done
             }
-            _ if contains_break(node) => End::Failed,
-            _ => End::FallsThrough,
+            _ if contains_break(node) => Flow::Failed,
+            _ => Flow::FallsThrough,
         }
     }
 
-    fn list(&mut self, list: &'a Node, searching: bool) -> End {
+    fn list(&mut self, list: &'a Node, searching: bool) -> Flow {
         let began_chosen = self.found;
         let mut rest = list.children.iter();
         if searching {
             let mut skipped_declaration = false;
             while !self.found {
-                let Some(node) = rest.next() else { return End::Done };
+                let Some(node) = rest.next() else { return Flow::Done };
                 skipped_declaration |= declares(node);
                 let end = self.statement(node, true);
-                if end == End::Failed || (self.found && skipped_declaration) {
-                    return End::Failed;
+                if end == Flow::Failed || (self.found && skipped_declaration) {
+                    return Flow::Failed;
                 }
-                if self.found && end == End::Done {
+                if self.found && end == Flow::Done {
                     return self.leave(rest);
                 }
             }
@@ -119,23 +119,23 @@ impl<'a> Cut<'a, '_> {
         while let Some(node) = rest.next() {
             has_declaration |= declares(node);
             match self.statement(node, false) {
-                End::Failed => return End::Failed,
-                End::FallsThrough => {}
-                End::Done => return self.leave(rest),
+                Flow::Failed => return Flow::Failed,
+                Flow::FallsThrough => {}
+                Flow::Done => return self.leave(rest),
             }
         }
-        if has_declaration && !began_chosen { End::Failed } else { End::FallsThrough }
+        if has_declaration && !began_chosen { Flow::Failed } else { Flow::FallsThrough }
     }
 
     /// Handles the statements after the switch's `break`.
-    fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> End {
+    fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> Flow {
         for node in rest {
             if contains_goto_label(node) {
-                return End::Failed;
+                return Flow::Failed;
             }
             self.unchosen.push(node);
         }
-        End::Done
+        Flow::Done
     }
 }
 

@@ -225,7 +225,7 @@ impl Walk<'_> {
     }
 
     fn leaves<'n>(&self, node: &'n Node, dead: bool, leaves: &mut Vec<(&'n Node, bool)>) {
-        let inner = through(node);
+        let inner = strip_wrappers(node);
         if !inner.is_short_circuit() {
             leaves.push((node, dead));
             return;
@@ -262,7 +262,7 @@ impl Walk<'_> {
 }
 
 /// Looks through parentheses, `!` and implicit casts.
-fn through(mut node: &Node) -> &Node {
+fn strip_wrappers(mut node: &Node) -> &Node {
     loop {
         let is_not = node.is("UnaryOperator") && node.opcode.as_deref() == Some("!") && !node.is_vector();
         match node.children.first() {

@@ -61,7 +61,7 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
             "LValueToRValue" | "NoOp" | "IntegralCast" | "FloatingCast" => child(0)?,
             "IntegralToBoolean" | "FloatingToBoolean" => truth(child(0)?.truth()),
             "IntegralToFloating" => Value::Float(child(0)?.float()),
-            "FloatingToIntegral" => Value::Integer(whole(child(0)?.float())?),
+            "FloatingToIntegral" => Value::Integer(truncated(child(0)?.float())?),
             _ => return None,
         },
         "DeclRefExpr" => {
@@ -96,7 +96,7 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
         }
         _ => return None,
     };
-    Some(match (value, node.canonical_type().map(bare)) {
+    Some(match (value, node.canonical_type().map(unqualified)) {
         (Value::Float(value), Some(ty)) if ty == "float" => Value::Float(f64::from(value as f32)),
         // Rounding to half is not modelled.
         (Value::Float(_), Some(ty)) if ty == "half" => return None,
@@ -109,7 +109,7 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
 }
 
 /// The integer part of a floating-point value, if it fits 64 bits.
-fn whole(value: f64) -> Option<i128> {
+fn truncated(value: f64) -> Option<i128> {
     (value.abs() < 2f64.powi(63)).then_some(value as i128)
 }
 
@@ -156,8 +156,10 @@ fn binary(opcode: &str, a: i128, b: i128) -> Option<i128> {
 
 /// Returns whether clang can fold a `const` variable of this type.
 fn is_number(ty: &str) -> bool {
-    let bare = bare(ty);
-    integer_type(&bare).is_some() || bare.starts_with("enum ") || matches!(bare.as_str(), "half" | "float" | "double")
+    let unqualified = unqualified(ty);
+    integer_type(&unqualified).is_some()
+        || unqualified.starts_with("enum ")
+        || matches!(unqualified.as_str(), "half" | "float" | "double")
 }
 
 fn wrap(value: i128, bits: u32, is_signed: bool) -> i128 {
@@ -166,7 +168,7 @@ fn wrap(value: i128, bits: u32, is_signed: bool) -> i128 {
 }
 
 /// A type's spelling without qualifiers and address spaces.
-fn bare(ty: &str) -> String {
+fn unqualified(ty: &str) -> String {
     let is_qualifier = |word: &&str| {
         matches!(*word, "const" | "volatile" | "restrict") || (word.starts_with("__") && !word.contains('('))
     };
@@ -190,22 +192,22 @@ fn integer_type(ty: &str) -> Option<(u32, bool)> {
 
 /// The size in bytes of a pointer type's pointee, if that is a number, a vector or an array of them.
 pub fn pointee_size(ty: &str) -> Option<i128> {
-    size_of(bare(ty).strip_suffix('*')?)
+    size_of(unqualified(ty).strip_suffix('*')?)
 }
 
 fn size_of(ty: &str) -> Option<i128> {
-    let ty = bare(ty);
+    let ty = unqualified(ty);
     if let Some((bits, _)) = integer_type(&ty) {
         return Some(i128::from(bits / 8));
     }
-    let of_lanes = |element: &str, lanes: i128| Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
+    let vector_size = |element: &str, lanes: i128| Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
     if let Some((element, lanes)) = ty.split_once(" __attribute__((ext_vector_type(") {
-        return of_lanes(element, lanes.strip_suffix(")))")?.parse().ok()?);
+        return vector_size(element, lanes.strip_suffix(")))")?.parse().ok()?);
     }
     // clang writes a vector inside another type by its typedef name.
     let element = ty.trim_end_matches(|c: char| c.is_ascii_digit());
     if let Ok(lanes @ (2 | 3 | 4 | 8 | 16)) = ty[element.len()..].parse() {
-        return of_lanes(element, lanes);
+        return vector_size(element, lanes);
     }
     if let Some((element, rest)) = ty.rsplit_once('[').filter(|(element, _)| !element.contains(['(', '['])) {
         return Some(size_of(element)? * rest.strip_suffix(']')?.parse::<i128>().ok()?);

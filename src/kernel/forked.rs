@@ -73,17 +73,17 @@ pub fn attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<
 /// # Errors
 /// `Environment` if no child can be created.
 pub fn begin_attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Attempt> {
-    let told = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
-    match begin(limit, || work().map_err(told)) {
-        Ok(work) => Ok(Attempt { work, what }),
-        Err(failure) => Err(failed(failure, what)),
+    let serialised = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
+    match spawn(limit, || work().map_err(serialised)) {
+        Ok(child) => Ok(Attempt { child, what }),
+        Err(failure) => Err(error_of(failure, what)),
     }
 }
 
 /// The pending result of a child.
 #[derive(Debug)]
 pub struct Attempt {
-    work: Work,
+    child: RunningChild,
     what: &'static str,
 }
 
@@ -93,15 +93,15 @@ impl Attempt {
     /// # Errors
     /// Those of [`attempt`].
     pub fn end(self) -> Outcome<Vec<u8>> {
-        match self.work.end() {
+        match self.child.join() {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
-            Err(failure) => Err(failed(failure, self.what)),
+            Err(failure) => Err(error_of(failure, self.what)),
         }
     }
 }
 
-fn failed(failure: Failure, what: &str) -> Error {
+fn error_of(failure: Failure, what: &str) -> Error {
     match failure {
         Failure::Crashed { how, stderr } => {
             let error = Error::internal(format!("LLVM could not make {what}: it {how}"));
@@ -120,12 +120,12 @@ fn failed(failure: Failure, what: &str) -> Error {
 /// # Errors
 /// The outer error if the child gave neither.
 pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Result<Vec<u8>, String>, Failure> {
-    begin(limit, work)?.end()
+    spawn(limit, work)?.join()
 }
 
 /// A running child. It is killed if this value is dropped before the child has answered.
 #[derive(Debug)]
-struct Work {
+struct RunningChild {
     child: libc::pid_t,
     answer: Option<OwnedFd>,
     stderr: Option<std::fs::File>,
@@ -135,7 +135,7 @@ struct Work {
 }
 
 /// Forks a child that does `work`.
-fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Work, Failure> {
+fn spawn(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<RunningChild, Failure> {
     let (answer_read, answer_write) = pipe()?;
     let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
     // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock that
@@ -169,14 +169,15 @@ fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
         unsafe { libc::_exit(i32::from(sent.is_err())) };
     }
     drop(answer_write);
-    Ok(Work { child, answer: Some(answer_read), stderr: Some(stderr), end: limit.end(), is_running: true })
+    Ok(RunningChild { child, answer: Some(answer_read), stderr: Some(stderr), end: limit.end(), is_running: true })
 }
 
-impl Work {
+impl RunningChild {
     /// Waits for the child's answer.
-    fn end(mut self) -> Result<Result<Vec<u8>, String>, Failure> {
-        let lost = || Failure::System("the child was waited for twice".to_owned());
-        let (answer, stderr) = (self.answer.take().ok_or_else(lost)?, self.stderr.take().ok_or_else(lost)?);
+    fn join(mut self) -> Result<Result<Vec<u8>, String>, Failure> {
+        let joined_twice = || Failure::System("the child was waited for twice".to_owned());
+        let (answer, stderr) =
+            (self.answer.take().ok_or_else(joined_twice)?, self.stderr.take().ok_or_else(joined_twice)?);
         // On failure `self` is dropped, which kills the child.
         let bytes = read_all(answer, &self.end)?;
         let status = self.wait();
@@ -196,7 +197,7 @@ impl Work {
     }
 }
 
-impl Drop for Work {
+impl Drop for RunningChild {
     fn drop(&mut self) {
         if self.is_running {
             // SAFETY: our own child, not waited for yet.
@@ -217,7 +218,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     }
 }
 
-fn read_all(from: OwnedFd, (end, over): &(Instant, Failure)) -> Result<Vec<u8>, Failure> {
+fn read_all(from: OwnedFd, (end, timeout_failure): &(Instant, Failure)) -> Result<Vec<u8>, Failure> {
     let mut file = std::fs::File::from(from);
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];
@@ -227,7 +228,7 @@ fn read_all(from: OwnedFd, (end, over): &(Instant, Failure)) -> Result<Vec<u8>, 
         // SAFETY: one descriptor, which is open.
         let ready = unsafe { libc::poll(&mut poll, 1, left.as_millis().min(i32::MAX as u128) as i32) };
         if ready == 0 {
-            return Err(over.clone());
+            return Err(timeout_failure.clone());
         }
         match file.read(&mut chunk) {
             Ok(0) => return Ok(bytes),
@@ -254,9 +255,9 @@ fn tail(mut file: std::fs::File) -> String {
         return String::new();
     }
     let text = String::from_utf8_lossy(&text);
-    let telling: Vec<&str> =
+    let relevant: Vec<&str> =
         text.lines().filter(|l| !l.trim_start().starts_with(['#', '0']) && !l.contains("PLEASE submit")).collect();
-    telling.iter().take(12).copied().collect::<Vec<_>>().join("\n")
+    relevant.iter().take(12).copied().collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -266,7 +267,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn errors_keep_their_kind_on_the_way_out_of_the_child() {
+    fn errors_of_the_child_keep_their_kind() {
         let error = Error::caller("too much").help("less").details("of it");
         let failed = attempt(Limit::of(LONG), "anything", || Err(error.clone()));
         assert_eq!(failed, Err(error));
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn work_ends_at_the_deadline_and_nobody_is_to_blame() {
+    fn work_ends_at_the_deadline_with_a_late_error() {
         let begun = Instant::now();
         let sleep = || {
             std::thread::sleep(LONG);

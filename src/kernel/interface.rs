@@ -278,7 +278,7 @@ impl Arg {
     }
 
     /// The name in messages: the argument's own, or `argument 0`.
-    pub fn said(&self) -> String {
+    pub fn display_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("argument {}", self.position))
     }
 }

@@ -156,8 +156,8 @@ pub(super) fn spirv_image_kind(params: &[u32]) -> ImageKind {
 pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
     let mut found: Vec<Type> = Vec::new();
     let mut seen = HashSet::new();
-    let mut todo = vec![pointer];
-    while let Some(value) = todo.pop() {
+    let mut worklist = vec![pointer];
+    while let Some(value) = worklist.pop() {
         if !seen.insert(value) {
             continue;
         }
@@ -168,7 +168,7 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
                     // A step in bytes says nothing about the element type.
                     let is_byte = element.kind() == LLVMTypeKind::LLVMIntegerTypeKind && element.int_width() == 8;
                     if is_byte {
-                        todo.push(user);
+                        worklist.push(user);
                     }
                     (!is_byte).then_some(element)
                 }
@@ -176,8 +176,8 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
                 Some(LLVMOpcode::LLVMStore) if user.operand(1) == Some(value) => user.operand(0).map(|v| v.ty()),
                 Some(LLVMOpcode::LLVMStore) => {
                     // The pointer itself is stored in a variable: continue where it is loaded.
-                    let slots = user.operand(1).map(|slot| aliases(slot)).unwrap_or_default();
-                    todo.extend(
+                    let slots = user.operand(1).map(|slot| variable_and_casts(slot)).unwrap_or_default();
+                    worklist.extend(
                         slots
                             .into_iter()
                             .flat_map(|slot| slot.users())
@@ -191,13 +191,14 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
                     | LLVMOpcode::LLVMPHI
                     | LLVMOpcode::LLVMSelect,
                 ) => {
-                    todo.push(user);
+                    worklist.push(user);
                     None
                 }
                 Some(LLVMOpcode::LLVMCall) => {
                     let params = user.callee().map(|callee| callee.params()).unwrap_or_default();
                     let passed = params.into_iter().enumerate();
-                    todo.extend(passed.filter(|(i, _)| user.operand(*i as u32) == Some(value)).map(|(_, param)| param));
+                    worklist
+                        .extend(passed.filter(|(i, _)| user.operand(*i as u32) == Some(value)).map(|(_, param)| param));
                     None
                 }
                 _ => None,
@@ -210,7 +211,7 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
 }
 
 /// The variable behind a pointer's casts, and all casts of it.
-fn aliases(slot: raw::Value) -> Vec<raw::Value> {
+fn variable_and_casts(slot: raw::Value) -> Vec<raw::Value> {
     let mut root = slot;
     while root.opcode() == Some(LLVMOpcode::LLVMBitCast) {
         let Some(inner) = root.operand(0) else { break };

@@ -32,14 +32,14 @@ pub(super) enum Features {
     /// with all of its features.
     Reduced,
     /// All features of the language version.
-    Whole,
+    AllOfVersion,
     /// Those of clang's OpenCL header as well: functions of vendor extensions, which clang does not declare by itself.
     Header,
 }
 
 /// Optional features of OpenCL C 3.0 that are disabled at first: without them, C11 atomics and pointers keep their
 /// named address spaces, which every consumer of SPIR-V 1.2 accepts.
-const CL3_WITHOUT: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
+const CL3_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                            -__opencl_c_program_scope_global_variables";
 
 /// Diagnostics that are errors by default in clang 22, but that OpenCL drivers, built on earlier clangs, accept
@@ -57,7 +57,7 @@ pub(super) const ACCEPTED_BY_DRIVERS: &[&str] = &[
 
 /// Returns whether an option only chooses the optimisation level. kassay needs the raw form, in which
 /// clang optimises nothing.
-fn only_optimises(option: &str) -> bool {
+fn is_optimisation_level(option: &str) -> bool {
     option == "-cl-opt-disable"
         || option.strip_prefix("-O").is_some_and(|level| level.is_empty() || level.len() == 1 || level == "fast")
 }
@@ -81,25 +81,25 @@ impl KernelOptions {
     /// Returns whether the user turns all warnings into errors. Diagnostics that are errors by default then stay
     /// errors, as in clang. Single groups (`-Werror=int-conversion`) need no special treatment, because the last option
     /// for a group wins.
-    fn wants_errors(&self) -> bool {
-        let wishes = self.clang_args.iter().chain(&self.suite_options);
-        wishes
+    fn turns_warnings_into_errors(&self) -> bool {
+        let user_options = self.clang_args.iter().chain(&self.suite_options);
+        user_options
             .rev()
             .find(|option| ["-Werror", "-Wno-error"].contains(&option.as_str()))
             .is_some_and(|last| last == "-Werror")
     }
 
     /// The features to try in turn after clang has rejected the reduced set with `diagnostics`.
-    pub(super) fn further_features(&self, diagnostics: &str) -> Vec<Features> {
-        let mut further = Vec::new();
+    pub(super) fn fallback_features(&self, diagnostics: &str) -> Vec<Features> {
+        let mut fallbacks = Vec::new();
         if self.is_cl3() {
             // The kernel may need a disabled feature: generic pointers or program-scope variables.
-            further.push(Features::Whole);
+            fallbacks.push(Features::AllOfVersion);
         }
         if diagnostics.contains("error: use of undeclared identifier") {
-            further.push(Features::Header);
+            fallbacks.push(Features::Header);
         }
-        further
+        fallbacks
     }
 
     /// The arguments that precede the input file and the kind of output.
@@ -126,11 +126,11 @@ impl KernelOptions {
             ]
             .map(OsString::from),
         );
-        if !self.wants_errors() {
+        if !self.turns_warnings_into_errors() {
             arguments.extend(ACCEPTED_BY_DRIVERS.iter().map(|group| OsString::from(format!("-Wno-error={group}"))));
         }
-        if features != Features::Whole && self.is_cl3() {
-            arguments.extend(["-Xclang", CL3_WITHOUT].map(OsString::from));
+        if features != Features::AllOfVersion && self.is_cl3() {
+            arguments.extend(["-Xclang", CL3_DISABLED_FEATURES].map(OsString::from));
         }
         if features == Features::Header {
             arguments.extend(["-cl-no-stdinc", "-include", "opencl-c.h"].map(OsString::from));
@@ -140,8 +140,8 @@ impl KernelOptions {
             arguments.push("-I".into());
             arguments.push(dir.into());
         }
-        let wishes = self.clang_args.iter().chain(&self.suite_options);
-        arguments.extend(wishes.filter(|option| !only_optimises(option)).map(OsString::from));
+        let user_options = self.clang_args.iter().chain(&self.suite_options);
+        arguments.extend(user_options.filter(|option| !is_optimisation_level(option)).map(OsString::from));
         arguments
     }
 
@@ -158,10 +158,10 @@ impl KernelOptions {
     /// The folders that `#include` searches, in order, as far as the options name them.
     pub(super) fn include_path(&self) -> Vec<PathBuf> {
         let mut dirs = self.include_dirs.clone();
-        let mut wishes = self.clang_args.iter().chain(&self.suite_options);
-        while let Some(option) = wishes.next() {
+        let mut user_options = self.clang_args.iter().chain(&self.suite_options);
+        while let Some(option) = user_options.next() {
             if ["-I", "-iquote", "-isystem"].contains(&option.as_str()) {
-                dirs.extend(wishes.next().map(PathBuf::from));
+                dirs.extend(user_options.next().map(PathBuf::from));
             } else if let Some(dir) = option.strip_prefix("-I") {
                 dirs.push(Path::new(dir).to_owned());
             }
@@ -200,7 +200,7 @@ mod tests {
         options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
         assert_eq!(options.effective_cl_std(), "CL3.0");
         assert!(options.is_cl3());
-        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_WITHOUT));
-        assert!(!strings(&options.clang_arguments(Features::Whole)).contains(&CL3_WITHOUT));
+        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_DISABLED_FEATURES));
+        assert!(!strings(&options.clang_arguments(Features::AllOfVersion)).contains(&CL3_DISABLED_FEATURES));
     }
 }

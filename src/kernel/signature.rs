@@ -62,7 +62,7 @@ struct Reader<'m, 'c> {
 
 /// The metadata of one argument.
 #[derive(Default)]
-struct Described {
+struct ArgMetadata {
     space: Option<u64>,
     access: Option<String>,
     ty: Option<String>,
@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
         // Only if both lists have the same length: optimisers may drop parameters.
         let declared = self.debug.params(kernel).filter(|declared| declared.len() == params.len());
         let at = |list: &[Option<String>], i: usize| list.get(i).cloned().flatten();
-        let described = |i: usize| Described {
+        let described = |i: usize| ArgMetadata {
             space: spaces.get(i).and_then(|space| if let Operand::Number(n) = space { Some(*n) } else { None }),
             access: at(&access, i),
             ty: at(&types, i).map(|ty| ir_types::normal_spelling(&ty)),
@@ -121,7 +121,7 @@ impl Reader<'_, '_> {
         params.iter().enumerate().map(|(i, param)| self.arg(i as u32, *param, described(i), declared(i))).collect()
     }
 
-    fn arg(&self, position: u32, param: Value, described: Described, declared: Option<&Param>) -> Arg {
+    fn arg(&self, position: u32, param: Value, described: ArgMetadata, declared: Option<&Param>) -> Arg {
         let ir_name = || Some(param.name()).filter(|name| !name.is_empty());
         let declared_name = || declared.and_then(|declared| declared.name.clone());
         let name = described.name.clone().or_else(declared_name).or_else(ir_name);
@@ -171,7 +171,7 @@ impl Reader<'_, '_> {
             || self.module.get_global_metadata_size("spirv.Generator") > 0
     }
 
-    fn kind(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> (ArgKind, Access) {
+    fn kind(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> (ArgKind, Access) {
         let ty = param.ty();
         let layout = raw::layout(self.module);
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
@@ -210,7 +210,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn pointer(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> ArgKind {
+    fn pointer(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
         let layout = raw::layout(self.module);
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
         if let Some(by_value) = self.function.byval(position) {
@@ -307,15 +307,15 @@ fn local_variables(module: &Module, functions: &[Value], kernel: Value) -> Vec<L
 /// Returns whether `value` is used in `function` or its callees, directly or through constants.
 fn is_used_by(value: Value, function: Value) -> bool {
     let mut seen = std::collections::HashSet::new();
-    let mut todo = vec![value];
-    while let Some(value) = todo.pop() {
+    let mut worklist = vec![value];
+    while let Some(value) = worklist.pop() {
         for user in value.users() {
             let user = user.function().unwrap_or(user);
             if user == function {
                 return true;
             }
             if seen.insert(user) {
-                todo.push(user);
+                worklist.push(user);
             }
         }
     }

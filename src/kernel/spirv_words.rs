@@ -57,7 +57,7 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     let mut scalars: HashMap<u32, u32> = HashMap::new();
     let mut kernels = Vec::new();
     // Readers crash on truncated modules, so completeness is checked: every function ends, every kernel has one.
-    let (mut functions, mut within) = (HashSet::new(), false);
+    let (mut functions, mut in_function) = (HashSet::new(), false);
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let (length, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
@@ -71,9 +71,9 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
             (OP_ENTRY_POINT, [EXECUTION_MODEL_KERNEL, function, ..]) => kernels.push(*function),
             (OP_FUNCTION, [_, id, ..]) => {
                 functions.insert(*id);
-                within = true;
+                in_function = true;
             }
-            (OP_FUNCTION_END, _) => within = false,
+            (OP_FUNCTION_END, _) => in_function = false,
             (OP_TYPE_BOOL, [id, ..]) => {
                 scalars.insert(*id, 0);
             }
@@ -94,7 +94,7 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
         at += length;
     }
     match () {
-        () if within => return Err(Malformed::Unfinished),
+        () if in_function => return Err(Malformed::Unfinished),
         () if kernels.is_empty() => return Err(Malformed::NoKernel),
         () if !kernels.iter().all(|k| functions.contains(k)) => return Err(Malformed::NoBody),
         () => {}

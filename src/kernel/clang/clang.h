@@ -43,7 +43,7 @@ struct KassayOutput {
   bool WithRecords = false;
   llvm::SmallVector<char, 0> Bitcode;
   kassay::Writer Records;
-  kassay::Writer Asked;
+  kassay::Writer Lookups;
 };
 
 /// Receives one piece of the result: 0 the bitcode, 1 the records, 2 the file lookups.

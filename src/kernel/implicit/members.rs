@@ -31,7 +31,7 @@ pub fn may_share(kernel: Function, position: u32) -> bool {
 }
 
 /// A pointer inside a type.
-struct Found<'t> {
+struct PointerMember<'t> {
     path: Vec<Step>,
     offset: u64,
     name: &'t str,
@@ -51,21 +51,21 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
         let kernel = ir::function(module, &interface.name)
             .ok_or_else(|| Error::internal(format!("the kernel {} is gone", interface.name)))?;
         let spaces = spaces(module, kernel, position as u32);
-        let mut given = Vec::new();
-        let mut others = Vec::new();
+        let mut added = Vec::new();
+        let mut unsupported = Vec::new();
         for pointer in &found {
             let space = match spaces.get(&pointer.offset) {
                 Some(&(GLOBAL | GENERIC)) => AddressSpace::Global,
                 Some(&CONSTANT) => AddressSpace::Constant,
                 _ => {
-                    others.push(pointer.path.clone());
+                    unsupported.push(pointer.path.clone());
                     continue;
                 }
             };
             let parent = &interface.args[position];
-            let next = (interface.args.len() + given.len()) as u32;
-            given.push(Arg {
-                name: Some(format!("{}{}", parent.label(), spelled(&pointer.path))),
+            let next = (interface.args.len() + added.len()) as u32;
+            added.push(Arg {
+                name: Some(format!("{}{}", parent.label(), member_path(&pointer.path))),
                 position: next,
                 source: ArgSource::Member {
                     parameter: position as u32,
@@ -80,20 +80,20 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
                 is_volatile: false,
             });
         }
-        hand_over(kernel, position as u32, &given);
+        append_parameters(kernel, position as u32, &added);
         if let ArgKind::Value(ty) = &mut interface.args[position].kind {
-            others.iter().for_each(|path| make_opaque(ty, path));
+            unsupported.iter().for_each(|path| make_opaque(ty, path));
         }
-        interface.args.extend(given);
+        interface.args.extend(added);
     }
     Ok(())
 }
 
 /// Collects the pointers inside a type. Those in unions are ignored, because they may be something else.
-fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<Found<'t>>) {
+fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<PointerMember<'t>>) {
     match ty {
         Type::Pointer { name, pointee } => {
-            found.push(Found { path: path.clone(), offset, name, pointee: pointee.as_deref() });
+            found.push(PointerMember { path: path.clone(), offset, name, pointee: pointee.as_deref() });
         }
         Type::Array(element, len) if has_pointer(element) => {
             for i in 0..*len {
@@ -123,7 +123,7 @@ fn has_pointer(ty: &Type) -> bool {
 }
 
 /// The path to a member in OpenCL C's notation: `.inner.p[1]`.
-fn spelled(path: &[Step]) -> String {
+fn member_path(path: &[Step]) -> String {
     let step = |s: &Step| match s {
         Step::Field(name) => format!(".{name}"),
         Step::Index(i) => format!("[{i}]"),
@@ -198,14 +198,14 @@ fn by_value(kernel: Function, position: u32) -> Option<LLVMTypeRef> {
 }
 
 /// Appends the parameters, and redirects the kernel to a copy of the struct that holds them.
-fn hand_over(mut kernel: Function, position: u32, given: &[Arg]) {
-    let Some(ty) = by_value(kernel, position).filter(|_| !given.is_empty()) else { return };
+fn append_parameters(mut kernel: Function, position: u32, added: &[Arg]) {
+    let Some(ty) = by_value(kernel, position).filter(|_| !added.is_empty()) else { return };
     let number = |arg: &Arg| if arg.address_space() == AddressSpace::Constant { CONSTANT } else { GLOBAL };
     // SAFETY: alive; nothing calls a kernel; the struct is copied in full at the kernel's beginning, in front of all its uses; the
     // builder is disposed of.
     unsafe {
         let context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel.0));
-        for arg in given {
+        for arg in added {
             let space = number(arg);
             let old = kernel;
             let label = arg.label();
@@ -240,7 +240,7 @@ fn hand_over(mut kernel: Function, position: u32, given: &[Arg]) {
             walk(ty, layout, 0, &mut all);
             all
         };
-        for arg in given {
+        for arg in added {
             let ArgSource::Member { offset, .. } = arg.source else { continue };
             let byte = LLVMInt8TypeInContext(context);
             let mut steps = [LLVMConstInt(long, offset, 0)];

@@ -20,7 +20,7 @@ use super::interface::{ArgSource, Interface};
 use crate::error::{Error, Result};
 
 /// The largest number of implicit arguments that a kernel may have.
-const MOST: usize = 256;
+const MAX_IMPLICIT_ARGS: usize = 256;
 
 /// Adds the implicit arguments to the kernel of a module in canonical form and to its interface.
 ///
@@ -33,9 +33,9 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let count = interface.args.iter().filter(|a| a.source != ArgSource::Parameter).count();
     match count {
         0 => Ok(()),
-        1..=MOST => canonical::verify(module, "giving the kernel its implicit arguments"),
+        1..=MAX_IMPLICIT_ARGS => canonical::verify(module, "giving the kernel its implicit arguments"),
         _ => Err(Error::caller(format!(
-            "the kernel `{}` takes {count} pointers in structs and variables of the program, more than {MOST}",
+            "the kernel `{}` takes {count} pointers in structs and variables of the program, more than {MAX_IMPLICIT_ARGS}",
             interface.name
         ))
         .help("pass them as elements of fewer buffers")),

@@ -1,4 +1,4 @@
-//! Dominators, post-dominators and control dependence of one function's graph.
+//! Computes dominators, post-dominators and control dependence of a function's control-flow graph.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -6,19 +6,20 @@ use petgraph::visit::Reversed;
 
 use super::graph::{BlockIndex, Cfg, Edge};
 
+/// The dominator and post-dominator trees of one function.
 #[derive(Debug)]
 pub struct Dominance {
     forward: Tree,
-    /// Of the graph with one virtual exit behind every block that ends the function.
+    /// Computed on the reversed graph, with one virtual exit after every block that ends the function.
     backward: Tree,
 }
 
-/// A tree of dominators.
+/// A dominator tree.
 #[derive(Debug)]
 struct Tree {
     dominators: Dominators<NodeIndex>,
-    /// By node: when a walk through the tree enters and leaves it; nothing of what the root does not lead to. One node dominates another
-    /// if the walk is in it all the time that it is in the other.
+    /// For each node, the times at which a depth-first walk of the tree enters and leaves it; `None` for nodes
+    /// unreachable from the root. A node dominates another if and only if its interval contains the other's.
     stays: Vec<Option<(u32, u32)>>,
 }
 
@@ -67,6 +68,7 @@ impl Tree {
 }
 
 impl Dominance {
+    /// Computes both trees.
     pub fn of(cfg: &Cfg) -> Dominance {
         let forward = simple_fast(&cfg.graph, NodeIndex::new(0));
         let mut with_exit: DiGraph<(), ()> = cfg.graph.map(|_, ()| (), |_, _| ());
@@ -81,27 +83,30 @@ impl Dominance {
         Dominance { forward: Tree::new(forward, cfg.len()), backward: Tree::new(backward, cfg.len() + 1) }
     }
 
-    /// Whether every path from the entry to `b` goes through `a` (true for `a == b`); false for unreachable `b`.
+    /// Returns whether every path from the entry to `b` goes through `a` (true for `a == b`, false if
+    /// `b` is unreachable).
     pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
         self.forward.dominates(a, b)
     }
 
-    /// Whether every path from `b` to the end goes through `a` (true for `a == b`).
+    /// Returns whether every path from `b` to the end goes through `a` (true for `a == b`).
     pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
         self.backward.dominates(a, b)
     }
 
+    /// The immediate dominator; `None` for the entry and for unreachable blocks.
     pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
         self.forward.immediate(block)
     }
 
-    /// The next block on every path from `block` to the end; `None` if that is the function's end itself.
+    /// The immediate post-dominator: the first block that every path from `block` to the end goes through. `None` if
+    /// that is the end of the function itself.
     pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
         self.backward.immediate(block).filter(|n| *n < cfg.len())
     }
 
-    /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: the block post-dominates the edge's
-    /// target, but does not strictly post-dominate its source).
+    /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: `block` post-dominates the
+    /// edge's target, but does not strictly post-dominate its source).
     pub fn control_dependence(&self, cfg: &Cfg, block: BlockIndex) -> Vec<Edge> {
         let strictly = |a, b| a != b && self.post_dominates(a, b);
         let mut all = Vec::new();
@@ -117,7 +122,8 @@ impl Dominance {
         all
     }
 
-    /// The same of all blocks at once: from each edge's target up the tree of post-dominators, as far as to that of its source.
+    /// [`Self::control_dependence`] of all blocks at once: walks from each edge's target up the post-dominator tree, as
+    /// far as the immediate post-dominator of the edge's source.
     pub fn control_dependences(&self, cfg: &Cfg) -> Vec<Vec<Edge>> {
         let mut all = vec![Vec::new(); cfg.len()];
         for source in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
@@ -138,8 +144,8 @@ impl Dominance {
     }
 }
 
-/// Joins endless loops to the exit, so that post-dominance is defined everywhere: one edge from the first block (in
-/// order) that cannot reach the exit yet, until all can.
+/// Connects endless loops to the exit, so that post-dominance is defined everywhere: adds an edge from the last block
+/// (in order) that cannot reach the exit, until all blocks can.
 fn connect_endless(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
     loop {
         let mut reaches = vec![false; graph.node_count()];

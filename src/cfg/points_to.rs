@@ -1,4 +1,4 @@
-//! What pointers may point to, flow-insensitively, over the kernel and its helpers in canonical form.
+//! Computes a flow-insensitive points-to analysis over the kernel and its helpers in canonical form.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,41 +9,42 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use crate::kernel::implicit;
 use crate::kernel::ir::{self, Function, Inst};
 
-/// A thing in memory that a pointer is derived from.
+/// An object in memory that a pointer can be derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Root {
     /// A private variable: its `alloca`.
     Private(LLVMValueRef),
-    /// A variable of the module (`__local` or `__constant`).
+    /// A global variable of the module (`__local`, `__constant`).
     Variable(LLVMValueRef),
-    /// What an argument of the kernel points to, by position.
+    /// The memory that a kernel argument points to, by the argument's position.
     Argument(u32),
-    /// Anything.
+    /// Any memory.
     Unknown,
 }
 
+/// A set of objects that a pointer may point into.
 pub type Roots = BTreeSet<Root>;
 
-/// The roots of every pointer.
+/// The points-to sets of all pointers.
 #[derive(Debug, Default)]
 pub struct Pointers {
     of: HashMap<LLVMValueRef, Roots>,
-    /// Of the pointers held in a private variable.
+    /// The roots of the pointers stored in each private variable.
     held: HashMap<LLVMValueRef, Roots>,
-    /// Arguments of the kernel behind which pointers lead nowhere else.
+    /// Kernel arguments whose memory holds only pointers into that same memory.
     closed: Vec<u32>,
-    /// Arguments that are passed by value: each work-item has a copy.
+    /// Kernel arguments that are passed by value: each work-item has its own copy.
     by_value: Vec<u32>,
 }
 
 impl Pointers {
-    /// Finds them in `functions`, the first of which is the kernel.
+    /// Analyses `functions`, the first of which is the kernel.
     pub fn find(functions: &[Function]) -> Pointers {
         Pointers::read(functions, &[], true)
     }
 
-    /// The same, as far as arguments have memory of their own, which implicit ones may not. Pointers that lie in the memory behind one
-    /// of the arguments `closed` are pointers into that memory.
+    /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may. Pointers
+    /// stored in the memory of the arguments `closed` point into that same memory.
     pub fn find_apart(functions: &[Function], closed: &[u32]) -> Pointers {
         Pointers::read(functions, closed, false)
     }
@@ -64,12 +65,12 @@ impl Pointers {
         }
         let instructions: Vec<Inst> =
             functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
-        // Until a whole round brings nothing new.
+        // Iterates to the fixpoint.
         while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
         pointers
     }
 
-    /// Whether nobody but the work-item can reach it.
+    /// Returns whether only the work-item itself can access `root`.
     pub(crate) fn is_own(&self, root: &Root) -> bool {
         match root {
             Root::Private(_) => true,
@@ -78,9 +79,9 @@ impl Pointers {
         }
     }
 
-    /// What `pointer` may point to.
+    /// The objects that `pointer` may point into.
     pub(crate) fn roots(&self, pointer: LLVMValueRef) -> Roots {
-        // SAFETY: alive; constants are looked through.
+        // SAFETY: `pointer` is a value of a living module; a constant expression has at least one operand.
         unsafe {
             if !LLVMIsAGlobalVariable(pointer).is_null() {
                 return [Root::Variable(pointer)].into();
@@ -102,6 +103,7 @@ impl Pointers {
         known.len() > before
     }
 
+    /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.
     fn hold(&mut self, variables: &Roots, roots: &Roots) -> bool {
         let mut changed = false;
         for variable in variables {
@@ -115,6 +117,7 @@ impl Pointers {
         changed
     }
 
+    /// The roots of the pointers stored in `variables`.
     fn held_in(&self, variables: &Roots) -> Roots {
         let mut all = Roots::new();
         for variable in variables {
@@ -131,7 +134,7 @@ impl Pointers {
         all
     }
 
-    /// Learns from an instruction; whether anything was new.
+    /// Applies the transfer function of an instruction; returns whether anything changed.
     fn visit(&mut self, inst: Inst) -> bool {
         let operands = inst.operands();
         match inst.opcode() {
@@ -153,7 +156,7 @@ impl Pointers {
                 self.hold(&self.roots(operands[1]), &self.roots(operands[0]))
             }
             LLVMOpcode::LLVMCall => self.call(inst, &operands),
-            // From integers, aggregates, exchanges.
+            // Pointers from integers, aggregates or exchanges.
             _ => is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()),
         }
     }
@@ -183,17 +186,18 @@ impl Pointers {
     }
 }
 
-/// The function that a call calls directly.
+/// The function that a call names directly.
 pub fn called(inst: Inst) -> Option<Function> {
-    // SAFETY: alive and a call.
+    // SAFETY: `inst` is a call of a living module.
     unsafe {
         let callee = LLVMGetCalledValue(inst.0);
         (!LLVMIsAFunction(callee).is_null()).then_some(Function(callee))
     }
 }
 
+/// The parameters of a function.
 pub fn params(function: Function) -> Vec<LLVMValueRef> {
-    // SAFETY: alive; indices are below the count.
+    // SAFETY: the function belongs to a living module, and indices are below its parameter count.
     unsafe { (0..LLVMCountParams(function.0)).map(|i| LLVMGetParam(function.0, i)).collect() }
 }
 
@@ -203,7 +207,8 @@ pub fn returns(function: Function) -> Vec<LLVMValueRef> {
     ends.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).flat_map(Inst::operands).collect()
 }
 
+/// Returns whether a value has a pointer type.
 pub(crate) fn is_pointer(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
+    // SAFETY: `value` belongs to a living module, which owns its type's context.
     unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMPointerTypeKind }
 }

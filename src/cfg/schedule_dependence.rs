@@ -1,9 +1,10 @@
-//! Whether what the work-items do can depend on how they interleave: what flows from atomics and from racing accesses to addresses,
-//! branches and barriers.
+//! Decides whether the behaviour of the work-items can depend on their interleaving: follows the flow of values from
+//! atomics and racing accesses to addresses, branches and barriers.
 //!
-//! Where nothing does, every interleaving of an input makes the same accesses and meets the same barriers, so that what was found in one
-//! of them stands for all (`holds_for` in results). Only explicit flows are followed, because a branch that is reached ends the
-//! argument already. Memory is one place per variable and argument; arguments are taken to be different buffers.
+//! If nothing flows there, every interleaving of an input makes the same accesses and reaches the same barriers, so
+//! that what was found in one of them holds for all (`holds_for` in results). Only explicit flows are followed:
+//! reaching a branch already defeats the argument. Memory is one location per variable and argument; different
+//! arguments are assumed to be different buffers, except implicit ones that may share memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -17,31 +18,31 @@ use super::points_to::{self, Pointers, Root, Roots};
 use crate::kernel::builtins::{self, Operation};
 use crate::kernel::ir::{self, DebugLocation, Function, Inst};
 
-/// Where a value comes from that can differ between interleavings.
+/// The origin of a value that can differ between interleavings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// What an atomic gives, or leaves in memory.
+    /// The result of an atomic, or the value that it leaves in memory.
     Atomic(Option<DebugLocation>),
-    /// What a racing access reads or writes; without a place: of a race whose place the code does not tell.
+    /// The value that a racing access reads or writes; `None` for a race whose location is unknown.
     Race(Option<DebugLocation>),
 }
 
-/// What it reaches.
+/// The use that such a value reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sink {
     Address,
     Branch,
     Barrier,
-    /// Of an integer division, which may trap.
+    /// The divisor of an integer division, which may trap.
     Divisor,
 }
 
-/// That something which can differ decides what is done.
+/// A value that can differ between interleavings and influences the kernel's behaviour.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
     pub sink: Sink,
     pub location: Option<DebugLocation>,
-    /// One of those from which it comes.
+    /// One of the origins of the value.
     pub origin: Origin,
 }
 
@@ -65,9 +66,9 @@ impl fmt::Display for Flow {
     }
 }
 
-/// All such flows, in the order of the source, one per place that is reached. `racing`: places of accesses that race, as the module's debug
-/// locations have them; where one of them (line 0, say) is not found in the module, every read of shared memory that is written
-/// counts as racing. The module is best read with its private scalars promoted.
+/// All such flows in source order, one per location that is reached. `racing` holds the locations of racing accesses,
+/// as in the module's debug locations. If one of them is not found in the module (line 0, for example), every read of
+/// shared memory that is also written counts as racing. The module is best read after promoting its private scalars.
 pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<Flow> {
     let (kernel, helpers): (Vec<Function>, Vec<Function>) =
         ir::functions(module).into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
@@ -81,26 +82,27 @@ struct Search {
     functions: Vec<Function>,
     instructions: Vec<Inst>,
     racing: BTreeSet<DebugLocation>,
-    /// Whether races are at places that nobody knows.
+    /// Whether a racing access could not be located.
     vague: bool,
     pointers: Pointers,
     written: Roots,
-    /// What can differ, and from where it comes.
+    /// The values that can differ, with their origins.
     values: HashMap<LLVMValueRef, Origin>,
     contents: HashMap<Root, Origin>,
 }
+/// The memory whose contents can differ, with an origin.
 
 /// A call of a builtin.
 struct Call {
-    /// Base name.
+    /// The base name.
     name: String,
-    /// Types of the parameters, mangled.
+    /// The mangled types of the parameters.
     params: String,
     operands: Vec<LLVMValueRef>,
 }
 
 impl Call {
-    /// `None`: no call, or of a function with a body.
+    /// `None` if the instruction is not a call, or is one of a function with a body.
     fn of(inst: Inst) -> Option<Call> {
         if inst.opcode() != LLVMOpcode::LLVMCall {
             return None;
@@ -122,6 +124,7 @@ impl Call {
         !fence && ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|start| self.name.starts_with(start))
     }
 
+    /// Returns whether work-items wait for each other in it.
     fn waits(&self) -> bool {
         let starts = ["work_group_", "sub_group_", "wait_group_events", "__spirv_Group", "__spirv_ControlBarrier"];
         self.name == "barrier" || starts.iter().any(|start| self.name.starts_with(start))
@@ -131,12 +134,13 @@ impl Call {
         self.name.starts_with("read_image") || self.name.starts_with("write_image")
     }
 
+    /// Returns whether it may write to the memory that it is given.
     fn writes(&self) -> bool {
         let reads = ["vload", "prefetch", "read_image", "get_image", "atomic_load", "llvm.dbg", "llvm.lifetime"];
         !reads.iter().any(|start| self.name.starts_with(start))
     }
 
-    /// The operands that say where it accesses memory.
+    /// The operands that determine the memory it accesses.
     fn address(&self) -> &[LLVMValueRef] {
         let all = &self.operands;
         let n = all.len();
@@ -153,7 +157,7 @@ impl Call {
         }
     }
 
-    /// Pointers, and images.
+    /// The operands that designate memory: pointers and images.
     fn places(&self) -> impl Iterator<Item = LLVMValueRef> {
         let images = self.is_image();
         self.operands
@@ -165,9 +169,10 @@ impl Call {
     }
 }
 
-/// Atomics of which it does not matter in which order they come, if nobody looks in between: all of one kind at their place, on integers.
+/// The class of an atomic whose order does not matter if its result is unused: integer atomics commute with others of
+/// the same class on the same location.
 fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
-    // SAFETY: alive.
+    // SAFETY: `inst` is an instruction of a living module; only the presence of a use is tested.
     let unused = unsafe { LLVMGetFirstUse(inst.0).is_null() };
     let float = builtins::pointee(&call.params).is_none_or(builtins::is_float);
     let kind = match builtins::operation(&call.name)? {
@@ -219,7 +224,7 @@ impl Search {
         }
     }
 
-    /// Memory whose contents depend on the order of atomics.
+    /// Finds memory whose contents depend on the order of atomics.
     fn find_atomics(&mut self) {
         let mut kinds: HashMap<Root, (Option<Operation>, Origin)> = HashMap::new();
         for inst in self.instructions.clone() {
@@ -247,7 +252,7 @@ impl Search {
         }
     }
 
-    /// What a pointer, or an image, may be.
+    /// The objects that a pointer or an image may refer to.
     fn roots(&self, pointer: LLVMValueRef) -> Roots {
         let roots = self.pointers.roots(pointer);
         if roots.is_empty() { [Root::Unknown].into() } else { roots }
@@ -257,7 +262,7 @@ impl Search {
         values.iter().find_map(|v| self.values.get(v)).cloned()
     }
 
-    /// From where what lies there may come.
+    /// The origin of what `roots` may contain, if that can differ.
     fn held(&self, roots: &Roots) -> Option<Origin> {
         let known = roots.iter().find_map(|root| self.contents.get(root));
         let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_own(root)).map(|(_, o)| o).min();
@@ -267,7 +272,7 @@ impl Search {
         known.or_else(wild).or_else(anything).cloned()
     }
 
-    /// Whether reading there races, and so from where the value comes.
+    /// The origin of a value read there if the read races.
     fn races(&self, inst: Inst, roots: &Roots) -> Option<Origin> {
         let location = inst.location();
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
@@ -289,7 +294,7 @@ impl Search {
         new
     }
 
-    /// One pass over everything; whether anything was new.
+    /// Visits all instructions once; returns whether anything changed.
     fn round(&mut self) -> bool {
         let mut new = false;
         for position in 0..self.instructions.len() {
@@ -304,7 +309,7 @@ impl Search {
         new
     }
 
-    /// The origin of its value, if that can differ; whether it brought anything else that is new.
+    /// Returns the origin of the instruction's value if that can differ, and whether anything else changed.
     fn visit(&mut self, inst: Inst) -> (Option<Origin>, bool) {
         let operands = inst.operands();
         match inst.opcode() {
@@ -334,7 +339,7 @@ impl Search {
         let taken = self.origin_of(&call.operands);
         if call.is_atomic() {
             let value = Origin::Atomic(inst.location());
-            // What it takes part in is left behind.
+            // An operand that can differ affects what the atomic leaves in memory.
             let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
             let Some(origin) = taken.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
             let new = places.into_iter().fold(false, |new, roots| self.put(roots, origin.clone()) | new);
@@ -399,7 +404,7 @@ impl Search {
     }
 }
 
-/// Whether it may access memory that work-items share.
+/// Returns whether an instruction may access memory that work-items share.
 fn is_access(inst: Inst) -> bool {
     match inst.opcode() {
         LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {

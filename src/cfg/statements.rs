@@ -1,7 +1,7 @@
-//! LIU's statements and regions (5.2), located in the CFG.
+//! Locates the statements and regions of LIU 5.2 in the CFG.
 //!
-//! What counts as a statement or region is read from the syntax tree (`kernel::statements`); here each gets the block in
-//! which it begins: that of its first instruction, by debug location, in the order in which clang lays code out.
+//! What counts as a statement or region is read from the syntax tree (`kernel::statements`). Here each gets the block
+//! in which it begins: that of its first instruction, by debug location, in the order in which clang emits code.
 
 use std::collections::HashMap;
 
@@ -15,20 +15,20 @@ use crate::kernel::statements::{self as syntax, StatementKind, Statements};
 pub struct Statement {
     pub location: DebugLocation,
     pub construct: &'static str,
-    /// The block in which it begins.
+    /// The block in which the statement begins.
     pub block: BlockIndex,
-    /// Whether a region of code between branch points begins with it.
+    /// Whether it is the first statement of a region between branch points.
     pub starts_region: bool,
 }
 
-/// clang's prefix of a kernel's body, which debug information does not show in names but the AST does.
+/// The statements of a function for which code was found; none if the syntax tree lacks the function.
 pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
     let read = syntax::of(ast, function);
     let has_control = read.statements.iter().any(|s| s.kind.is_control());
     let code = Code::of(cfg);
     let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(read.statements.len());
-    // By place: the last statement there that was located.
+    // For each place, the last statement there that was located.
     let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
     let mut found = Vec::new();
     let mut begun = vec![false; read.regions.len()];
@@ -51,9 +51,10 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     found
 }
 
-/// Where the reachable instructions of a function come from.
+/// The source positions of a function's reachable instructions.
 struct Code<'a> {
-    /// By file, without its folder (debug information and syntax tree may spell that differently): line, column and block, in order.
+    /// For each file name without its folder (debug information and syntax tree may spell folders differently): line,
+    /// column and block, sorted.
     places: HashMap<&'a str, Vec<(u32, u32, BlockIndex)>>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> Code<'a> {
         Code { places }
     }
 
-    /// The first block from `from` on with an instruction between two places of a file, both of them included.
+    /// The first block, not before `from`, with an instruction between two places of a file (both inclusive).
     fn first(&self, file: &str, begin: (u32, u32), end: (u32, u32), from: BlockIndex) -> Option<BlockIndex> {
         let all = self.places.get(file_name(file))?;
         let inside = &all[all.partition_point(|(line, column, _)| (*line, *column) < begin)..];
@@ -81,7 +82,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// The block of statement `i`, given those of the statements before it; `previous`: the last of these that begins at the same place.
+/// The block of statement `i`, given those of the statements before it. `previous` is the last of these that begins at
+/// the same place.
 fn locate(
     code: &Code<'_>,
     function: &Function,
@@ -93,7 +95,7 @@ fn locate(
     let (begin, end) = (function.place(&statement.range.begin), function.place(&statement.range.end));
     let last = (end.line, end.column + end.tok_len.max(1));
     let first_from = |from: BlockIndex| code.first(&begin.file, (begin.line, begin.column), last, from);
-    // All statements of a macro's body lie at one place: there, the order of the code tells them apart.
+    // All statements of a macro's body share one place: the order of the code distinguishes them.
     if let Some(p) = previous {
         let before = &read.statements[p];
         let moved_on = before.region != statement.region && before.kind != StatementKind::Do;
@@ -101,7 +103,8 @@ fn locate(
         return first_from(from).or(located[p]);
     }
     first_from(0).or_else(|| {
-        // Nothing of it is left, such as of a `return` at the end: it is executed with its neighbour in the region.
+        // The statement has no code of its own (such as a `return` at the end): it is executed together with its
+        // neighbour in the region.
         let neighbours = &read.regions[statement.region].statements;
         neighbours.iter().rev().find(|n| **n < i).and_then(|n| located[*n])
     })

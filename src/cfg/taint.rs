@@ -1,8 +1,8 @@
-//! Static taint: which instructions may see values that differ between runs of the same launch, because they come from
-//! atomics or from memory that another work-item may write meanwhile.
+//! Static taint analysis: finds the instructions that may see values which differ between runs of the same launch,
+//! because they come from atomics or from memory that another work-item may write concurrently.
 //!
-//! It holds for all that is left untainted: such an instruction computes the same in every run, whatever the order of
-//! work-items, as long as the kernel stays in bounds.
+//! The guarantee is about what is left untainted: such an instruction computes the same in every run, whatever the
+//! order of work-items, as long as the kernel stays in bounds.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,14 +14,14 @@ use super::points_to::{self, Pointers, Root, Roots};
 use super::sites::Sites;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// By function (as in [`Sites::functions`]), block and instruction.
+/// The result, by function (as in [`Sites::functions`]), block and instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taint {
     instructions: Vec<Vec<Vec<bool>>>,
 }
 
 impl Taint {
-    /// Reads the canonical form that `sites` come from.
+    /// Analyses the canonical form from which `sites` were read.
     pub fn of(module: &inkwell::module::Module<'_>, sites: &Sites) -> Taint {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
@@ -30,8 +30,8 @@ impl Taint {
         search.collect()
     }
 
-    /// Whether what the instruction takes or gives, or whether it is executed, may differ between runs. True for places
-    /// that are not there.
+    /// Returns whether the operands or the result of the instruction, or whether it is executed at all, may differ
+    /// between runs. True for positions that do not exist.
     pub fn is_tainted(&self, function: usize, block: BlockIndex, instruction: usize) -> bool {
         let blocks = self.instructions.get(function);
         let found = blocks.and_then(|b| b.get(block)).and_then(|i| i.get(instruction));
@@ -43,20 +43,21 @@ struct Search {
     functions: Vec<Function>,
     blocks: Vec<Vec<Block>>,
     instructions: Vec<Vec<Vec<Inst>>>,
-    /// By function and block: the blocks that decide whether it is executed.
+    /// For each function and block: the blocks that decide whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: Pointers,
-    /// What the kernel may write to.
+    /// The objects that the kernel may write to.
     written: Roots,
     writes_images: bool,
+    /// Tainted values.
     values: HashSet<LLVMValueRef>,
     /// Private variables that may hold tainted values.
     variables: HashSet<LLVMValueRef>,
-    /// Blocks whose execution is tainted.
+    /// For each function and block: whether its execution is tainted.
     executed: Vec<Vec<bool>>,
 }
 
-/// Whether a builtin, by its mangled name, only reads through its pointers.
+/// Returns whether a builtin, by its mangled name, only reads through its pointers.
 fn only_reads(name: &str) -> bool {
     name.contains("vload") || name.contains("prefetch") || name.contains("read_image") || name.contains("get_image")
 }
@@ -65,7 +66,7 @@ fn is_atomic(name: &str) -> bool {
     name.contains("atomic_") || name.contains("atom_") || name.contains("__spirv_Atomic")
 }
 
-/// Whether a builtin gives what other work-items have.
+/// Returns whether the result of a builtin depends on other work-items' values.
 fn exchanges(name: &str) -> bool {
     ["work_group_", "sub_group_", "__spirv_Group"].iter().any(|part| name.contains(part))
 }
@@ -127,7 +128,7 @@ impl Search {
         self.written = written;
     }
 
-    /// Whether a load from there may see what another work-item writes.
+    /// Returns whether a load through these roots may see what another work-item writes.
     fn is_shared(&self, roots: &Roots) -> bool {
         let all = self.written.contains(&Root::Unknown);
         roots.is_empty()
@@ -142,7 +143,7 @@ impl Search {
         roots.iter().any(|root| matches!(root, Root::Private(alloca) if self.variables.contains(alloca)))
     }
 
-    /// One pass over everything; whether anything was new.
+    /// Visits all instructions once; returns whether anything changed.
     fn round(&mut self, sites: &Sites) -> bool {
         let before = (self.values.len(), self.variables.len(), self.tainted_blocks());
         for f in 0..self.functions.len() {
@@ -161,6 +162,7 @@ impl Search {
         self.executed.iter().flatten().filter(|e| **e).count()
     }
 
+    /// Returns whether the terminator of `block` depends on a tainted value.
     fn ends_tainted(&self, f: usize, block: BlockIndex) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.values.contains(o))
@@ -233,7 +235,7 @@ impl Search {
         tainted
     }
 
-    /// Whether which of several `return`s ends the function is tainted.
+    /// Returns whether taint decides which of several `return`s ends the function.
     fn function_returns_by_taint(&self, f: usize) -> bool {
         (0..self.blocks[f].len())
             .any(|b| self.blocks[f][b].terminator().opcode() == LLVMOpcode::LLVMRet && self.executed[f][b])

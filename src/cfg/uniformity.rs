@@ -1,8 +1,10 @@
-//! Which branches the work-items of one group may take differently: those whose conditions depend on ids inside the group, on
-//! memory read at places that do, on what atomics return, or on which way an item came.
+//! Finds the branches on which the work-items of one work-group may diverge: those whose conditions depend on
+//! ids inside the group, on memory read at addresses that do, on the results of atomics, or on the path that
+//! a work-item took.
 //!
-//! Flow-insensitive in memory, over the kernel and its helpers with their private scalars promoted. Memory read at one place by all
-//! counts as one value, and so does a value of one iteration for those who are in that iteration.
+//! Flow-insensitive in memory, over the kernel and its helpers with their private scalars promoted. Memory that all
+//! work-items read at the same address counts as one value, and so does a value of one loop iteration for the
+//! work-items in that iteration.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,12 +17,12 @@ use super::points_to::{self, Pointers, Root};
 use super::sites::{FunctionSites, Sites};
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// By function (as in [`Sites::functions`]) and block: whether its branch or switch may differ.
+/// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uniformity(Vec<Vec<bool>>);
 
 impl Uniformity {
-    /// Reads a form with the blocks of that from which `sites` come.
+    /// Analyses a module whose blocks are those of the form from which `sites` were read.
     pub fn of(module: &Module<'_>, sites: &Sites) -> Uniformity {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
@@ -42,13 +44,14 @@ impl Uniformity {
         Uniformity((0..search.functions.len()).map(ends).collect())
     }
 
-    /// True for places that are not there.
+    /// Returns whether work-items of one group may diverge at the branch of `block`. True for positions that
+    /// do not exist.
     pub fn branch(&self, function: usize, block: BlockIndex) -> bool {
         self.0.get(function).and_then(|blocks| blocks.get(block)).copied().unwrap_or(true)
     }
 }
 
-/// By block: all blocks that decide, directly or not, whether it is executed.
+/// For each block: all blocks that decide, directly or transitively, whether it is executed.
 fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     let count = function.cfg.len();
     let dependences = function.dominance.control_dependences(&function.cfg);
@@ -71,17 +74,19 @@ struct Search<'a> {
     sites: &'a Sites,
     functions: Vec<Function>,
     blocks: Vec<Vec<Block>>,
+    /// For each function: the positions of its blocks.
     places: Vec<HashMap<Block, BlockIndex>>,
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: Pointers,
+    /// Values that may differ between work-items of a group.
     values: HashSet<LLVMValueRef>,
-    /// Private variables that may hold different values.
+    /// Private variables that may hold such values.
     variables: HashSet<LLVMValueRef>,
-    /// Where private variables are written: function and block.
+    /// For each private variable: the functions and blocks that write to it.
     stores: HashMap<LLVMValueRef, BTreeSet<(usize, BlockIndex)>>,
 }
 
-/// Whether a builtin, by its mangled name, gives each item of a group something else.
+/// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
 fn differs(name: &str) -> bool {
     const PARTS: [&str; 9] = [
         "get_global_id",
@@ -99,7 +104,7 @@ fn differs(name: &str) -> bool {
 }
 
 impl Search<'_> {
-    /// One pass over everything; whether anything was new.
+    /// Visits all instructions once; returns whether anything changed.
     fn round(&mut self) -> bool {
         let size =
             |s: &Search<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
@@ -116,12 +121,14 @@ impl Search<'_> {
         before != size(self)
     }
 
+    /// Returns whether work-items may diverge at the terminator of `block`.
     fn ends_varying(&self, f: usize, block: BlockIndex) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.varies(f, block, *o))
     }
 
-    /// Whether a value may differ where it is used: also one that a loop left behind which items leave at different times.
+    /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
+    /// leave after different numbers of iterations.
     fn varies(&self, f: usize, used: BlockIndex, value: LLVMValueRef) -> bool {
         if self.values.contains(&value) {
             return true;
@@ -137,12 +144,13 @@ impl Search<'_> {
         })
     }
 
-    /// Whether items may differ in whether they come to `block`, among those that come to `other`.
+    /// Returns whether work-items that reach `other` may diverge on reaching `block`.
     fn parted(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
         let mut apart = self.deciders[f][block].difference(&self.deciders[f][other]);
         apart.any(|d| *d != other && self.ends_varying(f, *d))
     }
 
+    /// Returns whether private memory behind `pointer` may hold values that differ.
     fn holds(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
         self.pointers.roots(pointer).into_iter().any(|root| {
             let Root::Private(variable) = root else { return false };
@@ -151,7 +159,7 @@ impl Search<'_> {
         })
     }
 
-    /// Notes a write to private memory.
+    /// Records a write to private memory.
     fn write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(variable) = root {

@@ -1,5 +1,6 @@
-//! Builtins of OpenCL C on bits (OpenCL C 1.2, 6.12.2 to 6.12.6; conversions 6.2.3), and LLVM's own in their place: the one table that
-//! the dry run and concolic execution share. Functions whose precision OpenCL leaves open are as a host's mathematics have them.
+//! Evaluates OpenCL C builtins on bits (OpenCL C 1.2, 6.12.2 to 6.12.6; conversions 6.2.3), and the LLVM intrinsics
+//! that may stand in for them. The dry run and concolic execution share this table. Functions whose precision OpenCL
+//! leaves open follow the host's mathematics library.
 
 mod conversions;
 mod floats;
@@ -8,8 +9,8 @@ mod integers;
 use super::{Instruction, Kind, Op, Program, Shape, arithmetic, masked, signed};
 use crate::kernel::builtins;
 
-/// What a call of a builtin gives, by lane, for the bits of its operands' lanes; `None` if it is none of the table, or has to do with
-/// memory, ids or other work-items.
+/// The result of a builtin call, lane by lane, given the bits of its operands' lanes. `None` if the builtin is not in
+/// the table, or depends on memory, ids or other work-items.
 pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Option<Vec<u64>> {
     let Op::Call(name, base) = &instruction.op else { return None };
     let shapes: Vec<Shape> = instruction.operands.iter().map(|o| program.shape(*o)).collect();
@@ -20,7 +21,7 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
     let mut call = Call { base, is_signed: false, shapes: &shapes, shape };
     if let Some(rest) = name.strip_prefix("llvm.") {
         (call.base, call.is_signed) = intrinsic(rest)?;
-        // The flags of the second argument say what may be poison.
+        // The flags in the second argument only declare what may be poison.
         let count = if matches!(call.base, "abs" | "clz" | "ctz") { 1 } else { args.len() };
         return call.lanes(&args[..count]);
     }
@@ -45,18 +46,18 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
     }
 }
 
-/// A builtin that is called.
+/// A call of a builtin.
 struct Call<'a> {
     base: &'a str,
     /// Whether its first parameter is signed.
     is_signed: bool,
     shapes: &'a [Shape],
-    /// Of the result.
+    /// The type of the result.
     shape: Shape,
 }
 
 impl Call<'_> {
-    /// Lane by lane; a scalar goes with every lane.
+    /// Evaluates lane by lane; a scalar operand applies to every lane.
     fn lanes(&self, args: &[Vec<u64>]) -> Option<Vec<u64>> {
         let lane = |i: usize| {
             let of = |lanes: &Vec<u64>| if lanes.len() == 1 { lanes.first() } else { lanes.get(i) }.copied();
@@ -92,13 +93,13 @@ impl Call<'_> {
     fn of_floats(&self, width: u32, args: &[u64]) -> Option<u64> {
         let number = |(bits, shape): (&u64, &Shape)| match shape.kind {
             Kind::Float(width) => arithmetic::float(*bits, width),
-            // Exponents: they have a sign.
+            // Exponents, which are signed.
             #[expect(clippy::cast_precision_loss, reason = "exponents and roots are small")]
             kind => signed(*bits, arithmetic::width(kind)) as f64,
         };
         let numbers: Vec<f64> = args.iter().zip(self.shapes).map(number).collect();
         if let Some(holds) = floats::relation(self.base, &numbers, width) {
-            // Of vectors all bits of a lane are set.
+            // For vectors, true sets all bits of a lane.
             let truth = if self.shape.lanes > 0 { u64::MAX } else { 1 };
             return Some(masked(if holds { truth } else { 0 }, arithmetic::width(self.shape.kind)));
         }
@@ -110,20 +111,20 @@ impl Call<'_> {
     }
 }
 
-/// Without what only says how precise it is.
+/// Strips the prefixes that only state a precision or an origin.
 fn plain(base: &str) -> &str {
     ["native_", "half_", "fast_", "__spirv_ocl_"]
         .iter()
         .fold(base, |base, prefix| base.strip_prefix(prefix).unwrap_or(base))
 }
 
-/// The scalar type of the first of mangled parameters.
+/// The scalar type of the first parameter in a mangled parameter list.
 fn element(params: &str) -> Option<char> {
     let scalar = params.strip_prefix("Dv").and_then(|rest| rest.split_once('_')).map_or(params, |(_, of)| of);
     scalar.chars().next()
 }
 
-/// The builtin that an intrinsic of LLVM is, such as `umin.i32` or `uadd.sat.v4i32`, and whether it is signed.
+/// The builtin that corresponds to an LLVM intrinsic such as `umin.i32` or `uadd.sat.v4i32`, and whether it is signed.
 fn intrinsic(name: &str) -> Option<(&str, bool)> {
     let mut words = name.split('.');
     let (word, saturates) = (words.next()?, words.next() == Some("sat"));

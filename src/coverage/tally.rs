@@ -1,29 +1,30 @@
-//! Probe data to covered outcomes: a pure function, tested without a device.
+//! Turns probe data into covered outcomes, as a pure function that is tested without a device.
 
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::{HEADER_WORDS, Slots};
 use crate::suite::launch::NdRange;
 
-/// One launch's probe data.
+/// The probe data of one launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe<'a> {
     /// The probe buffer after the launch, header included.
     pub words: &'a [u32],
-    /// Of the launch, its work-group size decided.
+    /// The range of the launch, with its work-group size decided.
     pub range: &'a NdRange,
 }
 
-/// What one launch showed of one site.
+/// The outcomes of one site that one launch covered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteTally {
-    /// By outcome: 0 or 1, or with slots per work-item the number of items that covered it.
+    /// For each outcome: 0 or 1, or with slots per work-item the number of work-items that covered it.
     pub hits: Vec<u64>,
-    /// Branches: work-groups in which more than one outcome was taken. Barriers: work-groups of which only a part arrived.
+    /// For branches, the work-groups in which more than one outcome was taken; for barriers, those of which only
+    /// a part arrived.
     pub divergent_groups: u64,
 }
 
-/// What shows an outcome, as masks over a slot's words.
+/// The evidence for an outcome, as masks over the words of a slot.
 struct Seen {
     always: bool,
     masks: Vec<(usize, u32)>,
@@ -51,14 +52,14 @@ impl Seen {
         self.always || self.masks.iter().any(|(w, m)| slot[*w] & m != 0)
     }
 
-    /// For barriers: whether some item of the slot's group did not set the bit.
+    /// For barriers: returns whether some work-item of the slot's group did not set the bit.
     fn missed(&self, plan: &CoveragePlan, slot: &[u32]) -> bool {
         let first = plan.layout.words as usize;
         !self.always && self.masks.iter().any(|(w, m)| slot.get(first + w).is_some_and(|word| word & m != 0))
     }
 }
 
-/// What a launch showed, by site.
+/// Tallies a launch, by site.
 pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTally> {
     let stride = plan.layout.stride() as usize;
     let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
@@ -66,7 +67,7 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         Slots::Groups => 1,
         Slots::Items => probe.range.first_group_items().max(1) as usize,
     };
-    // Of a group at the end of a dimension only the first slots are used.
+    // A group at the end of a dimension uses only the first slots.
     let used = |group: u64| match plan.layout.slots {
         Slots::Groups => stride,
         Slots::Items => stride * probe.range.items_of(group) as usize,
@@ -103,7 +104,7 @@ fn outcomes(seen: &[Seen], group: &[u32], stride: usize, result: &mut SiteTally)
     result.divergent_groups += u64::from(taken > 1);
 }
 
-/// A barrier is hit by the items of groups in which all arrived.
+/// A barrier is hit by the work-items of groups in which all of them arrived.
 fn barrier(plan: &CoveragePlan, seen: &Seen, group: &[u32], stride: usize, result: &mut SiteTally) {
     let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
     let arrived = slots.iter().filter(|s| seen.holds(s)).count();

@@ -1,5 +1,5 @@
-//! Expressions on concrete values: what operations make of bits, and cheap tries that show two terms to differ before a solver
-//! is asked.
+//! Evaluates expressions on concrete values: computes operations on bits, and offers cheap random valuations that may
+//! show two terms to differ before a solver is asked.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +8,7 @@ use super::expression::{Node, Operation, Rounding, Sort, Term, Terms, mask};
 use super::query::Model;
 use crate::kernel::floats;
 
-/// One assignment of values to symbols and unknown functions.
+/// An assignment of values to symbols and uninterpreted functions, under which terms are evaluated.
 pub struct Trial<'t> {
     terms: &'t Terms,
     source: Source,
@@ -17,7 +17,7 @@ pub struct Trial<'t> {
 
 enum Source {
     Seed(u64),
-    /// What the model does not have is 0.
+    /// Values from a model; what it lacks is 0.
     Model(Model),
 }
 
@@ -33,16 +33,17 @@ fn signed(bits: u64, width: u32) -> i64 {
 }
 
 impl<'t> Trial<'t> {
+    /// A pseudo-random assignment, determined by the seed.
     pub fn new(terms: &'t Terms, seed: u64) -> Trial<'t> {
         Trial { terms, source: Source::Seed(seed), known: HashMap::new() }
     }
 
-    /// Takes the values that a solver found.
+    /// The assignment of a model that the solver found.
     pub fn of(terms: &'t Terms, model: Model) -> Trial<'t> {
         Trial { terms, source: Source::Model(model), known: HashMap::new() }
     }
 
-    /// The value's bits.
+    /// The bits of a term's value.
     pub fn value(&mut self, term: Term) -> u64 {
         let mut todo = vec![term];
         while let Some(next) = todo.last().copied() {
@@ -89,7 +90,8 @@ impl<'t> Trial<'t> {
     }
 }
 
-/// Values at which programs tend to differ: small ones and those at the ends, of a common choice for each seed.
+/// Values at which programs tend to differ: small ones and extreme ones. All values of one seed share the range of
+/// the small ones.
 fn arbitrary(seed: u64, random: u64, sort: Sort) -> u64 {
     let choice = (random >> 8) % 8;
     match sort {
@@ -123,7 +125,7 @@ fn width(sort: Sort) -> u32 {
     }
 }
 
-/// What an operation makes of the bits of its arguments, exactly.
+/// Computes an operation exactly, on the bits of its arguments.
 pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64 {
     use Operation::*;
     let wide = width(from[0]);
@@ -169,7 +171,7 @@ pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64
         IsNan => u64::from(f(0).is_nan()),
         FNeg => v[0] ^ (1 << (wide - 1)),
         FAbs => v[0] & mask(wide - 1),
-        // 64 bits hold enough of the result of narrower floats that rounding it again does no harm.
+        // For narrower floats, a 64-bit result is precise enough that rounding it again is harmless.
         FAdd => floats::bits(f(0) + f(1), wide),
         FSub => floats::bits(f(0) - f(1), wide),
         FMul => floats::bits(f(0) * f(1), wide),
@@ -189,7 +191,7 @@ pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64
             (f(0) as i64).clamp(-most - 1, most).cast_unsigned()
         }
         FToUI => (f(0) as u64).min(mask(width(to))),
-        // In one step, as the way over 64 bits would round twice.
+        // In one step: going through 64 bits would round twice.
         SIToF if to == Sort::Float(32) => (s(0) as f32).to_bits().into(),
         UIToF if to == Sort::Float(32) => (v[0] as f32).to_bits().into(),
         SIToF => floats::bits(s(0) as f64, width(to)),

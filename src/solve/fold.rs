@@ -1,10 +1,11 @@
-//! What an operation comes to without a solver: constants, and identities that cost no more than a look at the arguments.
+//! Simplifies operations without a solver: evaluates constants and applies identities that only require a look
+//! at the arguments.
 
 use super::concrete::evaluate;
 use super::expression::{Node, Operation, Sort, Term, Terms, mask};
 use crate::kernel::floats;
 
-/// What is left of an operation.
+/// The result of folding an operation.
 pub(super) enum Folded {
     Known(Term),
     Rest(Operation, Vec<Term>),
@@ -21,7 +22,7 @@ impl Terms {
             && let Some(values) = args.iter().map(|a| self.as_constant(*a)).collect::<Option<Vec<u64>>>()
         {
             let sorts: Vec<Sort> = args.iter().map(|a| self.sort(*a)).collect();
-            // IEEE 754 leaves the bits of what is no number open.
+            // IEEE 754 leaves the bits of a NaN open.
             let is_nan = |width| operation == Operation::ToBits && floats::number(values[0], width).is_nan();
             let is_open = matches!(sorts[..], [Sort::Float(width)] if is_nan(width));
             if !sorts.contains(&Sort::Other) && !is_open {
@@ -29,7 +30,7 @@ impl Terms {
                 return Folded::Known(self.constant(bits, sort));
             }
         }
-        // Constants stand on the right, else the older term on the left.
+        // Constants go to the right; otherwise the older term goes to the left.
         if is_commutative(operation) {
             let rank = |t: &Term| (self.as_constant(*t).is_some(), *t);
             if rank(&args[0]) > rank(&args[1]) {
@@ -93,7 +94,7 @@ impl Terms {
         self.negated(bit).map(|bit| self.select(bit, no, yes))
     }
 
-    /// What a bit is the negation of.
+    /// The term whose negation `bit` is.
     fn negated(&self, bit: Term) -> Option<Term> {
         match self.node(bit) {
             Node::Apply(Operation::Xor, args) if self.as_constant(args[1]) == Some(1) => Some(args[0]),
@@ -114,7 +115,7 @@ impl Terms {
         let Sort::Bits(first) = self.sort(args[0]) else { return None };
         match (operation, inner) {
             (ZExt, ZExt) | (SExt, SExt) => Some(self.apply(operation, vec![args[0]], sort)),
-            // A sign bit that is known to be 0.
+            // The sign bit is known to be 0.
             (SExt, ZExt) => Some(self.apply(ZExt, vec![args[0]], sort)),
             (Trunc, Trunc) => Some(self.apply(Trunc, vec![args[0]], sort)),
             (Trunc, ZExt | SExt) => {
@@ -138,7 +139,7 @@ impl Terms {
         }
     }
 
-    /// Neighbouring parts of one term are one part of it.
+    /// Concatenated neighbouring parts of one term are one part of it.
     fn joined(&mut self, high: Term, low: Term, sort: Sort) -> Option<Term> {
         let part = |terms: &Terms, term: Term| match terms.node(term) {
             Node::Apply(Operation::Extract(at), args) => Some((args[0], *at)),
@@ -167,7 +168,8 @@ impl Terms {
                 let Node::Apply(inner, args) = self.node(left) else { return None };
                 let (inner, args) = (*inner, args.clone());
                 match inner {
-                    // An extended value that equals a constant equals its part, if the rest is what extension gives.
+                    // An extended value equals a constant if its original part does, provided that the remaining bits
+                    // are those of the extension.
                     ZExt | SExt => {
                         let sort = self.sort(args[0]);
                         let part = self.constant(bits, sort);
@@ -201,7 +203,7 @@ impl Terms {
         }
         let bits = match self.as_constant(right) {
             Some(bits) => bits,
-            // What shifts and divides 0 does not matter, except that 0 divided by 0 is not 0.
+            // 0 shifted by anything is 0. Quotients of 0 are not folded, because 0 divided by 0 is not 0.
             None if self.as_constant(left) == Some(0) && matches!(operation, Shl | LShr | AShr) => return Some(left),
             None => return None,
         };
@@ -216,7 +218,7 @@ impl Terms {
         }
         let Node::Apply(inner, args) = self.node(left) else { return None };
         let (inner, args) = (*inner, args.clone());
-        // Constants of a chain go together.
+        // Merges the constants of a chain of operations.
         if operation == inner && matches!(operation, Add | Mul | And | Or | Xor) {
             let both = self.apply(operation, vec![args[1], right], sort);
             if self.as_constant(both).is_some() {
@@ -224,7 +226,7 @@ impl Terms {
             }
         }
         match (operation, inner) {
-            // Of an extended value, the mask takes all that is there.
+            // A mask that covers all bits of a zero-extended value has no effect.
             (And, ZExt) => {
                 let Sort::Bits(first) = self.sort(args[0]) else { return None };
                 (bits & mask(first) == mask(first)).then_some(left)

@@ -1,4 +1,4 @@
-//! Terms as Z3 has them.
+//! Translates terms to Z3.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,33 +8,36 @@ use z3::{FuncDecl, Sort as Z3Sort};
 use super::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 use crate::kernel::floats;
 
-/// What names mean.
+/// The interpretation of unknowns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
-    /// Each symbol and each application is a variable of its own.
+    /// Every symbol and every application is a variable of its own.
     Opaque,
-    /// What is not known is a function: equal arguments, equal values. Floats are known by their bits.
+    /// Uninterpreted functions: equal arguments yield equal values. Floats are represented by their bits.
     Functions,
 }
 
+/// A translated term.
 pub(super) enum Z {
     Bits(BV),
     Float(Float),
     None,
 }
 
+/// A translation of terms, created in the current Z3 context.
 pub(super) struct Asts<'t> {
     terms: &'t Terms,
     names: Names,
     known: BTreeMap<Term, Z>,
-    /// The bits of floats that were asked for.
+    /// The bits of floats, as far as they were requested.
     raw: BTreeMap<Term, BV>,
-    /// What ties those bits to their floats.
+    /// Constraints that tie those bits to their floats.
     definitions: BTreeMap<Term, Bool>,
     functions: BTreeMap<String, FuncDecl>,
 }
 
-/// The terms that `roots` are made of, and they themselves; through the arguments of unknown functions if these matter.
+/// The `roots` and all their subterms; those in the arguments of uninterpreted functions only if
+/// `names` interprets these.
 pub(super) fn reachable(terms: &Terms, roots: &[Term], names: Names) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
     let mut todo = roots.to_vec();
@@ -54,7 +57,7 @@ fn bit(condition: &Bool) -> Z {
     Z::Bits(condition.ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1)))
 }
 
-/// Bits of exponent and of significand with its hidden one (IEEE 754, table 3.5).
+/// The Z3 sort of a float: bits of the exponent, and of the significand including the hidden bit (IEEE 754, table 3.5).
 fn format(width: u32) -> Z3Sort {
     match width {
         16 => Z3Sort::float(5, 11),
@@ -65,7 +68,8 @@ fn format(width: u32) -> Z3Sort {
 
 fn to_float(bits: &BV, width: u32) -> Float {
     let (context, sort) = (bits.get_ctx(), format(width));
-    // SAFETY: the vector and the sort belong to the context, and the sort has the vector's width.
+    // SAFETY: the bit vector and the sort belong to `context`, which both keep alive, and the sort has
+    // the vector's width.
     unsafe {
         let ast = z3_sys::Z3_mk_fpa_to_fp_bv(context.get_z3_context(), bits.get_z3_ast(), sort.get_z3_sort());
         Float::wrap(context, ast.expect("bits of a float's width"))
@@ -75,7 +79,7 @@ fn to_float(bits: &BV, width: u32) -> Float {
 fn from_integer(bits: &BV, is_signed: bool, width: u32) -> Float {
     let (context, sort, mode) = (bits.get_ctx(), format(width), RoundingMode::round_nearest_ties_to_even());
     let make = if is_signed { z3_sys::Z3_mk_fpa_to_fp_signed } else { z3_sys::Z3_mk_fpa_to_fp_unsigned };
-    // SAFETY: the vector, the mode and the sort belong to the context.
+    // SAFETY: the bit vector, the rounding mode and the sort belong to `context`, which they keep alive.
     unsafe {
         let ast = make(context.get_z3_context(), mode.get_z3_ast(), bits.get_z3_ast(), sort.get_z3_sort());
         Float::wrap(context, ast.expect("bits and the sort of a float"))
@@ -86,7 +90,7 @@ fn number(x: f64, width: u32) -> Float {
     to_float(&BV::from_u64(floats::bits(x, width), width), width)
 }
 
-/// Towards 0; at and beyond the ends the ends, 0 for NaN.
+/// Truncates towards 0; out-of-range values saturate, NaN becomes 0.
 fn to_integer(x: &Float, from: u32, is_signed: bool, width: u32) -> BV {
     let mode = RoundingMode::round_towards_zero();
     let (least, most, end) = if is_signed {
@@ -114,7 +118,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    /// Translates terms; what each is made of must be known or stand before it.
+    /// Translates `needed`, in order; the subterms of each must be translated already or be contained in it.
     pub fn add(&mut self, needed: &BTreeSet<Term>) {
         for term in needed {
             if !self.known.contains_key(term) {
@@ -124,7 +128,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    /// What has to hold besides wherever the term is used.
+    /// The constraint that has to be asserted wherever the term is used, if there is one.
     pub fn definition(&self, term: Term) -> Option<&Bool> {
         self.definitions.get(&term)
     }
@@ -143,7 +147,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    /// The bits of a known term; of a float that was computed, bits that stand for it.
+    /// The bits of a translated term; for a computed float, a bit vector that is defined to represent it.
     pub fn bits_of(&mut self, term: Term) -> Option<BV> {
         if let Some(bits) = self.bits(term).or_else(|| self.raw.get(&term)) {
             return Some(bits.clone());
@@ -163,7 +167,7 @@ impl<'t> Asts<'t> {
         Some(bits)
     }
 
-    /// Of what the solver does not know, nothing is true or false.
+    /// The truth of a one-bit term; a term that cannot be translated may be true or false.
     pub fn is_true(&self, term: Term) -> Bool {
         match self.bits(term) {
             Some(bits) if bits.get_size() == 1 => Ast::eq(bits, BV::from_u64(1, 1)),
@@ -200,7 +204,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    /// A variable of the term's own: one term, one value.
+    /// A variable for the term: equal terms have equal values.
     fn free(&self, term: Term, sort: Sort) -> Z {
         let name = format!("{term:?}");
         match sort {
@@ -212,7 +216,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    /// What a function of that name gives.
+    /// An application of the uninterpreted function of that name.
     fn named(&mut self, term: Term, name: &str, args: &[Term], sort: Sort) -> Z {
         let (Sort::Bits(width) | Sort::Float(width)) = sort else { return Z::None };
         let mut of = Vec::new();
@@ -223,7 +227,7 @@ impl<'t> Asts<'t> {
             }
         }
         let widths: Vec<u32> = of.iter().map(BV::get_size).collect();
-        // One name may stand for functions of several sorts.
+        // One name may denote functions of several sorts.
         let key = format!("{name} {widths:?} {width}");
         let value = if of.is_empty() {
             BV::new_const(key, width)
@@ -295,7 +299,7 @@ impl<'t> Asts<'t> {
             (FToF, Sort::Float(to)) => Z::Float(left.to_fp_with_rounding_mode(&nearest, &format(to))),
             (FToSI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, true, to)),
             (FToUI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, false, to)),
-            // As bits, remainders are as long as exponents allow: no solver gets through.
+            // Bit-blasted remainders are as long as the exponent range: no solver copes with them.
             _ => return None,
         })
     }

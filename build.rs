@@ -29,13 +29,13 @@ fn main() {
 fn clang_library() {
     println!("cargo:rerun-if-changed=src/kernel/clang");
     println!("cargo:rerun-if-env-changed=CXX");
-    let asked = |what: &str| {
+    let llvm_config = |what: &str| {
         let output = Command::new("llvm-config-22").arg(what).output();
         let output =
             output.unwrap_or_else(|error| panic!("llvm-config-22 could not be run ({error}); run scripts/setup"));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
-    let (include, lib) = (asked("--includedir"), asked("--libdir"));
+    let (include, lib) = (llvm_config("--includedir"), llvm_config("--libdir"));
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let status = Command::new(&compiler)

@@ -151,18 +151,18 @@ impl fmt::Display for Report {
 }
 
 /// The largest number of characters of a line that a message shows.
-const SHOWN: usize = 160;
+const MAX_SHOWN: usize = 160;
 
 /// The part of a line that a message shows, and the padding that aligns the caret below it. Long lines are cut to the
 /// part around the column; control characters, which could affect a terminal, are replaced by `\u{fffd}`.
 fn excerpt(text: &str, column: u32) -> (String, String) {
     let before = column.saturating_sub(1) as usize;
     let caret = text.char_indices().take_while(|(at, _)| *at < before).count();
-    let skipped = if text.chars().count() > SHOWN { caret.saturating_sub(SHOWN / 2) } else { 0 };
+    let skipped = if text.chars().count() > MAX_SHOWN { caret.saturating_sub(MAX_SHOWN / 2) } else { 0 };
     let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
-    let shown: String = text.chars().skip(skipped).take(SHOWN).map(visible).collect();
+    let shown: String = text.chars().skip(skipped).take(MAX_SHOWN).map(visible).collect();
     // Beyond the last character, one column is one character.
-    let beyond = before.saturating_sub(text.len()).min(SHOWN);
+    let beyond = before.saturating_sub(text.len()).min(MAX_SHOWN);
     let pad = shown.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).chain(std::iter::repeat_n(' ', beyond));
     (shown.clone(), pad.take(caret - skipped + beyond).collect())
 }
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(excerpt("a\u{1b}[31m", 2), ("a\u{fffd}[31m".into(), " ".into()));
         let long = format!("{}!{}", "x".repeat(1000), "y".repeat(1000));
         let (shown, pad) = excerpt(&long, 1001);
-        assert_eq!(shown.chars().count(), SHOWN);
+        assert_eq!(shown.chars().count(), MAX_SHOWN);
         assert_eq!(shown.chars().nth(pad.len()), Some('!'));
     }
 }

@@ -25,7 +25,9 @@ pub fn join(decisions: &mut [Decision], syntax: &FunctionConstructs) {
 fn join_case(outcomes: &mut Vec<Outcome>, case: &Case) {
     let Some((first, last)) = case.values.filter(|(first, last)| first < last) else { return };
     let position = |value: i128| outcomes.iter().position(|o| is_label_of(&o.label, value));
-    let Some(places) = (first..=last).take(MOST + 1).map(position).collect::<Option<Vec<_>>>() else { return };
+    let Some(places) = (first..=last).take(MAX_RANGE_VALUES + 1).map(position).collect::<Option<Vec<_>>>() else {
+        return;
+    };
     let events = places.iter().flat_map(|p| outcomes[*p].events.clone()).collect();
     outcomes[places[0]] = Outcome { label: format!("case {first} ... {last}"), events };
     let mut index = 0;
@@ -36,11 +38,11 @@ fn join_case(outcomes: &mut Vec<Outcome>, case: &Case) {
 }
 
 /// The largest number of values in a range that clang expands into single cases.
-const MOST: usize = 64;
+const MAX_RANGE_VALUES: usize = 64;
 
 /// Compares a label of the IR, whose value is sign-extended from the condition's width, with a value of the source.
 fn is_label_of(label: &str, value: i128) -> bool {
-    let narrow = |value: i128| i128::from(value as i32);
+    let truncated = |value: i128| i128::from(value as i32);
     let ir = label.strip_prefix("case ").and_then(|text| text.parse::<i128>().ok());
-    ir.is_some_and(|ir| ir == value || (value > i128::from(i32::MAX) && ir == narrow(value)))
+    ir.is_some_and(|ir| ir == value || (value > i128::from(i32::MAX) && ir == truncated(value)))
 }

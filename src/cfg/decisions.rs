@@ -71,12 +71,12 @@ pub fn find(
             }
             continue;
         }
-        if is_of_compiler(cfg, &leaves) {
+        if is_compiler_generated(cfg, &leaves) {
             continue;
         }
-        match as_decision(cfg, dominance, &leaves) {
+        match to_decision(cfg, dominance, &leaves) {
             Some(decision) => {
-                let chain = chained(cfg, dominance, &leaves);
+                let chain = in_chain(cfg, dominance, &leaves);
                 if !chain.is_empty() {
                     let ends = outcome_targets(cfg, dominance, &leaves);
                     conditions.extend(operands(cfg, &chain, (ends[0], ends[1])));
@@ -85,7 +85,7 @@ pub fn find(
             }
             // Optimised code may share targets in ways that no source decision does: each branch then
             // stands for itself.
-            None => decisions.extend(leaves.iter().filter_map(|b| as_decision(cfg, dominance, &[*b]))),
+            None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
     for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
@@ -104,7 +104,7 @@ pub fn find(
 }
 
 /// Returns whether these branches are clang's own, without a counterpart in the source.
-fn is_of_compiler(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
+fn is_compiler_generated(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
     let own =
         ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
     leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| own.iter().any(|p| cfg.is_labelled(t, p)))
@@ -115,7 +115,9 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     let mut targets: Vec<BlockIndex> = leaves
         .iter()
         .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
-        .filter(|(b, t)| dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(dominance, *t, *l)))
+        .filter(|(b, t)| {
+            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && evaluates_leaf(dominance, *t, *l))
+        })
         .flat_map(|(_, t)| if is_constant_operand(cfg, t) { cfg.successors(t) } else { vec![t] })
         .collect();
     targets.sort_unstable();
@@ -139,21 +141,21 @@ fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
 
 /// Returns whether operand block `t` evaluates the operand that leaf `l` ends: `l` is reached only through `t` or, for
 /// an operand to which both `&&` and `||` lead, is `t` itself.
-fn leads_to(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
+fn evaluates_leaf(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
     t == l || dominance.dominates(t, l)
 }
 
 /// The leaves that lead to another leaf or that another leaf leads to: a chain of `&&` and `||`. The arms of a ternary
 /// only share targets and do not count.
-fn chained(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
+fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
     let leads = |from: BlockIndex, to: BlockIndex| {
         let mut targets = cfg.successors(from).into_iter().filter(|t| !dominance.dominates(*t, from));
-        from != to && targets.any(|t| leads_to(dominance, t, to))
+        from != to && targets.any(|t| evaluates_leaf(dominance, t, to))
     };
     leaves.iter().copied().filter(|a| leaves.iter().any(|b| leads(*a, *b) || leads(*b, *a))).collect()
 }
 
-fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
+fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
     let targets = outcome_targets(cfg, dominance, leaves);
     let [first, second] = targets[..] else { return None };
     let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))

@@ -9,54 +9,54 @@ use super::graph::{BlockIndex, Cfg, Edge};
 /// The dominator and post-dominator trees of one function.
 #[derive(Debug)]
 pub struct Dominance {
-    forward: Tree,
+    forward: DominatorTree,
     /// Computed on the reversed graph, with one virtual exit after every block that ends the function.
-    backward: Tree,
+    backward: DominatorTree,
 }
 
 /// A dominator tree.
 #[derive(Debug)]
-struct Tree {
+struct DominatorTree {
     dominators: Dominators<NodeIndex>,
     /// For each node, the times at which a depth-first walk of the tree enters and leaves it; `None` for nodes
     /// unreachable from the root. A node dominates another if and only if its interval contains the other's.
-    stays: Vec<Option<(u32, u32)>>,
+    intervals: Vec<Option<(u32, u32)>>,
 }
 
-impl Tree {
-    fn new(dominators: Dominators<NodeIndex>, count: usize) -> Tree {
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
+impl DominatorTree {
+    fn new(dominators: Dominators<NodeIndex>, count: usize) -> DominatorTree {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
         for node in 0..count {
-            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(node)) {
-                below[above.index()].push(node);
+            if let Some(parent) = dominators.immediate_dominator(NodeIndex::new(node)) {
+                children[parent.index()].push(node);
             }
         }
-        let mut stays = vec![None; count];
+        let mut intervals = vec![None; count];
         let mut time = 0;
-        let mut todo = vec![(dominators.root().index(), 0)];
-        while let Some((node, next)) = todo.last_mut() {
+        let mut stack = vec![(dominators.root().index(), 0)];
+        while let Some((node, next)) = stack.last_mut() {
             if *next == 0 {
-                stays[*node] = Some((time, time));
+                intervals[*node] = Some((time, time));
                 time += 1;
             }
-            match below[*node].get(*next) {
+            match children[*node].get(*next) {
                 Some(child) => {
                     *next += 1;
-                    todo.push((*child, 0));
+                    stack.push((*child, 0));
                 }
                 None => {
-                    if let Some(stay) = &mut stays[*node] {
-                        stay.1 = time;
+                    if let Some(interval) = &mut intervals[*node] {
+                        interval.1 = time;
                     }
-                    todo.pop();
+                    stack.pop();
                 }
             }
         }
-        Tree { dominators, stays }
+        DominatorTree { dominators, intervals }
     }
 
     fn dominates(&self, a: usize, b: usize) -> bool {
-        match (self.stays.get(a), self.stays.get(b)) {
+        match (self.intervals.get(a), self.intervals.get(b)) {
             (Some(Some(a)), Some(Some(b))) => a.0 <= b.0 && b.1 <= a.1,
             _ => false,
         }
@@ -78,9 +78,12 @@ impl Dominance {
                 with_exit.add_edge(NodeIndex::new(block), exit, ());
             }
         }
-        connect_endless(&mut with_exit, exit, cfg.len());
+        connect_endless_loops(&mut with_exit, exit, cfg.len());
         let backward = simple_fast(Reversed(&with_exit), exit);
-        Dominance { forward: Tree::new(forward, cfg.len()), backward: Tree::new(backward, cfg.len() + 1) }
+        Dominance {
+            forward: DominatorTree::new(forward, cfg.len()),
+            backward: DominatorTree::new(backward, cfg.len() + 1),
+        }
     }
 
     /// Returns whether every path from the entry to `b` goes through `a` (true for `a == b`, false if
@@ -146,7 +149,7 @@ impl Dominance {
 
 /// Connects endless loops to the exit, so that post-dominance is defined everywhere: adds an edge from the last block
 /// (in order) that cannot reach the exit, until all blocks can.
-fn connect_endless(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
+fn connect_endless_loops(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
     loop {
         let mut reaches = vec![false; graph.node_count()];
         let mut search = petgraph::visit::Dfs::new(Reversed(&*graph), exit);

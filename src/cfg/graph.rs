@@ -128,7 +128,9 @@ impl Cfg {
                 taken: always_taken(terminator),
                 case_range: condition.filter(|_| block.label().starts_with("sw.caserange")).and_then(case_range),
                 ends_loop: has_loop_metadata(terminator),
-                condition_location: condition.and_then(|c| source_begin(*block, c)).or_else(|| terminator.location()),
+                condition_location: condition
+                    .and_then(|c| earliest_location(*block, c))
+                    .or_else(|| terminator.location()),
                 condition_phi: condition
                     .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
                     .and_then(|c| places.get(&c).map(|p| p.1)),
@@ -249,22 +251,24 @@ fn has_loop_metadata(terminator: Inst) -> bool {
 }
 
 /// The earliest source position among the instructions of `block` that compute `value`.
-fn source_begin(block: Block, value: Inst) -> Option<DebugLocation> {
-    let mut work = vec![value];
+fn earliest_location(block: Block, value: Inst) -> Option<DebugLocation> {
+    let mut worklist = vec![value];
     let mut seen = Vec::new();
     let mut begin: Option<DebugLocation> = None;
-    while let Some(inst) = work.pop() {
+    while let Some(inst) = worklist.pop() {
         if seen.contains(&inst) || inst.block() != block {
             continue;
         }
         seen.push(inst);
-        if let Some(here) = inst.location().filter(|l| l.line > 0)
-            && begin.as_ref().is_none_or(|b| b.file == here.file && (here.line, here.column) < (b.line, b.column))
+        if let Some(location) = inst.location().filter(|l| l.line > 0)
+            && begin
+                .as_ref()
+                .is_none_or(|b| b.file == location.file && (location.line, location.column) < (b.line, b.column))
         {
-            begin = Some(here);
+            begin = Some(location);
         }
         if inst.opcode() != LLVMOpcode::LLVMPHI {
-            work.extend(inst.operand_instructions());
+            worklist.extend(inst.operand_instructions());
         }
     }
     begin
@@ -307,7 +311,7 @@ fn read_instruction(
                 Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => InstKind::Select {
                     as_number: is_one(operands[1]) && is_zero(operands[2]),
                     condition_location: ir::as_instruction(condition)
-                        .and_then(|c| source_begin(inst.block(), c))
+                        .and_then(|c| earliest_location(inst.block(), c))
                         .or_else(|| inst.location()),
                 },
                 _ => InstKind::Other,

@@ -25,8 +25,8 @@ pub struct Loop {
     /// The index of the successor by which the condition's branch continues the loop.
     pub continue_successor: usize,
     /// Whether the condition is tested after the body (`do`) or is missing, so that the body is executed at least once.
-    /// `for`, `while`, `do`, or `loop` if the IR does not show which.
     pub body_first: bool,
+    /// `for`, `while`, `do`, or `loop` if the IR does not show which.
     pub construct: &'static str,
 }
 
@@ -62,8 +62,8 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
         classify(cfg, circuits, l);
     }
     if cfg.has_labels() {
-        loops.retain(|l| !is_of_goto(cfg, l));
-        add_without_back_edge(cfg, circuits, &mut loops);
+        loops.retain(|l| !is_goto_loop(cfg, l));
+        add_loops_without_back_edge(cfg, circuits, &mut loops);
     }
     loops.sort_by_key(|l| l.header);
     loops
@@ -75,7 +75,7 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for edge in cfg.graph.edge_references() {
         let (from, header) = (edge.source().index(), edge.target().index());
-        if !cfg.reachable[from] || !dominance.dominates(header, from) || is_of_compiler(cfg, header) {
+        if !cfg.reachable[from] || !dominance.dominates(header, from) || is_compiler_generated(cfg, header) {
             continue;
         }
         let back = Edge { block: from, successor: *edge.weight() };
@@ -100,13 +100,13 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
 }
 
 /// Returns whether the loop with this header has no counterpart in the source.
-fn is_of_compiler(cfg: &Cfg, header: BlockIndex) -> bool {
+fn is_compiler_generated(cfg: &Cfg, header: BlockIndex) -> bool {
     ["atomic_op", "atomicrmw.start", "arrayinit.body", "omp.arraycpy.body"].iter().any(|p| cfg.is_labelled(header, p))
 }
 
 /// Returns whether a `goto` forms this loop: clang neither labels its header as that of a loop nor marks
 /// its back edges.
-fn is_of_goto(cfg: &Cfg, l: &Loop) -> bool {
+fn is_goto_loop(cfg: &Cfg, l: &Loop) -> bool {
     let label = &cfg.blocks[l.header].label;
     !["for.", "while.", "do."].iter().any(|prefix| label.starts_with(prefix))
         && !l.back_edges.iter().any(|e| cfg.blocks[e.block].ends_loop)
@@ -115,10 +115,10 @@ fn is_of_goto(cfg: &Cfg, l: &Loop) -> bool {
 /// The blocks of the natural loop of the back edge from `latch` to `header`.
 fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIndex> {
     let mut body = BTreeSet::from([header]);
-    let mut work = vec![latch];
-    while let Some(block) = work.pop() {
+    let mut worklist = vec![latch];
+    while let Some(block) = worklist.pop() {
         if body.insert(block) {
-            work.extend(
+            worklist.extend(
                 cfg.graph
                     .neighbors_directed(NodeIndex::new(block), petgraph::Direction::Incoming)
                     .map(|n| n.index())
@@ -144,13 +144,13 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
     } else {
         "loop"
     };
-    let leaves = |b: BlockIndex| {
+    let exits_loop = |b: BlockIndex| {
         let successors = cfg.successors(b);
         cfg.blocks[b].terminator == Terminator::Branch
             && l.blocks.contains(&successors[0]) != l.blocks.contains(&successors[1])
     };
-    let stays = |b: BlockIndex| usize::from(!l.blocks.contains(&cfg.successors(b)[0]));
-    let latch = l.back_edges.iter().map(|e| e.block).find(|b| leaves(*b) && !circuits.is_leaf(*b));
+    let successor_in_loop = |b: BlockIndex| usize::from(!l.blocks.contains(&cfg.successors(b)[0]));
+    let latch = l.back_edges.iter().map(|e| e.block).find(|b| exits_loop(*b) && !circuits.is_leaf(*b));
     let before = match l.construct {
         // Loop rotation makes the body the header, and a branch back to it decides.
         "for" | "while" => latch.is_none() || !(labelled(header, "for.body") || labelled(header, "while.body")),
@@ -162,7 +162,7 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
     if before {
         // The condition may span several blocks (short-circuit, ternary): it ends in the first branch that leaves the
         // loop, on the path from the header along blocks that only evaluate the condition.
-        l.condition = condition_before_body(cfg, circuits, header, &leaves)
+        l.condition = condition_before_body(cfg, circuits, header, &exits_loop)
             .filter(|block| is_loop_condition(cfg, *block, l.construct));
         l.body_first = l.condition.is_none();
     } else {
@@ -171,7 +171,7 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
             l.construct = "do";
         }
     }
-    l.continue_successor = l.condition.map_or(0, stays);
+    l.continue_successor = l.condition.map_or(0, successor_in_loop);
 }
 
 /// With clang's labels, the true edge of a `for` or `while` condition enters the body's block. A branch that is merely
@@ -189,12 +189,12 @@ fn condition_before_body(
     cfg: &Cfg,
     circuits: &ShortCircuits,
     header: BlockIndex,
-    leaves: &dyn Fn(BlockIndex) -> bool,
+    exits_loop: &dyn Fn(BlockIndex) -> bool,
 ) -> Option<BlockIndex> {
     let mut block = header;
     let mut seen = BTreeSet::new();
     loop {
-        if leaves(block) && !circuits.is_leaf(block) {
+        if exits_loop(block) && !circuits.is_leaf(block) {
             return Some(block);
         }
         if !seen.insert(block) {
@@ -227,7 +227,7 @@ fn ternary_join(cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
 
 /// Adds source loops whose body always leaves: `for.cond` and `while.cond` blocks with a conditional branch into a
 /// `for.body` or `while.body` that no back edge enters.
-fn add_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Loop>) {
+fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Loop>) {
     for block in 0..cfg.len() {
         if !cfg.reachable[block] || cfg.blocks[block].terminator != Terminator::Branch {
             continue;

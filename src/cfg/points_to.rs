@@ -28,9 +28,9 @@ pub type Roots = BTreeSet<Root>;
 /// The points-to sets of all pointers.
 #[derive(Debug, Default)]
 pub struct Pointers {
-    of: HashMap<LLVMValueRef, Roots>,
+    roots: HashMap<LLVMValueRef, Roots>,
     /// The roots of the pointers stored in each private variable.
-    held: HashMap<LLVMValueRef, Roots>,
+    stored: HashMap<LLVMValueRef, Roots>,
     /// Kernel arguments whose memory holds only pointers into that same memory.
     closed: Vec<u32>,
     /// Kernel arguments that are passed by value: each work-item has its own copy.
@@ -45,7 +45,7 @@ impl Pointers {
 
     /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may. Pointers
     /// stored in the memory of the arguments `closed` point into that same memory.
-    pub fn find_apart(functions: &[Function], closed: &[u32]) -> Pointers {
+    pub fn find_without_sharing(functions: &[Function], closed: &[u32]) -> Pointers {
         Pointers::read(functions, closed, false)
     }
 
@@ -71,7 +71,7 @@ impl Pointers {
     }
 
     /// Returns whether only the work-item itself can access `root`.
-    pub(crate) fn is_own(&self, root: &Root) -> bool {
+    pub(crate) fn is_private(&self, root: &Root) -> bool {
         match root {
             Root::Private(_) => true,
             Root::Argument(position) => self.by_value.contains(position),
@@ -93,36 +93,36 @@ impl Pointers {
                 return Roots::new();
             }
         }
-        self.of.get(&pointer).cloned().unwrap_or_default()
+        self.roots.get(&pointer).cloned().unwrap_or_default()
     }
 
     fn add(&mut self, pointer: LLVMValueRef, roots: Roots) -> bool {
-        let known = self.of.entry(pointer).or_default();
+        let known = self.roots.entry(pointer).or_default();
         let before = known.len();
         known.extend(roots);
         known.len() > before
     }
 
     /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.
-    fn hold(&mut self, variables: &Roots, roots: &Roots) -> bool {
+    fn store(&mut self, variables: &Roots, roots: &Roots) -> bool {
         let mut changed = false;
         for variable in variables {
             if let Root::Private(alloca) = variable {
-                let held = self.held.entry(*alloca).or_default();
-                let before = held.len();
-                held.extend(roots.iter().copied());
-                changed |= held.len() > before;
+                let stored = self.stored.entry(*alloca).or_default();
+                let before = stored.len();
+                stored.extend(roots.iter().copied());
+                changed |= stored.len() > before;
             }
         }
         changed
     }
 
     /// The roots of the pointers stored in `variables`.
-    fn held_in(&self, variables: &Roots) -> Roots {
+    fn stored_in(&self, variables: &Roots) -> Roots {
         let mut all = Roots::new();
         for variable in variables {
             match variable {
-                Root::Private(alloca) => all.extend(self.held.get(alloca).into_iter().flatten().copied()),
+                Root::Private(alloca) => all.extend(self.stored.get(alloca).into_iter().flatten().copied()),
                 Root::Argument(position) if self.closed.contains(position) => {
                     all.insert(*variable);
                 }
@@ -151,9 +151,9 @@ impl Pointers {
                 let all = operands[1..].iter().flat_map(|o| self.roots(*o)).collect();
                 self.add(inst.0, all)
             }
-            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.held_in(&self.roots(operands[0]))),
+            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.stored_in(&self.roots(operands[0]))),
             LLVMOpcode::LLVMStore if is_pointer(operands[0]) => {
-                self.hold(&self.roots(operands[1]), &self.roots(operands[0]))
+                self.store(&self.roots(operands[1]), &self.roots(operands[0]))
             }
             LLVMOpcode::LLVMCall => self.call(inst, &operands),
             // Pointers from integers, aggregates or exchanges.
@@ -162,13 +162,16 @@ impl Pointers {
     }
 
     fn call(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> bool {
-        let Some(callee) = called(inst) else { return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()) };
+        let Some(callee) = direct_callee(inst) else {
+            return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
+        };
         if !callee.has_body() {
             let mut changed = is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
             if callee.name().starts_with("llvm.memcpy") || callee.name().starts_with("llvm.memmove") {
-                let held = self
-                    .held_in(&self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect());
-                changed |= self.hold(&self.roots(operands[0]), &held);
+                let stored = self.stored_in(
+                    &self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect(),
+                );
+                changed |= self.store(&self.roots(operands[0]), &stored);
             }
             return changed;
         }
@@ -187,7 +190,7 @@ impl Pointers {
 }
 
 /// The function that a call names directly.
-pub fn called(inst: Inst) -> Option<Function> {
+pub fn direct_callee(inst: Inst) -> Option<Function> {
     // SAFETY: `inst` is a call of a living module.
     unsafe {
         let callee = LLVMGetCalledValue(inst.0);

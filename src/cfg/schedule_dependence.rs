@@ -73,24 +73,24 @@ pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<
     let (kernel, helpers): (Vec<Function>, Vec<Function>) =
         ir::functions(module).into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
     let functions: Vec<Function> = kernel.into_iter().chain(helpers).collect();
-    let mut search = Search::new(functions, racing);
-    while search.round() {}
-    search.flows()
+    let mut analysis = Analysis::new(functions, racing);
+    while analysis.propagate() {}
+    analysis.flows()
 }
 
-struct Search {
+struct Analysis {
     functions: Vec<Function>,
     instructions: Vec<Inst>,
     racing: BTreeSet<DebugLocation>,
     /// Whether a racing access could not be located.
-    vague: bool,
+    has_unlocated_race: bool,
     pointers: Pointers,
     written: Roots,
     /// The values that can differ, with their origins.
     values: HashMap<LLVMValueRef, Origin>,
+    /// The memory whose contents can differ, with an origin.
     contents: HashMap<Root, Origin>,
 }
-/// The memory whose contents can differ, with an origin.
 
 /// A call of a builtin.
 struct Call {
@@ -107,7 +107,7 @@ impl Call {
         if inst.opcode() != LLVMOpcode::LLVMCall {
             return None;
         }
-        let callee = points_to::called(inst);
+        let callee = points_to::direct_callee(inst);
         if callee.is_some_and(Function::has_body) {
             return None;
         }
@@ -141,7 +141,7 @@ impl Call {
     }
 
     /// The operands that determine the memory it accesses.
-    fn address(&self) -> &[LLVMValueRef] {
+    fn address_operands(&self) -> &[LLVMValueRef] {
         let all = &self.operands;
         let n = all.len();
         match &*self.name {
@@ -158,7 +158,7 @@ impl Call {
     }
 
     /// The operands that designate memory: pointers and images.
-    fn places(&self) -> impl Iterator<Item = LLVMValueRef> {
+    fn memory_operands(&self) -> impl Iterator<Item = LLVMValueRef> {
         let images = self.is_image();
         self.operands
             .iter()
@@ -183,28 +183,28 @@ fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
     (unused && !float).then_some(kind)
 }
 
-impl Search {
-    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Search {
+impl Analysis {
+    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Analysis {
         let instructions: Vec<Inst> =
             functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
         let pointers = Pointers::find(&functions);
         let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
         let accesses = instructions.iter().filter(|i| is_access(**i));
         let known: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
-        let vague = racing.iter().any(|place| place.line == 0 || !known.contains(place));
-        let mut search = Search {
+        let has_unlocated_race = racing.iter().any(|place| place.line == 0 || !known.contains(place));
+        let mut analysis = Analysis {
             functions,
             instructions,
             racing,
-            vague,
+            has_unlocated_race,
             pointers,
             written: Roots::new(),
             values: HashMap::new(),
             contents: HashMap::new(),
         };
-        search.find_written();
-        search.find_atomics();
-        search
+        analysis.find_written();
+        analysis.find_atomics();
+        analysis
     }
 
     fn find_written(&mut self) {
@@ -217,7 +217,7 @@ impl Search {
                 }
                 _ => {
                     let Some(call) = Call::of(inst).filter(Call::writes) else { continue };
-                    let roots: Vec<Root> = call.places().flat_map(|p| self.roots(p)).collect();
+                    let roots: Vec<Root> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     self.written.extend(roots);
                 }
             }
@@ -233,15 +233,15 @@ impl Search {
                     (self.roots(inst.operands()[0]), None)
                 }
                 (_, Some(call)) if call.is_atomic() && call.writes() => {
-                    let roots = call.places().flat_map(|p| self.roots(p)).collect();
+                    let roots = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     (roots, commutative(&call, inst))
                 }
                 _ => continue,
             };
             for root in roots {
-                let of = kinds.entry(root).or_insert((kind, Origin::Atomic(inst.location())));
-                if of.0 != kind {
-                    *of = (None, Origin::Atomic(inst.location()));
+                let entry = kinds.entry(root).or_insert((kind, Origin::Atomic(inst.location())));
+                if entry.0 != kind {
+                    *entry = (None, Origin::Atomic(inst.location()));
                 }
             }
         }
@@ -263,11 +263,11 @@ impl Search {
     }
 
     /// The origin of what `roots` may contain, if that can differ.
-    fn held(&self, roots: &Roots) -> Option<Origin> {
+    fn origin_in(&self, roots: &Roots) -> Option<Origin> {
         let known = roots.iter().find_map(|root| self.contents.get(root));
-        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_own(root)).map(|(_, o)| o).min();
+        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_private(root)).map(|(_, o)| o).min();
         let anything = || if roots.contains(&Root::Unknown) { shared() } else { None };
-        let private = roots.iter().all(|root| self.pointers.is_own(root));
+        let private = roots.iter().all(|root| self.pointers.is_private(root));
         let wild = || if private { None } else { self.contents.get(&Root::Unknown) };
         known.or_else(wild).or_else(anything).cloned()
     }
@@ -278,14 +278,15 @@ impl Search {
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
             return Some(Origin::Race(location));
         }
-        let shared = |root: &Root| !self.pointers.is_own(root);
+        let shared = |root: &Root| !self.pointers.is_private(root);
         let is_written = |root: &Root| {
             *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
         };
-        (self.vague && roots.iter().any(|root| shared(root) && is_written(root))).then_some(Origin::Race(None))
+        (self.has_unlocated_race && roots.iter().any(|root| shared(root) && is_written(root)))
+            .then_some(Origin::Race(None))
     }
 
-    fn put(&mut self, roots: Roots, origin: Origin) -> bool {
+    fn add_contents(&mut self, roots: Roots, origin: Origin) -> bool {
         let mut new = false;
         for root in roots {
             new |= !self.contents.contains_key(&root);
@@ -295,7 +296,7 @@ impl Search {
     }
 
     /// Visits all instructions once; returns whether anything changed.
-    fn round(&mut self) -> bool {
+    fn propagate(&mut self) -> bool {
         let mut new = false;
         for position in 0..self.instructions.len() {
             let inst = self.instructions[position];
@@ -315,14 +316,14 @@ impl Search {
         match inst.opcode() {
             LLVMOpcode::LLVMLoad => {
                 let roots = self.roots(operands[0]);
-                let origin = self.races(inst, &roots).or_else(|| self.held(&roots));
+                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots));
                 (origin.or_else(|| self.origin_of(&operands)), false)
             }
             LLVMOpcode::LLVMStore => {
                 let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
                 let Some(origin) = racing.or_else(|| self.origin_of(&operands)) else { return (None, false) };
                 let roots = self.roots(operands[1]);
-                (None, self.put(roots, origin))
+                (None, self.add_contents(roots, origin))
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
             LLVMOpcode::LLVMCall => match Call::of(inst) {
@@ -334,29 +335,29 @@ impl Search {
     }
 
     fn builtin(&mut self, inst: Inst, call: &Call) -> (Option<Origin>, bool) {
-        let places: Vec<Roots> = call.places().map(|p| self.roots(p)).collect();
-        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.held(roots)));
-        let taken = self.origin_of(&call.operands);
+        let places: Vec<Roots> = call.memory_operands().map(|p| self.roots(p)).collect();
+        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots)));
+        let operand_origin = self.origin_of(&call.operands);
         if call.is_atomic() {
             let value = Origin::Atomic(inst.location());
             // An operand that can differ affects what the atomic leaves in memory.
             let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
-            let Some(origin) = taken.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
-            let new = places.into_iter().fold(false, |new, roots| self.put(roots, origin.clone()) | new);
+            let Some(origin) = operand_origin.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
+            let new = places.into_iter().fold(false, |new, roots| self.add_contents(roots, origin.clone()) | new);
             return (Some(value), new);
         }
-        let Some(origin) = taken.or(read) else { return (None, false) };
+        let Some(origin) = operand_origin.or(read) else { return (None, false) };
         let mut new = false;
         if call.writes() {
             for roots in places {
-                new |= self.put(roots, origin.clone());
+                new |= self.add_contents(roots, origin.clone());
             }
         }
         (Some(origin), new)
     }
 
     fn helper(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> (Option<Origin>, bool) {
-        let Some(function) = points_to::called(inst).filter(|c| self.functions.contains(c)) else {
+        let Some(function) = points_to::direct_callee(inst).filter(|c| self.functions.contains(c)) else {
             return (None, false);
         };
         let mut new = false;
@@ -394,7 +395,7 @@ impl Search {
                 if call.waits() && barrier {
                     (Sink::Barrier, call.operands)
                 } else {
-                    (Sink::Address, call.address().iter().copied().chain(call.places()).collect())
+                    (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())
                 }
             }
             _ => return None,
@@ -410,7 +411,7 @@ fn is_access(inst: Inst) -> bool {
         LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
             true
         }
-        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.places().next().is_some()),
+        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.memory_operands().next().is_some()),
         _ => false,
     }
 }

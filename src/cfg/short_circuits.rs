@@ -37,14 +37,14 @@ impl ShortCircuits {
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
         let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
         // Only branches with a common target can be operands of one decision.
-        let mut leading: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
+        let mut by_target: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
         let mut decisions = UnionFind::new(branches.len());
         let has_labels = cfg.has_labels();
         for (i, &block) in branches.iter().enumerate() {
-            for target in forward(cfg, dominance, block) {
-                let earlier = leading.entry(target).or_default();
+            for target in forward_successors(cfg, dominance, block) {
+                let earlier = by_target.entry(target).or_default();
                 for (other, leaf) in earlier.iter() {
-                    if has_labels || one_decision(cfg, dominance, *leaf, block) {
+                    if has_labels || is_one_decision(cfg, dominance, *leaf, block) {
                         decisions.union(*other, i);
                     }
                 }
@@ -67,8 +67,8 @@ impl ShortCircuits {
             let targets: BTreeSet<BlockIndex> = group.leaves.iter().flat_map(|b| cfg.successors(*b)).collect();
             let mut joins = targets.iter().filter_map(|t| Some((*t, phis.get(t)?)));
             let is_leaf = |c: &BlockIndex| group.leaves.binary_search(c).is_ok();
-            group.phi = joins.find_map(|(block, here)| {
-                here.iter().find(|(_, constants)| constants.iter().any(is_leaf)).map(|(phi, _)| (block, *phi))
+            group.phi = joins.find_map(|(block, candidates)| {
+                candidates.iter().find(|(_, constants)| constants.iter().any(is_leaf)).map(|(phi, _)| (block, *phi))
             });
         }
         groups.sort_by_key(|g| g.leaves[0]);
@@ -135,7 +135,7 @@ pub fn is_constant_phi(cfg: &Cfg, (block, instruction): (BlockIndex, usize)) -> 
 }
 
 /// The successors of a block without those along back edges.
-fn forward(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockIndex> {
+fn forward_successors(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockIndex> {
     let mut targets = cfg.successors(block);
     targets.retain(|t| !dominance.dominates(*t, block));
     targets.dedup();
@@ -145,7 +145,7 @@ fn forward(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockInde
 /// Returns whether the branches of `a` and `b` (`a` earlier in the function), which share a target, are operands of one
 /// short-circuit, judged without labels. The input may be optimised, where nested constructs share targets too; but an
 /// operand does not store anything.
-fn one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    forward(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
+fn is_one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
+    forward_successors(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
         && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
 }

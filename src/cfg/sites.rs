@@ -269,14 +269,14 @@ impl Builder {
 
     fn decisions(&mut self, f: usize, function: &FunctionSites) {
         for d in &function.decisions {
-            let outcomes = of_events(f, &d.outcomes);
+            let outcomes = event_outcomes(f, &d.outcomes);
             self.add(SiteKind::Branch, d.construct, f, &function.cfg.function, d.location.clone(), d.place, outcomes);
         }
     }
 
     fn conditions(&mut self, f: usize, function: &FunctionSites) {
         for c in &function.conditions {
-            let outcomes = of_events(f, &c.outcomes);
+            let outcomes = event_outcomes(f, &c.outcomes);
             self.add(SiteKind::Condition, "operand", f, &function.cfg.function, c.location.clone(), c.place, outcomes);
         }
     }
@@ -328,7 +328,7 @@ impl Builder {
     }
 }
 
-fn of_events(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
+fn event_outcomes(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
     outcomes
         .iter()
         .map(|o| SiteOutcome { label: o.label.clone(), facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect() })

@@ -26,12 +26,12 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
     let read = syntax::of(ast, function);
     let has_control = read.statements.iter().any(|s| s.kind.is_control());
-    let code = Code::of(cfg);
+    let code = InstructionPositions::of(cfg);
     let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(read.statements.len());
     // For each place, the last statement there that was located.
     let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
     let mut found = Vec::new();
-    let mut begun = vec![false; read.regions.len()];
+    let mut region_started = vec![false; read.regions.len()];
     for (i, statement) in read.statements.iter().enumerate() {
         let begin = function.place(&statement.range.begin);
         let place = (&*begin.file, begin.line, begin.column);
@@ -45,21 +45,21 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
             location: location(begin),
             construct: name(statement.kind),
             block,
-            starts_region: counts && !std::mem::replace(&mut begun[statement.region], true),
+            starts_region: counts && !std::mem::replace(&mut region_started[statement.region], true),
         });
     }
     found
 }
 
 /// The source positions of a function's reachable instructions.
-struct Code<'a> {
+struct InstructionPositions<'a> {
     /// For each file name without its folder (debug information and syntax tree may spell folders differently): line,
     /// column and block, sorted.
     places: HashMap<&'a str, Vec<(u32, u32, BlockIndex)>>,
 }
 
-impl<'a> Code<'a> {
-    fn of(cfg: &'a Cfg) -> Code<'a> {
+impl<'a> InstructionPositions<'a> {
+    fn of(cfg: &'a Cfg) -> InstructionPositions<'a> {
         let mut places: HashMap<&str, Vec<(u32, u32, BlockIndex)>> = HashMap::new();
         for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
             for at in cfg.blocks[b].instructions.iter().filter_map(|i| i.location.as_ref()).filter(|at| at.line > 0) {
@@ -70,7 +70,7 @@ impl<'a> Code<'a> {
             all.sort_unstable();
             all.dedup();
         }
-        Code { places }
+        InstructionPositions { places }
     }
 
     /// The first block, not before `from`, with an instruction between two places of a file (both inclusive).
@@ -85,7 +85,7 @@ impl<'a> Code<'a> {
 /// The block of statement `i`, given those of the statements before it. `previous` is the last of these that begins at
 /// the same place.
 fn locate(
-    code: &Code<'_>,
+    code: &InstructionPositions<'_>,
     function: &Function,
     read: &Statements,
     (i, previous): (usize, Option<usize>),

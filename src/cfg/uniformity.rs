@@ -27,8 +27,9 @@ impl Uniformity {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
-        let places = blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
-        let mut search = Search {
+        let block_index =
+            blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
+        let mut analysis = Analysis {
             sites,
             deciders: sites.functions.iter().map(deciders).collect(),
             pointers: Pointers::find(&functions),
@@ -37,16 +38,16 @@ impl Uniformity {
             stores: HashMap::new(),
             functions,
             blocks,
-            places,
+            block_index,
         };
-        while search.round() {}
-        let ends = |f: usize| (0..search.blocks[f].len()).map(|b| search.ends_varying(f, b)).collect();
-        Uniformity((0..search.functions.len()).map(ends).collect())
+        while analysis.propagate() {}
+        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b)).collect();
+        Uniformity((0..analysis.functions.len()).map(ends).collect())
     }
 
     /// Returns whether work-items of one group may diverge at the branch of `block`. True for positions that
     /// do not exist.
-    pub fn branch(&self, function: usize, block: BlockIndex) -> bool {
+    pub fn may_diverge(&self, function: usize, block: BlockIndex) -> bool {
         self.0.get(function).and_then(|blocks| blocks.get(block)).copied().unwrap_or(true)
     }
 }
@@ -59,10 +60,10 @@ fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
         dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
     let of = |block: BlockIndex| {
         let mut all = BTreeSet::new();
-        let mut work = direct[block].clone();
-        while let Some(decider) = work.pop() {
+        let mut worklist = direct[block].clone();
+        while let Some(decider) = worklist.pop() {
             if all.insert(decider) {
-                work.extend(&direct[decider]);
+                worklist.extend(&direct[decider]);
             }
         }
         all
@@ -70,12 +71,12 @@ fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     (0..count).map(of).collect()
 }
 
-struct Search<'a> {
+struct Analysis<'a> {
     sites: &'a Sites,
     functions: Vec<Function>,
     blocks: Vec<Vec<Block>>,
     /// For each function: the positions of its blocks.
-    places: Vec<HashMap<Block, BlockIndex>>,
+    block_index: Vec<HashMap<Block, BlockIndex>>,
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: Pointers,
     /// Values that may differ between work-items of a group.
@@ -87,7 +88,7 @@ struct Search<'a> {
 }
 
 /// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
-fn differs(name: &str) -> bool {
+fn is_item_specific(name: &str) -> bool {
     const PARTS: [&str; 9] = [
         "get_global_id",
         "get_local_id",
@@ -103,11 +104,11 @@ fn differs(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) && !is_fence || name.contains("__spirv_Atomic")
 }
 
-impl Search<'_> {
+impl Analysis<'_> {
     /// Visits all instructions once; returns whether anything changed.
-    fn round(&mut self) -> bool {
+    fn propagate(&mut self) -> bool {
         let size =
-            |s: &Search<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
+            |s: &Analysis<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
         let before = size(self);
         for f in 0..self.functions.len() {
             for b in 0..self.blocks[f].len() {
@@ -122,7 +123,7 @@ impl Search<'_> {
     }
 
     /// Returns whether work-items may diverge at the terminator of `block`.
-    fn ends_varying(&self, f: usize, block: BlockIndex) -> bool {
+    fn branch_varies(&self, f: usize, block: BlockIndex) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.varies(f, block, *o))
     }
@@ -133,7 +134,7 @@ impl Search<'_> {
         if self.values.contains(&value) {
             return true;
         }
-        let Some(defined) = ir::as_instruction(value).and_then(|i| self.places[f].get(&i.block()).copied()) else {
+        let Some(defined) = ir::as_instruction(value).and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
             return false;
         };
         let function = &self.sites.functions[f];
@@ -145,22 +146,22 @@ impl Search<'_> {
     }
 
     /// Returns whether work-items that reach `other` may diverge on reaching `block`.
-    fn parted(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
-        let mut apart = self.deciders[f][block].difference(&self.deciders[f][other]);
-        apart.any(|d| *d != other && self.ends_varying(f, *d))
+    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
+        let mut block_only = self.deciders[f][block].difference(&self.deciders[f][other]);
+        block_only.any(|d| *d != other && self.branch_varies(f, *d))
     }
 
     /// Returns whether private memory behind `pointer` may hold values that differ.
-    fn holds(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
+    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
         self.pointers.roots(pointer).into_iter().any(|root| {
             let Root::Private(variable) = root else { return false };
             let mut stores = self.stores.get(&variable).into_iter().flatten();
-            self.variables.contains(&variable) || stores.any(|(g, s)| *g == f && self.parted(f, *s, b))
+            self.variables.contains(&variable) || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b))
         })
     }
 
     /// Records a write to private memory.
-    fn write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
+    fn record_write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(variable) = root {
                 self.stores.entry(variable).or_default().insert((f, b));
@@ -173,35 +174,35 @@ impl Search<'_> {
 
     fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst) -> bool {
         let operands = inst.operands();
-        let taken = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
+        let operands_vary = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
         match inst.opcode() {
-            LLVMOpcode::LLVMLoad => taken(self) || self.holds(f, b, operands[0]),
+            LLVMOpcode::LLVMLoad => operands_vary(self) || self.memory_varies(f, b, operands[0]),
             LLVMOpcode::LLVMStore => {
-                let varying = taken(self);
-                self.write(f, b, operands[1], varying);
+                let varying = operands_vary(self);
+                self.record_write(f, b, operands[1], varying);
                 false
             }
             LLVMOpcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
-                let ways = |s: &Self| {
-                    let own = |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.ends_varying(f, p);
-                    incoming.iter().any(|e| own(e.block) || s.parted(f, e.block, b))
+                let path_dependent = |s: &Self| {
+                    let own = |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.branch_varies(f, p);
+                    incoming.iter().any(|e| own(e.block) || s.diverges(f, e.block, b))
                 };
-                operands.iter().any(|o| self.values.contains(o)) || ways(self)
+                operands.iter().any(|o| self.values.contains(o)) || path_dependent(self)
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
             LLVMOpcode::LLVMCall => {
-                let taken = taken(self);
+                let taken = operands_vary(self);
                 self.call(f, b, inst, &operands, taken)
             }
-            _ => taken(self),
+            _ => operands_vary(self),
         }
     }
 
     fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = points_to::called(inst);
+        let callee = points_to::direct_callee(inst);
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
             for (param, argument) in points_to::params(function).into_iter().zip(operands) {
@@ -209,16 +210,16 @@ impl Search<'_> {
                     self.values.insert(param);
                 }
             }
-            let returns_apart = (0..self.blocks[position].len()).any(|r| {
-                self.blocks[position][r].terminator().opcode() == LLVMOpcode::LLVMRet && self.parted(position, r, 0)
+            let returns_diverge = (0..self.blocks[position].len()).any(|r| {
+                self.blocks[position][r].terminator().opcode() == LLVMOpcode::LLVMRet && self.diverges(position, r, 0)
             });
-            return returns_apart || points_to::returns(function).iter().any(|v| self.values.contains(v));
+            return returns_diverge || points_to::returns(function).iter().any(|v| self.values.contains(v));
         }
         let name = callee.map(Function::name).unwrap_or_default();
-        let through: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
-        let varying = taken || differs(&name) || through.iter().any(|p| self.holds(f, b, *p));
-        for pointer in through {
-            self.write(f, b, pointer, varying);
+        let pointers: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
+        let varying = taken || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
+        for pointer in pointers {
+            self.record_write(f, b, pointer, varying);
         }
         varying
     }

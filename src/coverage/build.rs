@@ -104,7 +104,7 @@ impl<'c> KernelFile<'c> {
     /// # Errors
     /// Those of the canonical form and of the interface.
     pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
-        self.assay_at(Level::Raw, entry, loaded, sources)
+        self.under_test_at(Level::Raw, entry, loaded, sources)
     }
 
     /// Like [`KernelFile::under_test`], but optimises the module first. Optimised forms have other sites, which are
@@ -112,7 +112,7 @@ impl<'c> KernelFile<'c> {
     ///
     /// # Errors
     /// Those of [`KernelFile::under_test`]; `Internal` if a pass fails.
-    pub fn assay_at(
+    pub fn under_test_at(
         &self,
         level: Level,
         entry: &str,
@@ -146,13 +146,13 @@ impl<'c> KernelFile<'c> {
 
 /// Simulator code in the making, with coverage probes and with hooks that report comparisons.
 #[derive(Debug)]
-pub struct Observing {
+pub struct PendingCode {
     making: Making,
     plan: CoveragePlan,
     comparisons: u32,
 }
 
-impl Observing {
+impl PendingCode {
     /// Waits for the code. Returns it with the plan of its probes and the number of comparisons.
     ///
     /// # Errors
@@ -208,7 +208,7 @@ impl<'c> KernelUnderTest<'c> {
     ///
     /// # Errors
     /// Those of [`KernelUnderTest::instrumented`].
-    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<Observing> {
+    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<PendingCode> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
@@ -216,7 +216,7 @@ impl<'c> KernelUnderTest<'c> {
         comparisons.weave(&module)?;
         let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
         let making = host::begin(module, &self.entry, &self.interface, &options)?;
-        Ok(Observing { making, plan, comparisons: comparisons.count() })
+        Ok(PendingCode { making, plan, comparisons: comparisons.count() })
     }
 
     /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.

@@ -15,7 +15,7 @@ use crate::suite::schedule::Schedule;
 
 /// Code of a kernel that reads its ids through a map.
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedKernel {
     pub code: Code,
     pub layout: GuardLayout,
 }
@@ -24,7 +24,7 @@ pub struct Mapped {
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
-pub fn build(under_test: &KernelUnderTest<'_>) -> Result<Mapped> {
+pub fn build(under_test: &KernelUnderTest<'_>) -> Result<MappedKernel> {
     let module = under_test.module.clone();
     let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
     // Without mutants, this only gives the kernel its probe buffer.
@@ -33,7 +33,7 @@ pub fn build(under_test: &KernelUnderTest<'_>) -> Result<Mapped> {
     ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
     spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
     let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok(Mapped { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
+    Ok(MappedKernel { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
 }
 
 /// Like [`build`], but with coverage probes. The map follows the words of the plan's layout.

@@ -89,25 +89,25 @@ pub fn test(
         Some(code) => group_order::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
         None => executor.run(programs.plain, &test.launch, &run(None))?,
     };
-    let (plain, checked) = match seen(original) {
+    let (plain, checked) = match observation_of(original) {
         Ok(seen) => seen,
-        Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
+        Err(fault) => return Ok(without_tally(outcome, "the original kernel", &fault)),
     };
     outcome.original_s = median(&plain.kernel_times);
     outcome.printf.clone_from(&plain.printf);
     let program = mapped.map_or(programs.instrumented, |code| code.instrumented);
     let with_probes = executor.run_with_probe(program, &test.launch, &run(Some(words)), &head)?;
-    let (woven, checked_too) = match seen(with_probes) {
+    let (woven, checked_too) = match observation_of(with_probes) {
         Ok(seen) => seen,
-        Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
+        Err(fault) => return Ok(without_tally(outcome, "the instrumented kernel", &fault)),
     };
     outcome.instrumented_s = median(&woven.kernel_times);
     if let Some(what) = checked.or(checked_too) {
         // What was covered up to that point counts.
         outcome.status = FAULTED.into();
-        outcome.reason = Some(format!("the kernel {}", did(&what)));
+        outcome.reason = Some(format!("the kernel {}", violation(&what)));
     } else if let Some(what) = plain.allowed.as_ref().or(woven.allowed.as_ref()) {
-        outcome.reason = Some(format!("as the test allows, the kernel {}", did(what)));
+        outcome.reason = Some(format!("as the test allows, the kernel {}", violation(what)));
     }
     if outcome.status == "completed"
         && let Some(difference) = difference(programs.inexact, test, &plain, &woven)
@@ -126,7 +126,7 @@ pub fn test(
 }
 
 /// The observation of a run, and what a check of the simulator found in it, if anything.
-fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>), Fault> {
+fn observation_of(result: RunResult) -> std::result::Result<(Observation, Option<String>), Fault> {
     match result {
         Ok(observation) => Ok((observation, None)),
         Err(Fault::Checked { what, observation }) => Ok((*observation, Some(what))),
@@ -134,7 +134,7 @@ fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>),
     }
 }
 
-fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
+fn without_tally(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
     let (status, reason) = describe(fault);
     outcome.status = status.into();
     outcome.reason = Some(format!("{which} {reason}"));
@@ -156,27 +156,27 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
             ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
         }
         Fault::Rejected { error, explanation } => ("rejected", format!("was refused: {error}: {explanation}")),
-        Fault::Checked { what, .. } => (FAULTED, did(what)),
+        Fault::Checked { what, .. } => (FAULTED, violation(what)),
     }
 }
 
 /// The status of tests in which the simulator found a fault.
 const FAULTED: &str = "faulted";
 
-fn did(what: &str) -> String {
+fn violation(what: &str) -> String {
     format!("did what no kernel may: {what}")
 }
 
 /// Minimum tolerance between the floats of the two versions, for kernels with operations whose precision is up to the
 /// device: it may compile these operations in two ways, which is not a finding. Integers must be equal, and so must all
 /// outputs of other kernels, except for the suite's tolerance.
-const SLACK: Tolerance = Tolerance { abs: 1e-6, rel: 1e-4 };
+const INEXACT_TOLERANCE: Tolerance = Tolerance { abs: 1e-6, rel: 1e-4 };
 
 /// Describes the first difference between the outputs of two runs that exceeds the tolerance for it.
 fn difference(inexact: bool, test: &Test, plain: &Observation, woven: &Observation) -> Option<String> {
     plain.outputs.iter().zip(&woven.outputs).find_map(|((position, a), (_, b))| {
         let output = test.outputs.iter().find(|o| o.position == *position)?;
-        let slack = if inexact { SLACK } else { Tolerance::default() };
+        let slack = if inexact { INEXACT_TOLERANCE } else { Tolerance::default() };
         let Tolerance { abs, rel } = output.tolerance;
         let tolerance = Tolerance { abs: abs.max(slack.abs), rel: rel.max(slack.rel) };
         let first = compare::compare(a, b, Some(&output.ty), tolerance).first?;

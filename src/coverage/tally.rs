@@ -25,13 +25,13 @@ pub struct SiteTally {
 }
 
 /// The evidence for an outcome, as masks over the words of a slot.
-struct Seen {
+struct OutcomeMasks {
     always: bool,
     masks: Vec<(usize, u32)>,
 }
 
-impl Seen {
-    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> Seen {
+impl OutcomeMasks {
+    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> OutcomeMasks {
         let mut always = false;
         let mut masks: Vec<(usize, u32)> = Vec::new();
         for (f, fact) in &sites.sites[site].outcomes[outcome].facts {
@@ -45,7 +45,7 @@ impl Seen {
                 }
             }
         }
-        Seen { always, masks }
+        OutcomeMasks { always, masks }
     }
 
     fn holds(&self, slot: &[u32]) -> bool {
@@ -75,7 +75,8 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
     (0..sites.sites.len())
         .map(|s| {
             let site = &sites.sites[s];
-            let seen: Vec<Seen> = (0..site.outcomes.len()).map(|o| Seen::of(plan, sites, s, o)).collect();
+            let seen: Vec<OutcomeMasks> =
+                (0..site.outcomes.len()).map(|o| OutcomeMasks::of(plan, sites, s, o)).collect();
             let mut result = SiteTally { hits: vec![0; seen.len()], divergent_groups: 0 };
             let groups = slots.chunks_exact(stride * per_group).take(probe.range.groups() as usize);
             for (number, group) in (0..).zip(groups) {
@@ -94,7 +95,7 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         .collect()
 }
 
-fn outcomes(seen: &[Seen], group: &[u32], stride: usize, result: &mut SiteTally) {
+fn outcomes(seen: &[OutcomeMasks], group: &[u32], stride: usize, result: &mut SiteTally) {
     let mut taken = 0;
     for (hits, outcome) in result.hits.iter_mut().zip(seen) {
         let items = group.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
@@ -105,7 +106,7 @@ fn outcomes(seen: &[Seen], group: &[u32], stride: usize, result: &mut SiteTally)
 }
 
 /// A barrier is hit by the work-items of groups in which all of them arrived.
-fn barrier(plan: &CoveragePlan, seen: &Seen, group: &[u32], stride: usize, result: &mut SiteTally) {
+fn barrier(plan: &CoveragePlan, seen: &OutcomeMasks, group: &[u32], stride: usize, result: &mut SiteTally) {
     let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
     let arrived = slots.iter().filter(|s| seen.holds(s)).count();
     let missed = match plan.layout.slots {

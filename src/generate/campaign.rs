@@ -21,7 +21,7 @@ use super::search::{
 };
 use super::solving::{self, GaveUp, Solved};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::{self, KernelUnderTest, Observing};
+use crate::coverage::build::{self, KernelUnderTest, PendingCode};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ impl<'a> Instrumented<'a> {
     ///
     /// # Errors
     /// As [`Instrumented::new`].
-    pub fn of(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: Observing) -> Result<Instrumented<'a>> {
+    pub fn of(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: PendingCode) -> Result<Instrumented<'a>> {
         let (code, plan, comparisons) = observing.end()?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));

@@ -6,20 +6,24 @@ pub(super) struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
+    /// A reader at the beginning of `bytes`.
     pub fn new(bytes: &'b [u8]) -> Self {
         Reader { left: bytes }
     }
 
+    /// Returns whether all bytes have been read.
     pub fn is_done(&self) -> bool {
         self.left.is_empty()
     }
 
+    /// One byte.
     pub fn byte(&mut self) -> Option<u8> {
         let (&first, left) = self.left.split_first()?;
         self.left = left;
         Some(first)
     }
 
+    /// A number in LEB128.
     pub fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -53,6 +57,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// Appends a number in LEB128.
     pub fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -61,6 +66,7 @@ impl Writer {
         self.bytes.push(number as u8);
     }
 
+    /// Appends bytes with their length in front.
     pub fn block(&mut self, block: &[u8]) {
         self.number(block.len() as u64);
         self.bytes.extend_from_slice(block);

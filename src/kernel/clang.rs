@@ -74,13 +74,13 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
 }
 
 type Sink = unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, usize);
-/// Bitcode, records and file lookups, by the numbers of `KassaySink` in `clang.h`.
 type Entry = unsafe extern "C" fn(c_uint, *const *const c_char, c_int, Sink, *mut c_void) -> c_int;
 
+/// Bitcode, records and file lookups, by the numbers of `KassaySink` in `clang.h`.
 #[derive(Default)]
-/// The callback (`KassaySink`) through which the library hands out its results.
 struct Pieces([Vec<u8>; 3]);
 
+/// The callback (`KassaySink`) through which the library hands out its results.
 unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
     // SAFETY: `to` is the `Pieces` that `in_child` gave, which nobody else uses meanwhile.
     let pieces = unsafe { &mut *to.cast::<Pieces>() };
@@ -91,8 +91,8 @@ unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const
         piece.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) });
     }
 }
-/// Runs clang in the child and encodes the result for `decode`.
 
+/// Runs clang in the child and encodes the result for `decode`.
 fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Vec<u8>, String> {
     let entry = load_library()?;
     let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();

@@ -29,10 +29,10 @@ pub struct Construct {
     pub is_folded: bool,
 }
 
+/// The kind of a construct.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     If {
-        /// What a construct is.
         has_else: bool,
     },
     Switch {
@@ -122,6 +122,7 @@ pub fn of(ast: &Ast, function: &Function) -> FunctionConstructs {
 }
 
 impl FunctionConstructs {
+    /// Counts the constructs that are not folded.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for construct in self.constructs.iter().filter(|construct| !construct.is_folded) {
@@ -133,7 +134,6 @@ impl FunctionConstructs {
                 }
                 Kind::Ternary => counts.ternaries += 1,
                 Kind::Loop { is_loop, .. } => counts.loops += usize::from(*is_loop),
-                /// Counts the constructs that are not folded.
                 Kind::Barrier { .. } => counts.barriers += 1,
                 Kind::ShortCircuit { leaves, .. } => {
                     counts.short_circuits += 1;

@@ -61,8 +61,8 @@ impl DebugTypes {
         }
     }
 
+    /// The class of a node, such as `DISubprogram`; empty for lists and unknown nodes.
     fn class(&self, id: u32) -> &str {
-        /// The class of a node, such as `DISubprogram`; empty for lists and unknown nodes.
         match self.nodes.get(&id) {
             Some(Node::Described { class, .. }) => class,
             _ => "",

@@ -18,8 +18,10 @@ pub(super) struct Tool {
     pub package: &'static str,
 }
 
+/// The compiler for OpenCL C. Only its path is used, see `clang`.
 pub(super) const CLANG: Tool =
     Tool { program: "clang-22", fallback: "/usr/lib/llvm-22/bin/clang", package: "clang-22" };
+/// The translator from SPIR-V to LLVM IR.
 pub(super) const LLVM_SPIRV: Tool =
     Tool { program: "llvm-spirv-15", fallback: "/usr/bin/llvm-spirv-15", package: "llvm-spirv-15" };
 
@@ -55,8 +57,8 @@ impl Tool {
             || stderr.contains("PLEASE submit a bug report")
     }
 
+    /// The error for a crash of the program.
     pub fn crash(&self, stderr: &str) -> Error {
-        /// The error for a crash of the program.
         Error::internal(format!("{} crashed", self.program))
             .details(stderr)
             .help("this is a bug of that tool; a smaller kernel that still crashes it helps to report it")

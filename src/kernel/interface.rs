@@ -31,10 +31,12 @@ impl Scalar {
         }
     }
 
+    /// Returns whether this is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
+    /// Returns whether values can be negative; floating-point types count as signed.
     pub fn is_signed(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64) || self.is_float()
     }

@@ -96,6 +96,7 @@ pub fn metadata_kind(module: &inkwell::module::Module<'_>, name: &str) -> u32 {
 }
 
 impl Function {
+    /// The function's name.
     pub fn name(self) -> String {
         value_name(self.0)
     }
@@ -106,6 +107,7 @@ impl Function {
         unsafe { LLVMCountBasicBlocks(self.0) > 0 }
     }
 
+    /// The basic blocks in order; empty for a declaration.
     pub fn blocks(self) -> Vec<Block> {
         let mut all = Vec::new();
         // SAFETY: alive; the list ends with null.
@@ -127,6 +129,7 @@ impl Block {
         value_name(unsafe { LLVMBasicBlockAsValue(self.0) })
     }
 
+    /// All instructions of the block, in order.
     pub fn instructions(self) -> Vec<Inst> {
         self.walk().collect()
     }
@@ -229,20 +232,24 @@ impl Inst {
         }
     }
 
+    /// The instruction's opcode.
     pub fn opcode(self) -> LLVMOpcode {
         // SAFETY: alive.
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
+    /// The block that contains the instruction.
     pub fn block(self) -> Block {
         // SAFETY: alive and inside a block.
         Block(unsafe { LLVMGetInstructionParent(self.0) })
     }
 
+    /// The name of the result; empty if it has none.
     pub fn name(self) -> String {
         value_name(self.0)
     }
 
+    /// All operands in LLVM's order; for calls, the callee comes last.
     pub fn operands(self) -> Vec<LLVMValueRef> {
         // SAFETY: alive; indices are below the operand count.
         unsafe {

@@ -74,6 +74,7 @@ impl KernelOptions {
             .unwrap_or(DEFAULT_CL_STD)
     }
 
+    /// Returns whether the effective language version is OpenCL C 3.x.
     pub(super) fn is_cl3(&self) -> bool {
         self.effective_cl_std().to_ascii_uppercase().starts_with("CL3")
     }

@@ -15,12 +15,15 @@ use llvm_sys::target::*;
 /// LLVM's number for the calling convention `spir_kernel`.
 const SPIR_KERNEL: c_uint = 76;
 
+/// A value of a module: a function, global variable, argument, instruction or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
 
+/// A type of a module's context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type<'m>(LLVMTypeRef, PhantomData<&'m ()>);
 
+/// The data layout of a module.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'m>(LLVMTargetDataRef, PhantomData<&'m ()>);
 
@@ -32,11 +35,13 @@ pub(super) enum Operand {
     Other,
 }
 
+/// All functions of a module, including declarations, in order.
 pub(super) fn functions<'m>(module: &'m Module) -> Vec<Value<'m>> {
     // SAFETY: the module is alive; LLVM ends the list with null.
     list(unsafe { LLVMGetFirstFunction(module.as_mut_ptr()) }, |f| unsafe { LLVMGetNextFunction(f) })
 }
 
+/// All global variables of a module, in order.
 pub(super) fn globals<'m>(module: &'m Module) -> Vec<Value<'m>> {
     // SAFETY: the module is alive; LLVM ends the list with null.
     list(unsafe { LLVMGetFirstGlobal(module.as_mut_ptr()) }, |g| unsafe { LLVMGetNextGlobal(g) })
@@ -50,11 +55,13 @@ fn list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) ->
     chain.map(|value| Value(value, PhantomData)).collect()
 }
 
+/// The module's data layout.
 pub(super) fn layout<'m>(module: &'m Module) -> Layout<'m> {
     // SAFETY: the module is alive and owns its layout.
     Layout(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, PhantomData)
 }
 
+/// The size in bytes of a pointer to address space 0.
 pub(super) fn pointer_bytes(module: &Module) -> u32 {
     // SAFETY: the layout belongs to the module, which is alive.
     unsafe { LLVMPointerSize(layout(module).0) }
@@ -85,6 +92,7 @@ unsafe fn text(data: *const std::ffi::c_char, length: usize) -> String {
 }
 
 impl<'m> Value<'m> {
+    /// The value's name; empty if it has none.
     pub fn name(self) -> String {
         let mut length = 0;
         // SAFETY: LLVM owns the bytes and tells how many there are.
@@ -106,6 +114,7 @@ impl<'m> Value<'m> {
         list(unsafe { LLVMGetFirstParam(self.0) }, |param| unsafe { LLVMGetNextParam(param) })
     }
 
+    /// The value's type.
     pub fn ty(self) -> Type<'m> {
         // SAFETY: every value has a type.
         Type(unsafe { LLVMTypeOf(self.0) }, PhantomData)
@@ -197,6 +206,7 @@ impl<'m> Value<'m> {
         unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| LLVMGetInstructionOpcode(self.0)) }
     }
 
+    /// The operand at `index`; `None` if the value has no such operand.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
         // SAFETY: only users are asked, and only for operands they have.
         unsafe {
@@ -250,6 +260,7 @@ fn attribute_kind(name: &str) -> c_uint {
 }
 
 impl<'m> Type<'m> {
+    /// LLVM's kind of the type.
     pub fn kind(self) -> LLVMTypeKind {
         // SAFETY: a type of a live module.
         unsafe { LLVMGetTypeKind(self.0) }
@@ -299,6 +310,7 @@ impl<'m> Type<'m> {
         }
     }
 
+    /// Returns whether the type has a size.
     pub fn is_sized(self) -> bool {
         // SAFETY: a type of a live module.
         unsafe { LLVMTypeIsSized(self.0) != 0 }

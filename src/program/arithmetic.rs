@@ -117,8 +117,8 @@ pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
 /// Truncates towards 0 to a signed integer of that width; saturates, and maps NaN to 0.
 #[expect(clippy::cast_possible_truncation, reason = "conversions saturate")]
 fn to_signed(x: f64, width: u32) -> u64 {
-    let most = i64::MAX >> (64 - width.clamp(1, 64));
-    masked((x as i64).clamp(-most - 1, most).cast_unsigned(), width)
+    let max = i64::MAX >> (64 - width.clamp(1, 64));
+    masked((x as i64).clamp(-max - 1, max).cast_unsigned(), width)
 }
 
 /// Like [`to_signed`], for unsigned integers.

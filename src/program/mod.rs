@@ -127,7 +127,7 @@ pub enum Op {
     Other,
 }
 
-/// An instruction; terminators are represented by [`End`].
+/// An instruction. A terminator appears as [`Op::Other`]; its meaning is in [`End`].
 #[derive(Debug, Clone)]
 pub struct Instruction {
     pub op: Op,

@@ -13,7 +13,7 @@ use crate::kernel::{canonical, inlined, ir};
 
 /// Passes that change how values are represented, but not which accesses and branches there are. They
 /// keep debug locations.
-const PROMOTING: &str = "function(sroa,mem2reg)";
+const PROMOTION_PASSES: &str = "function(sroa,mem2reg)";
 
 /// Time limit for the passes.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -27,7 +27,7 @@ pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine)
     for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
-    run(&module, &format!("{},{PROMOTING}", inlined::passes(&module, entry)), machine)?;
+    run(&module, &format!("{},{PROMOTION_PASSES}", inlined::passes(&module, entry)), machine)?;
     Ok(module)
 }
 

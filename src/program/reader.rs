@@ -22,13 +22,13 @@ use crate::kernel::ir::{self, Inst};
 const LOCAL: u32 = 3;
 
 /// Contents of larger variables are not read, in bytes.
-const LARGEST: u64 = 1 << 24;
+const MAX_CONTENT_BYTES: u64 = 1 << 24;
 
 struct Reader {
     layout: LLVMTargetDataRef,
     values: Vec<Definition>,
     shapes: Vec<Shape>,
-    known: HashMap<LLVMValueRef, ValueId>,
+    ids: HashMap<LLVMValueRef, ValueId>,
     variables: Vec<Variable>,
     globals: HashMap<LLVMValueRef, usize>,
     undefined: HashSet<ValueId>,
@@ -47,13 +47,13 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         layout: unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) },
         values: Vec::new(),
         shapes: Vec::new(),
-        known: HashMap::new(),
+        ids: HashMap::new(),
         variables: Vec::new(),
         globals: HashMap::new(),
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let found = Pointers::find_apart(&[function], &[]);
+    let found = Pointers::find_without_sharing(&[function], &[]);
     let params: Vec<LLVMValueRef> = points_to::params(function);
     let by_value = (0u32..).zip(&params).map(|(i, _)| reader.by_value(function.0, i)).collect();
     let params: Vec<ValueId> = (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
@@ -70,7 +70,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         let terminator = block.terminator();
         codes.push(Code { instructions, end: reader.end(terminator, &position), end_location: terminator.location() });
     }
-    let by_id: HashMap<ValueId, LLVMValueRef> = reader.known.iter().map(|(v, id)| (*id, *v)).collect();
+    let by_id: HashMap<ValueId, LLVMValueRef> = reader.ids.iter().map(|(v, id)| (*id, *v)).collect();
     let roots = (0..reader.values.len() as u32)
         .map(|id| match by_id.get(&id) {
             Some(value) if points_to::is_pointer(*value) => {
@@ -106,7 +106,7 @@ impl Reader {
         self.values.push(definition);
         self.shapes.push(shape);
         let id = (self.values.len() - 1) as ValueId;
-        self.known.insert(value, id);
+        self.ids.insert(value, id);
         id
     }
 
@@ -123,7 +123,7 @@ impl Reader {
 
     fn region(&self, root: Root) -> Region {
         match root {
-            Root::Private(alloca) => self.known.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
+            Root::Private(alloca) => self.ids.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
             Root::Variable(global) => self.globals.get(&global).map_or(Region::Unknown, |i| Region::Variable(*i)),
             Root::Argument(position) => Region::Argument(position),
             Root::Unknown => Region::Unknown,
@@ -131,7 +131,7 @@ impl Reader {
     }
 
     fn value(&mut self, value: LLVMValueRef) -> ValueId {
-        if let Some(id) = self.known.get(&value) {
+        if let Some(id) = self.ids.get(&value) {
             return *id;
         }
         let definition = self.constant(value);
@@ -196,9 +196,9 @@ impl Reader {
         };
         // SAFETY: `ty` is the sized type of a variable of the module that owns the layout.
         let bytes = unsafe { LLVMABISizeOfType(self.layout, ty) };
-        let mut initial = vec![0; usize::try_from(bytes.min(LARGEST)).unwrap_or(0)];
-        if !initializer.is_null() && !is_local && bytes <= LARGEST {
-            self.contents(initializer, ty, 0, &mut initial);
+        let mut initial = vec![0; usize::try_from(bytes.min(MAX_CONTENT_BYTES)).unwrap_or(0)];
+        if !initializer.is_null() && !is_local && bytes <= MAX_CONTENT_BYTES {
+            self.write_constant(initializer, ty, 0, &mut initial);
         }
         let name = Inst(global).name();
         self.variables.push(Variable { name, is_local, is_constant, bytes, initial });
@@ -207,7 +207,7 @@ impl Reader {
     }
 
     /// Writes a constant of type `ty` to `out` at offset `at`, as it is laid out in memory.
-    fn contents(&self, value: LLVMValueRef, ty: LLVMTypeRef, at: u64, out: &mut [u8]) {
+    fn write_constant(&self, value: LLVMValueRef, ty: LLVMTypeRef, at: u64, out: &mut [u8]) {
         // SAFETY: constant and type belong to the module that `read` borrows; element types and offsets are read only
         // from types that have them.
         unsafe {
@@ -236,7 +236,7 @@ impl Reader {
                     let inner = LLVMGetElementType(ty);
                     (inner, u64::from(i) * LLVMABISizeOfType(self.layout, inner))
                 };
-                self.contents(element, inner, at + offset, out);
+                self.write_constant(element, inner, at + offset, out);
             }
         }
     }
@@ -309,17 +309,17 @@ impl Reader {
                 Some((steps, offset)) => Op::Address { steps, offset },
                 None => Op::Other,
             },
-            _ => self.plain(inst, opcode),
+            _ => self.simple_operation(inst, opcode),
         };
         // SAFETY: `inst` belongs to the module that `read` borrows and is tested to be a load first.
         if opcode == LLVMOpcode::LLVMLoad && unsafe { LLVMGetVolatile(inst.0) } != 0 {
-            self.volatile.insert(self.known[&inst.0]);
+            self.volatile.insert(self.ids[&inst.0]);
         }
         let operands = raw.into_iter().map(|o| self.value(o)).collect();
-        Instruction { op, operands, result: self.known[&inst.0], location: inst.location().filter(|l| l.line > 0) }
+        Instruction { op, operands, result: self.ids[&inst.0], location: inst.location().filter(|l| l.line > 0) }
     }
 
-    fn plain(&self, inst: Inst, opcode: LLVMOpcode) -> Op {
+    fn simple_operation(&self, inst: Inst, opcode: LLVMOpcode) -> Op {
         use LLVMOpcode::*;
         // SAFETY: `inst` belongs to the module that `read` borrows, and each property is read only from opcodes
         // that have it.

@@ -9,10 +9,10 @@ use super::query::Model;
 use crate::kernel::floats;
 
 /// An assignment of values to symbols and uninterpreted functions, under which terms are evaluated.
-pub struct Trial<'t> {
+pub struct Valuation<'t> {
     terms: &'t Terms,
     source: Source,
-    known: HashMap<Term, u64>,
+    values: HashMap<Term, u64>,
 }
 
 enum Source {
@@ -32,38 +32,38 @@ fn signed(bits: u64, width: u32) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-impl<'t> Trial<'t> {
+impl<'t> Valuation<'t> {
     /// A pseudo-random assignment, determined by the seed.
-    pub fn new(terms: &'t Terms, seed: u64) -> Trial<'t> {
-        Trial { terms, source: Source::Seed(seed), known: HashMap::new() }
+    pub fn new(terms: &'t Terms, seed: u64) -> Valuation<'t> {
+        Valuation { terms, source: Source::Seed(seed), values: HashMap::new() }
     }
 
     /// The assignment of a model that the solver found.
-    pub fn of(terms: &'t Terms, model: Model) -> Trial<'t> {
-        Trial { terms, source: Source::Model(model), known: HashMap::new() }
+    pub fn of(terms: &'t Terms, model: Model) -> Valuation<'t> {
+        Valuation { terms, source: Source::Model(model), values: HashMap::new() }
     }
 
     /// The bits of a term's value.
     pub fn value(&mut self, term: Term) -> u64 {
-        let mut todo = vec![term];
-        while let Some(next) = todo.last().copied() {
-            if self.known.contains_key(&next) {
-                todo.pop();
+        let mut stack = vec![term];
+        while let Some(next) = stack.last().copied() {
+            if self.values.contains_key(&next) {
+                stack.pop();
                 continue;
             }
             let args: &[Term] = match self.terms.node(next) {
                 Node::Apply(_, args) | Node::Unknown(_, args) => args,
                 _ => &[],
             };
-            let before = todo.len();
-            todo.extend(args.iter().filter(|a| !self.known.contains_key(a)));
-            if todo.len() == before {
+            let before = stack.len();
+            stack.extend(args.iter().filter(|a| !self.values.contains_key(a)));
+            if stack.len() == before {
                 let value = self.compute(next);
-                self.known.insert(next, value);
-                todo.pop();
+                self.values.insert(next, value);
+                stack.pop();
             }
         }
-        self.known[&term]
+        self.values[&term]
     }
 
     fn compute(&self, term: Term) -> u64 {
@@ -75,14 +75,14 @@ impl<'t> Trial<'t> {
                 Source::Model(model) => model.symbol(name).unwrap_or(0),
             },
             Node::Unknown(name, args) => {
-                let args: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
+                let args: Vec<u64> = args.iter().map(|a| self.values[a]).collect();
                 match &self.source {
                     Source::Seed(seed) => arbitrary(*seed, hash((*seed, name, args)), sort),
                     Source::Model(model) => model.application(name, &args).unwrap_or(0),
                 }
             }
             Node::Apply(operation, args) => {
-                let values: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
+                let values: Vec<u64> = args.iter().map(|a| self.values[a]).collect();
                 let sorts: Vec<Sort> = args.iter().map(|a| self.terms.sort(*a)).collect();
                 evaluate(*operation, &values, &sorts, sort)
             }
@@ -187,8 +187,8 @@ pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64
         FRound(Rounding::Zero) => floats::bits(f(0).trunc(), wide),
         FToF => floats::bits(f(0), width(to)),
         FToSI => {
-            let most = i64::MAX >> (64 - width(to).clamp(1, 64));
-            (f(0) as i64).clamp(-most - 1, most).cast_unsigned()
+            let max = i64::MAX >> (64 - width(to).clamp(1, 64));
+            (f(0) as i64).clamp(-max - 1, max).cast_unsigned()
         }
         FToUI => (f(0) as u64).min(mask(width(to))),
         // In one step: going through 64 bits would round twice.

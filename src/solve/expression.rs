@@ -203,10 +203,10 @@ impl Terms {
     /// Substitutes terms within `term`. `done` maps terms to their replacements, and is extended by all terms
     /// that are rewritten.
     pub fn replaced(&mut self, term: Term, done: &mut HashMap<Term, Term>) -> Term {
-        let mut todo = vec![term];
-        while let Some(next) = todo.last().copied() {
+        let mut worklist = vec![term];
+        while let Some(next) = worklist.last().copied() {
             if done.contains_key(&next) {
-                todo.pop();
+                worklist.pop();
                 continue;
             }
             let (node, sort) = self.nodes[next.rank()].clone();
@@ -214,9 +214,9 @@ impl Terms {
                 Node::Apply(_, args) | Node::Unknown(_, args) => args.as_slice(),
                 _ => &[],
             };
-            let before = todo.len();
-            todo.extend(args.iter().filter(|a| !done.contains_key(a)));
-            if todo.len() > before {
+            let before = worklist.len();
+            worklist.extend(args.iter().filter(|a| !done.contains_key(a)));
+            if worklist.len() > before {
                 continue;
             }
             let new: Vec<Term> = args.iter().map(|a| done[a]).collect();
@@ -226,7 +226,7 @@ impl Terms {
                 Node::Symbol(_) | Node::Constant(_) => next,
             };
             done.insert(next, made);
-            todo.pop();
+            worklist.pop();
         }
         done[&term]
     }

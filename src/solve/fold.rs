@@ -17,6 +17,7 @@ fn is_commutative(operation: Operation) -> bool {
 }
 
 impl Terms {
+    /// Folds an operation on `args`; `sort` is that of the result.
     pub(super) fn folded(&mut self, operation: Operation, mut args: Vec<Term>, sort: Sort) -> Folded {
         if sort != Sort::Other
             && let Some(values) = args.iter().map(|a| self.as_constant(*a)).collect::<Option<Vec<u64>>>()
@@ -46,10 +47,10 @@ impl Terms {
     fn identity(&mut self, operation: Operation, args: &[Term], sort: Sort) -> Option<Term> {
         use Operation::*;
         match operation {
-            Select => self.choice(args[0], args[1], args[2]),
-            ZExt | SExt | Trunc | Extract(_) => self.resized(operation, args[0], sort),
+            Select => self.fold_select(args[0], args[1], args[2]),
+            ZExt | SExt | Trunc | Extract(_) => self.fold_resize(operation, args[0], sort),
             Concat if self.as_constant(args[0]) == Some(0) => Some(self.apply(ZExt, vec![args[1]], sort)),
-            Concat => self.joined(args[0], args[1], sort),
+            Concat => self.fold_concat(args[0], args[1], sort),
             FromBits => match self.node(args[0]) {
                 Node::Apply(ToBits, inner) if self.sort(inner[0]) == sort => Some(inner[0]),
                 _ => None,
@@ -59,15 +60,15 @@ impl Terms {
                 _ => None,
             },
             FToF if self.sort(args[0]) == sort => Some(args[0]),
-            Eq | Ult | Ule | Slt | Sle => self.compared(operation, args[0], args[1]),
+            Eq | Ult | Ule | Slt | Sle => self.fold_comparison(operation, args[0], args[1]),
             Add | Sub | Mul | UDiv | SDiv | URem | SRem | And | Or | Xor | Shl | LShr | AShr => {
-                self.arithmetic(operation, args[0], args[1], sort)
+                self.fold_arithmetic(operation, args[0], args[1], sort)
             }
             _ => None,
         }
     }
 
-    fn choice(&mut self, bit: Term, yes: Term, no: Term) -> Option<Term> {
+    fn fold_select(&mut self, bit: Term, yes: Term, no: Term) -> Option<Term> {
         match self.as_constant(bit) {
             Some(1) => return Some(yes),
             Some(_) => return Some(no),
@@ -102,7 +103,7 @@ impl Terms {
         }
     }
 
-    fn resized(&mut self, operation: Operation, from: Term, sort: Sort) -> Option<Term> {
+    fn fold_resize(&mut self, operation: Operation, from: Term, sort: Sort) -> Option<Term> {
         use Operation::*;
         if self.sort(from) == sort {
             return Some(from);
@@ -140,7 +141,7 @@ impl Terms {
     }
 
     /// Concatenated neighbouring parts of one term are one part of it.
-    fn joined(&mut self, high: Term, low: Term, sort: Sort) -> Option<Term> {
+    fn fold_concat(&mut self, high: Term, low: Term, sort: Sort) -> Option<Term> {
         let part = |terms: &Terms, term: Term| match terms.node(term) {
             Node::Apply(Operation::Extract(at), args) => Some((args[0], *at)),
             Node::Apply(Operation::Trunc, args) => Some((args[0], 0)),
@@ -151,7 +152,7 @@ impl Terms {
         (of == below && at == first + width).then(|| self.apply(Operation::Extract(first), vec![of], sort))
     }
 
-    fn compared(&mut self, operation: Operation, left: Term, right: Term) -> Option<Term> {
+    fn fold_comparison(&mut self, operation: Operation, left: Term, right: Term) -> Option<Term> {
         use Operation::*;
         if left == right && self.sort(left) != Sort::Other {
             return Some(self.truth(matches!(operation, Eq | Ule | Sle)));
@@ -191,7 +192,7 @@ impl Terms {
         }
     }
 
-    fn arithmetic(&mut self, operation: Operation, left: Term, right: Term, sort: Sort) -> Option<Term> {
+    fn fold_arithmetic(&mut self, operation: Operation, left: Term, right: Term, sort: Sort) -> Option<Term> {
         use Operation::*;
         let Sort::Bits(width) = sort else { return None };
         if left == right {
@@ -238,7 +239,7 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use super::super::concrete::Trial;
+    use super::super::concrete::Valuation;
     use super::*;
     use Operation::*;
 
@@ -290,7 +291,7 @@ mod tests {
             pairs.push((left, right));
         }
         for seed in 0..12 {
-            let (mut one, mut other) = (Trial::new(&plain, seed), Trial::new(&folding, seed));
+            let (mut one, mut other) = (Valuation::new(&plain, seed), Valuation::new(&folding, seed));
             for (left, right) in &pairs {
                 assert_eq!(
                     one.value(*left),

@@ -17,7 +17,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::expression::{Term, Terms};
 use super::proof::Question;
-use super::purity::{is_term, reached};
+use super::purity::{is_term, reachable_blocks};
 use super::values::Values;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
@@ -45,7 +45,7 @@ pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec
                 return None;
             }
             let mut conditions = guards.at(l.block);
-            conditions.extend(l.to.and_then(|to| guards.of_edge(l.block, to)));
+            conditions.extend(l.edge_to.and_then(|to| guards.of_edge(l.block, to)));
             questions.push(Question { left: *left, right: *right, conditions });
         }
     }
@@ -58,7 +58,7 @@ struct Side {
     blocks: Vec<Block>,
     index: HashMap<Block, usize>,
     /// The instructions of each block that are not terms, such as loads, stores and phis.
-    pinned: Vec<Vec<Inst>>,
+    effects: Vec<Vec<Inst>>,
     data: LLVMTargetDataRef,
 }
 
@@ -66,7 +66,7 @@ struct Side {
 /// to block `to`.
 struct Operands {
     block: usize,
-    to: Option<usize>,
+    edge_to: Option<usize>,
     is_branch: bool,
     values: Vec<Term>,
 }
@@ -75,22 +75,23 @@ impl Side {
     fn of(module: &Module<'_>) -> Option<Side> {
         let bodies: Vec<Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
         let [function] = bodies[..] else { return None };
-        let blocks = reached(function);
+        let blocks = reachable_blocks(function);
         let index = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-        let pinned = blocks.iter().map(|b| b.instructions().into_iter().filter(|i| !is_term(*i)).collect()).collect();
+        let effects = blocks.iter().map(|b| b.instructions().into_iter().filter(|i| !is_term(*i)).collect()).collect();
         // SAFETY: the module is alive and owns its data layout.
         let data = unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) };
-        Some(Side { function, blocks, index, pinned, data })
+        Some(Side { function, blocks, index, effects, data })
     }
 
     fn corresponds(&self, other: &Side) -> bool {
-        self.pinned.iter().zip(&other.pinned).all(|(mine, others)| {
-            mine.len() == others.len() && mine.iter().zip(others).all(|(m, o)| self.says_the_same(*m, other, *o))
+        self.effects.iter().zip(&other.effects).all(|(mine, others)| {
+            mine.len() == others.len()
+                && mine.iter().zip(others).all(|(m, o)| self.matches_except_operands(*m, other, *o))
         })
     }
 
     /// Returns whether two instructions are identical except for their operands.
-    fn says_the_same(&self, mine: Inst, other: &Side, theirs: Inst) -> bool {
+    fn matches_except_operands(&self, mine: Inst, other: &Side, theirs: Inst) -> bool {
         use LLVMOpcode::*;
         // SAFETY: both instructions belong to living modules and each property is read only from opcodes that have it;
         // the modules share a context, so types can be compared by address.
@@ -137,8 +138,8 @@ impl Side {
         for (i, param) in params.enumerate() {
             values.name(param, &format!("argument {i}"));
         }
-        for (b, pinned) in self.pinned.iter().enumerate() {
-            for (i, inst) in pinned.iter().enumerate() {
+        for (b, effects) in self.effects.iter().enumerate() {
+            for (i, inst) in effects.iter().enumerate() {
                 values.name(inst.0, &format!("block {b} instruction {i}"));
             }
         }
@@ -147,17 +148,17 @@ impl Side {
             values.define(inst);
         }
         let mut all = Vec::new();
-        for (block, inst) in self.pinned.iter().enumerate().flat_map(|(b, all)| all.iter().map(move |i| (b, *i))) {
+        for (block, inst) in self.effects.iter().enumerate().flat_map(|(b, all)| all.iter().map(move |i| (b, *i))) {
             if inst.opcode() == LLVMOpcode::LLVMPHI {
                 for (from, value) in incoming(self, inst)?.into_iter().zip(inst.operands()) {
                     let values = values.of(value);
-                    all.push(Operands { block: from, to: Some(block), is_branch: false, values });
+                    all.push(Operands { block: from, edge_to: Some(block), is_branch: false, values });
                 }
                 continue;
             }
             let taken = inst.operands().into_iter().filter(|v| is_value(*v)).flat_map(|v| values.of(v)).collect();
             let is_branch = inst.branch_condition().is_some();
-            all.push(Operands { block, to: None, is_branch, values: taken });
+            all.push(Operands { block, edge_to: None, is_branch, values: taken });
         }
         Some(all)
     }
@@ -200,7 +201,7 @@ impl Guards {
     fn of(side: &Side, operands: &[Operands]) -> Guards {
         let mut graph: DiGraph<(), ()> = DiGraph::new();
         let nodes: Vec<NodeIndex> = side.blocks.iter().map(|_| graph.add_node(())).collect();
-        let mut ways: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut predecessors: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut conditions = HashMap::new();
         let branches: HashMap<usize, &Operands> =
             operands.iter().filter(|o| o.is_branch).map(|o| (o.block, o)).collect();
@@ -209,7 +210,7 @@ impl Guards {
                 block.terminator().successors().iter().filter_map(|s| side.index.get(s).copied()).collect();
             for s in &successors {
                 graph.add_edge(nodes[b], nodes[*s], ());
-                ways.entry(*s).or_default().push(b);
+                predecessors.entry(*s).or_default().push(b);
             }
             if let (Some(branch), &[yes, no]) = (branches.get(&b), &successors[..])
                 && let (&[condition], true) = (&branch.values[..], yes != no)
@@ -217,7 +218,8 @@ impl Guards {
                 conditions.insert(b, (condition, [yes, no]));
             }
         }
-        let entries = ways.into_iter().filter(|(to, from)| from.len() == 1 && *to != 0).map(|(to, f)| (to, f[0]));
+        let entries =
+            predecessors.into_iter().filter(|(to, from)| from.len() == 1 && *to != 0).map(|(to, f)| (to, f[0]));
         Guards { conditions, entries: entries.collect(), dominators: simple_fast(&graph, NodeIndex::new(0)) }
     }
 
@@ -231,7 +233,7 @@ impl Guards {
     /// into its dominators.
     fn at(&self, block: usize) -> Vec<(Term, bool)> {
         let dominators = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
-        let ways = dominators.filter_map(|b| Some((*self.entries.get(&b.index())?, b.index())));
-        ways.filter_map(|(from, to)| self.of_edge(from, to)).collect()
+        let edges = dominators.filter_map(|b| Some((*self.entries.get(&b.index())?, b.index())));
+        edges.filter_map(|(from, to)| self.of_edge(from, to)).collect()
     }
 }

@@ -67,14 +67,14 @@ fn is_reference(ty: LLVMTypeRef) -> bool {
 }
 
 /// The reachable blocks in depth-first order, successors in their order: a block comes after its dominators.
-pub fn reached(f: Function) -> Vec<Block> {
+pub fn reachable_blocks(f: Function) -> Vec<Block> {
     let mut seen = HashSet::new();
     let mut order = Vec::new();
-    let mut todo: Vec<Block> = f.blocks().into_iter().take(1).collect();
-    while let Some(block) = todo.pop() {
+    let mut worklist: Vec<Block> = f.blocks().into_iter().take(1).collect();
+    while let Some(block) = worklist.pop() {
         if seen.insert(block) {
             order.push(block);
-            todo.extend(block.terminator().successors().into_iter().rev());
+            worklist.extend(block.terminator().successors().into_iter().rev());
         }
     }
     order

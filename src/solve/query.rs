@@ -9,12 +9,12 @@ use z3::ast::{BV, Bool};
 use z3::{Config, Context, Params, SatResult, Solver};
 
 use super::expression::{Node, Term, Terms};
-use super::translate::{Asts, Names, reachable};
+use super::translate::{Names, Translation, reachable};
 
 /// The largest number of terms that the conditions of [`Session::ask`] may depend on; those of a search depend on some
 /// hundreds. Z3 simplifies assertions as they are made, which no limit bounds and which takes more than proportional
 /// time: half a second for 2,000 terms of a hash function, over ten minutes for 36,000.
-const MOST_TERMS: usize = 2_000;
+const MAX_TERMS: usize = 2_000;
 
 /// The limits of a query.
 #[derive(Debug, Clone, Copy)]
@@ -126,47 +126,48 @@ pub fn is_too_large(terms: &Terms, conditions: &[Term]) -> bool {
 
 /// The reason not to ask about conditions, if they depend on too many terms.
 fn too_large(count: usize) -> Option<String> {
-    (count > MOST_TERMS).then(|| format!("{count} terms, more than {MOST_TERMS}"))
+    (count > MAX_TERMS).then(|| format!("{count} terms, more than {MAX_TERMS}"))
 }
 
 /// Captures or result of a closure that stays on its thread.
-struct Here<T>(T);
+struct SameThread<T>(T);
 
 // SAFETY: `with_z3_context` calls its closure on the calling thread before it returns, so that the value never
 // reaches another thread.
-unsafe impl<T> Send for Here<T> {}
+unsafe impl<T> Send for SameThread<T> {}
 // SAFETY: `with_z3_context` calls its closure on the calling thread before it returns, so that no other thread ever
 // holds a reference to the value.
-unsafe impl<T> Sync for Here<T> {}
+unsafe impl<T> Sync for SameThread<T> {}
 
-impl<T> Here<T> {
+impl<T> SameThread<T> {
     fn take(self) -> T {
         self.0
     }
 }
 
 /// Runs `f` with `context` as the thread's current context, in which Z3 objects are created.
-fn within<R>(context: &Context, f: impl FnOnce() -> R) -> R {
-    let f = Here(f);
-    z3::with_z3_context(context, move || Here(f.take()())).take()
+fn in_context<R>(context: &Context, f: impl FnOnce() -> R) -> R {
+    let f = SameThread(f);
+    z3::with_z3_context(context, move || SameThread(f.take()())).take()
 }
 
 /// A context for many sessions, one after the other. Creating one per session would take longer than most answers do;
 /// in exchange, the models found may depend on earlier queries in the same context.
 #[derive(Clone)]
-pub struct Shared(Context);
+pub struct SharedContext(Context);
 
-impl Shared {
+impl SharedContext {
+    /// A new context for the calling thread.
     #[expect(clippy::new_without_default, reason = "it is no value to be had by the way")]
-    pub fn new() -> Shared {
-        Shared(z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take())
+    pub fn new() -> SharedContext {
+        SharedContext(z3::with_z3_config(&Config::new(), || SameThread(Context::thread_local())).take())
     }
 }
 
 /// A solver with conditions that are asserted once and queried often.
 pub struct Session<'t> {
     terms: &'t Terms,
-    asts: Asts<'t>,
+    translation: Translation<'t>,
     solver: Solver,
     context: Context,
     levels: Vec<Level>,
@@ -182,21 +183,27 @@ struct Level {
 impl<'t> Session<'t> {
     /// A session with a context of its own.
     pub fn new(terms: &'t Terms) -> Session<'t> {
-        Session::within(terms, &Shared::new())
+        Session::in_context(terms, &SharedContext::new())
     }
 
     /// A session in a context that earlier sessions have used.
-    pub fn within(terms: &'t Terms, shared: &Shared) -> Session<'t> {
+    pub fn in_context(terms: &'t Terms, shared: &SharedContext) -> Session<'t> {
         let context = shared.0.clone();
-        let solver = within(&context, Solver::new);
-        Session { terms, asts: Asts::new(terms, Names::Functions), solver, context, levels: vec![Level::default()] }
+        let solver = in_context(&context, Solver::new);
+        Session {
+            terms,
+            translation: Translation::new(terms, Names::Functions),
+            solver,
+            context,
+            levels: vec![Level::default()],
+        }
     }
 
     /// Asserts a one-bit term, until the current level is popped.
     pub fn assert(&mut self, condition: Term) {
         let context = self.context.clone();
-        within(&context, || {
-            let bit = self.translated(condition);
+        in_context(&context, || {
+            let bit = self.translate(condition);
             self.solver.assert(bit);
         });
         if let Some(level) = self.levels.last_mut() {
@@ -246,7 +253,7 @@ impl<'t> Session<'t> {
     /// Checks whether everything asserted is satisfiable.
     fn answer(&mut self, limits: &Limits) -> Answer {
         let context = self.context.clone();
-        within(&context, || match self.check(limits, &[]) {
+        in_context(&context, || match self.check(limits, &[]) {
             Ok(SatResult::Unsat) => Answer::Unsat,
             Ok(SatResult::Sat) => self.model().map_or_else(|| Answer::Unknown("no model".to_owned()), Answer::Sat),
             Ok(SatResult::Unknown) => Answer::Unknown(self.solver.get_reason_unknown().unwrap_or_default()),
@@ -259,11 +266,11 @@ impl<'t> Session<'t> {
     pub fn core(&mut self, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
         self.push();
         let context = self.context.clone();
-        let core = within(&context, || {
+        let core = in_context(&context, || {
             let mut labels: Vec<Bool> = Vec::new();
             for (i, condition) in conditions.iter().enumerate() {
                 let label = Bool::new_const(format!("condition {i}"));
-                let bit = self.translated(*condition);
+                let bit = self.translate(*condition);
                 self.solver.assert(label.implies(&bit));
                 labels.push(label);
             }
@@ -294,21 +301,21 @@ impl<'t> Session<'t> {
     }
 
     /// Translates a condition for Z3, and asserts the definitions of the terms that it depends on.
-    fn translated(&mut self, condition: Term) -> Bool {
+    fn translate(&mut self, condition: Term) -> Bool {
         let needed = reachable(self.terms, &[condition], Names::Functions);
-        self.asts.add(&needed);
+        self.translation.add(&needed);
         for term in needed {
             if self.levels.iter().any(|level| level.terms.contains(&term)) {
                 continue;
             }
-            if let Some(definition) = self.asts.definition(term) {
+            if let Some(definition) = self.translation.definition(term) {
                 self.solver.assert(definition);
             }
             if let Some(level) = self.levels.last_mut() {
                 level.terms.insert(term);
             }
         }
-        self.asts.is_true(condition)
+        self.translation.is_true(condition)
     }
 
     fn model(&mut self) -> Option<Model> {
@@ -319,13 +326,13 @@ impl<'t> Session<'t> {
         for term in reachable(self.terms, &roots, Names::Functions) {
             match self.terms.node(term) {
                 Node::Symbol(name) => {
-                    if let Some(bits) = value(self.asts.bits_of(term)) {
+                    if let Some(bits) = value(self.translation.bits_of(term)) {
                         model.symbols.insert(name.clone(), bits);
                     }
                 }
                 Node::Unknown(name, args) => {
-                    let at: Option<Vec<u64>> = args.iter().map(|arg| value(self.asts.bits_of(*arg))).collect();
-                    if let (Some(at), Some(bits)) = (at, value(self.asts.bits_of(term))) {
+                    let at: Option<Vec<u64>> = args.iter().map(|arg| value(self.translation.bits_of(*arg))).collect();
+                    if let (Some(at), Some(bits)) = (at, value(self.translation.bits_of(term))) {
                         model.applications.entry(name.clone()).or_default().push((at, bits));
                     }
                 }
@@ -408,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_kept() {
+    fn limits_are_respected() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(64);
         let (x, y) = (terms.symbol("x", wide), terms.symbol("y", wide));
@@ -426,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_too_many_terms_is_not_asked() {
+    fn conditions_on_too_many_terms_are_not_asked() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(32);
         let rounds = |terms: &mut Terms, count: u64| {

@@ -14,7 +14,7 @@ use crate::kernel::ir::{self, Inst};
 /// The values of one function, as terms of a graph that may hold others too.
 pub struct Values<'t> {
     pub terms: &'t mut Terms,
-    known: HashMap<LLVMValueRef, Vec<Term>>,
+    defined: HashMap<LLVMValueRef, Vec<Term>>,
     data: LLVMTargetDataRef,
 }
 
@@ -64,23 +64,23 @@ impl<'t> Values<'t> {
     /// # Safety
     /// `data` must belong to the module whose values are looked up, and the module must outlive the result.
     pub unsafe fn new(terms: &'t mut Terms, data: LLVMTargetDataRef) -> Values<'t> {
-        Values { terms, known: HashMap::new(), data }
+        Values { terms, defined: HashMap::new(), data }
     }
 
     /// Makes a value an unknown of that name.
     pub fn name(&mut self, value: LLVMValueRef, name: &str) {
         let (count, sort) = shape(type_of(value));
         let lanes = (0..count).map(|lane| self.terms.symbol(format!("{name}.{lane}"), sort)).collect();
-        self.known.insert(value, lanes);
+        self.defined.insert(value, lanes);
     }
 
     /// The terms of a value's lanes. Instructions must have been named or defined before.
     pub fn of(&mut self, value: LLVMValueRef) -> Vec<Term> {
-        if let Some(lanes) = self.known.get(&value) {
+        if let Some(lanes) = self.defined.get(&value) {
             return lanes.clone();
         }
         let lanes = self.constant(value);
-        self.known.insert(value, lanes.clone());
+        self.defined.insert(value, lanes.clone());
         lanes
     }
 
@@ -128,7 +128,7 @@ impl<'t> Values<'t> {
     /// Computes the terms of an instruction without effects; its operands must be known.
     pub fn define(&mut self, inst: Inst) {
         let lanes = self.compute(inst).unwrap_or_else(|| self.opaque(inst));
-        self.known.insert(inst.0, lanes);
+        self.defined.insert(inst.0, lanes);
     }
 
     /// Represents an instruction as an uninterpreted function of its operands. The name contains everything else that
@@ -361,12 +361,12 @@ impl<'t> Values<'t> {
             return None;
         }
         let lane = |values: &mut Self, i: usize| match (function, &args[..]) {
-            ("min", [l, r]) => Some(values.least(less, l[i], r[i])),
-            ("max", [l, r]) => Some(values.greatest(less, l[i], r[i])),
+            ("min", [l, r]) => Some(values.minimum(less, l[i], r[i])),
+            ("max", [l, r]) => Some(values.maximum(less, l[i], r[i])),
             // Undefined if the bounds are in the wrong order (OpenCL C 1.2, 6.12.3).
             ("clamp", [v, low, high]) => {
-                let raised = values.greatest(less, v[i], low[i]);
-                let exact = values.least(less, raised, high[i]);
+                let raised = values.maximum(less, v[i], low[i]);
+                let exact = values.minimum(less, raised, high[i]);
                 let wrong = values.terms.compare(less, high[i], low[i]);
                 let any = values.terms.unknown(name.clone(), vec![v[i], low[i], high[i]], sort);
                 Some(values.terms.apply(Operation::Select, vec![wrong, any, exact], sort))
@@ -376,12 +376,12 @@ impl<'t> Values<'t> {
         (0..count).map(|i| lane(self, i)).collect()
     }
 
-    fn least(&mut self, less: Operation, l: Term, r: Term) -> Term {
+    fn minimum(&mut self, less: Operation, l: Term, r: Term) -> Term {
         let (sort, second) = (self.terms.sort(l), self.terms.compare(less, r, l));
         self.terms.apply(Operation::Select, vec![second, r, l], sort)
     }
 
-    fn greatest(&mut self, less: Operation, l: Term, r: Term) -> Term {
+    fn maximum(&mut self, less: Operation, l: Term, r: Term) -> Term {
         let (sort, second) = (self.terms.sort(l), self.terms.compare(less, l, r));
         self.terms.apply(Operation::Select, vec![second, r, l], sort)
     }

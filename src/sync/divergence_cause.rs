@@ -124,7 +124,7 @@ impl<'a> Splits<'a> {
             let other = there.get(level).map(|(_, b)| *b);
             let depth = here.len() - level;
             all.extend(self.in_function(function, block, other).into_iter().map(|(d, b)| {
-                let uniform = !self.varying.branch(function, b);
+                let uniform = !self.varying.may_diverge(function, b);
                 (uniform, depth * 10_000 + d, function, b)
             }));
         }
@@ -135,7 +135,7 @@ impl<'a> Splits<'a> {
                 all.extend(
                     self.in_function(*function, *block, None)
                         .into_iter()
-                        .map(|(d, b)| (!self.varying.branch(*function, b), depth * 10_000 + d, *function, b)),
+                        .map(|(d, b)| (!self.varying.may_diverge(*function, b), depth * 10_000 + d, *function, b)),
                 );
             }
         }

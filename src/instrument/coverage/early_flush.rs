@@ -81,7 +81,7 @@ fn doubtful(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<BlockIndex>> 
     loop {
         let before = doubtful.len();
         for (block, edges) in dependences.iter().enumerate() {
-            if edges.iter().any(|e| varying.branch(0, e.block) || doubtful.contains(&e.block)) {
+            if edges.iter().any(|e| varying.may_diverge(0, e.block) || doubtful.contains(&e.block)) {
                 doubtful.insert(block);
             }
         }

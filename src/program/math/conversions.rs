@@ -33,15 +33,15 @@ pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind)
             let n = if signed_from { i128::from(signed(bits, width)) } else { i128::from(masked(bits, width)) };
             let (least, greatest) = range(to);
             let n = if base.contains("_sat") { n.clamp(least, greatest) } else { n };
-            Some(low(n, to))
+            Some(wrap(n, to))
         }
         (Kind::Int(width), Kind::Float(to)) => {
             let n = if signed_from { i128::from(signed(bits, width)) } else { i128::from(masked(bits, width)) };
-            Some(of_integer(n, to, rounding.unwrap_or(Rounding::Nearest)))
+            Some(from_integer(n, to, rounding.unwrap_or(Rounding::Nearest)))
         }
         (Kind::Float(width), Kind::Int(to)) => {
             let x = arithmetic::float(bits, width);
-            let whole = match rounding.unwrap_or(Rounding::Zero) {
+            let rounded = match rounding.unwrap_or(Rounding::Zero) {
                 Rounding::Nearest => x.round_ties_even(),
                 Rounding::Zero => x.trunc(),
                 Rounding::Up => x.ceil(),
@@ -50,8 +50,8 @@ pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind)
             let (least, greatest) = range(to);
             // Saturates; NaN becomes 0.
             #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-            let n = (whole as i128).clamp(least, greatest);
-            Some(low(n, to))
+            let n = (rounded as i128).clamp(least, greatest);
+            Some(wrap(n, to))
         }
         (Kind::Float(width), Kind::Float(to)) => {
             let x = arithmetic::float(bits, width);
@@ -65,12 +65,12 @@ pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind)
 }
 
 /// Wraps to the low `width` bits.
-fn low(n: i128, width: u32) -> u64 {
+fn wrap(n: i128, width: u32) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "wraps as the type does")]
     masked(n as u64, width)
 }
 
-fn of_integer(n: i128, width: u32, rounding: Rounding) -> u64 {
+fn from_integer(n: i128, width: u32, rounding: Rounding) -> u64 {
     // In one step: going through 64 bits would round twice. 16 bits are rounded once by `float_bits`, after clamping to
     // a range beyond that of half.
     #[expect(clippy::cast_precision_loss, reason = "conversions round")]

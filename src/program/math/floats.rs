@@ -12,8 +12,8 @@ pub fn geometric(base: &str, args: &[Vec<f64>]) -> Option<Vec<f64>> {
         ("dot", [a, b]) => Some(vec![dot(a, b)]),
         ("length", [a]) => Some(vec![dot(a, a).sqrt()]),
         ("distance", [a, b]) => {
-            let apart: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
-            Some(vec![dot(&apart, &apart).sqrt()])
+            let difference: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
+            Some(vec![dot(&difference, &difference).sqrt()])
         }
         ("normalize", [a]) => {
             let length = dot(a, a).sqrt();
@@ -109,14 +109,14 @@ fn fused(width: u32, x: f64, y: f64, z: f64) -> u64 {
 
 fn number(base: &str, args: &[f64]) -> Option<f64> {
     match args {
-        [x] => of_one(base, *x),
-        [x, y] => of_two(base, *x, *y),
-        [x, y, z] => of_three(base, *x, *y, *z),
+        [x] => unary(base, *x),
+        [x, y] => binary(base, *x, *y),
+        [x, y, z] => ternary(base, *x, *y, *z),
         _ => None,
     }
 }
 
-fn of_one(base: &str, x: f64) -> Option<f64> {
+fn unary(base: &str, x: f64) -> Option<f64> {
     Some(match base {
         "sqrt" => x.sqrt(),
         "rsqrt" => 1.0 / x.sqrt(),
@@ -165,7 +165,7 @@ fn of_one(base: &str, x: f64) -> Option<f64> {
     })
 }
 
-fn of_two(base: &str, x: f64, y: f64) -> Option<f64> {
+fn binary(base: &str, x: f64, y: f64) -> Option<f64> {
     let is_nan = x.is_nan() || y.is_nan();
     Some(match base {
         "atan2" => x.atan2(y),
@@ -219,7 +219,7 @@ fn of_two(base: &str, x: f64, y: f64) -> Option<f64> {
     })
 }
 
-fn of_three(base: &str, x: f64, y: f64, z: f64) -> Option<f64> {
+fn ternary(base: &str, x: f64, y: f64, z: f64) -> Option<f64> {
     Some(match base {
         "mix" => x + (y - x) * z,
         "clamp" => x.max(y).min(z),

@@ -34,9 +34,9 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
             Some(vec![holds.into()])
         }
         (_, Kind::Float(width)) => {
-            let plain = plain(call.base);
+            let function = without_precision_prefix(call.base);
             let numbers = |lanes: &Vec<u64>| lanes.iter().map(|bits| arithmetic::float(*bits, width)).collect();
-            let found = floats::geometric(plain, &args.iter().map(numbers).collect::<Vec<Vec<f64>>>());
+            let found = floats::geometric(function, &args.iter().map(numbers).collect::<Vec<Vec<f64>>>());
             match found {
                 Some(found) => Some(found.into_iter().map(|x| arithmetic::float_bits(x, width)).collect()),
                 None => call.lanes(args),
@@ -85,12 +85,12 @@ impl Call<'_> {
                 let Kind::Int(to) = self.shape.kind else { return None };
                 integers::integer(self.base, width, self.is_signed, args, to)
             }
-            Kind::Float(width) => self.of_floats(width, args),
+            Kind::Float(width) => self.float_lane(width, args),
             _ => None,
         }
     }
 
-    fn of_floats(&self, width: u32, args: &[u64]) -> Option<u64> {
+    fn float_lane(&self, width: u32, args: &[u64]) -> Option<u64> {
         let number = |(bits, shape): (&u64, &Shape)| match shape.kind {
             Kind::Float(width) => arithmetic::float(*bits, width),
             // Exponents, which are signed.
@@ -103,7 +103,7 @@ impl Call<'_> {
             let truth = if self.shape.lanes > 0 { u64::MAX } else { 1 };
             return Some(masked(if holds { truth } else { 0 }, arithmetic::width(self.shape.kind)));
         }
-        match (plain(self.base), self.shape.kind) {
+        match (without_precision_prefix(self.base), self.shape.kind) {
             ("ilogb", Kind::Int(to)) => Some(masked(floats::exponent(numbers[0]).cast_unsigned().into(), to)),
             (base, Kind::Float(to)) if to == width => floats::float(base, width, args, &numbers),
             _ => None,
@@ -112,7 +112,7 @@ impl Call<'_> {
 }
 
 /// Strips the prefixes that only state a precision or an origin.
-fn plain(base: &str) -> &str {
+fn without_precision_prefix(base: &str) -> &str {
     ["native_", "half_", "fast_", "__spirv_ocl_"]
         .iter()
         .fold(base, |base, prefix| base.strip_prefix(prefix).unwrap_or(base))
@@ -160,11 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_parameter_tells_the_sign() {
+    fn signedness_is_read_from_the_first_parameter() {
         assert_eq!(element("Dv4_hS_"), Some('h'));
         assert_eq!(element("ij"), Some('i'));
         assert_eq!(element(""), None);
-        assert_eq!(plain("native_half_sin"), "sin");
+        assert_eq!(without_precision_prefix("native_half_sin"), "sin");
         assert_eq!(intrinsic("uadd.sat.v4i32"), Some(("add_sat", false)));
         assert_eq!(intrinsic("uadd.with.overflow.i32"), None);
     }

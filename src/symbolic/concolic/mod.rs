@@ -39,7 +39,7 @@ use self::variables::Variables;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::Terms;
-use crate::solve::query::Shared;
+use crate::solve::query::SharedContext;
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Instructions of one interpretation, of all work-items, unless the caller says otherwise.
@@ -120,7 +120,7 @@ pub struct Engine<'p> {
     inputs: Inputs,
     required: Option<[u64; 3]>,
     terms: Terms,
-    shared: Shared,
+    shared: SharedContext,
     variables: Variables,
     states: States,
     nodes: Vec<Node>,
@@ -154,7 +154,7 @@ impl<'p> Engine<'p> {
             inputs: Inputs::new(program, interface, bounds, ranges),
             required: interface.required_local,
             terms: Terms::default(),
-            shared: Shared::new(),
+            shared: SharedContext::new(),
             variables: Variables::default(),
             states: States::of(program),
             nodes: Vec::new(),

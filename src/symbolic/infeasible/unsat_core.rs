@@ -11,7 +11,7 @@ use crate::instrument::marks::MARK;
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::program::{End, Op, Program};
-use crate::solve::concrete::Trial;
+use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Node, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
@@ -60,7 +60,7 @@ enum Literal<'a> {
 pub struct Found<'t> {
     terms: &'t Terms,
     abstraction: &'t FloatAbstraction,
-    trials: Vec<Trial<'t>>,
+    trials: Vec<Valuation<'t>>,
 }
 
 impl<'t> Found<'t> {
@@ -108,7 +108,7 @@ impl<'t> Found<'t> {
             if self.trials.len() >= TRIALS {
                 self.trials.remove(0);
             }
-            self.trials.push(Trial::of(self.terms, model.clone()));
+            self.trials.push(Valuation::of(self.terms, model.clone()));
         }
         answer
     }

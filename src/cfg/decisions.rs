@@ -105,9 +105,9 @@ pub fn find(
 
 /// Returns whether these branches are clang's own, without a counterpart in the source.
 fn is_compiler_generated(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
-    let own =
+    let generated_labels =
         ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
-    leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| own.iter().any(|p| cfg.is_labelled(t, p)))
+    leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| generated_labels.iter().any(|p| cfg.is_labelled(t, p)))
 }
 
 /// The outcomes of a group: its targets other than the next operand, in the function's order.

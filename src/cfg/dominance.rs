@@ -116,10 +116,10 @@ impl Dominance {
         for source in (0..cfg.len()).filter(|b| cfg.reachable[*b] && !strictly(block, *b)) {
             let targets = cfg.successors(source);
             if targets.len() > 1 {
-                let decides = |(successor, target)| {
+                let controlling_edge = |(successor, target)| {
                     self.post_dominates(block, target).then_some(Edge { block: source, successor })
                 };
-                all.extend(targets.into_iter().enumerate().filter_map(decides));
+                all.extend(targets.into_iter().enumerate().filter_map(controlling_edge));
             }
         }
         all

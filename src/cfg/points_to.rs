@@ -97,10 +97,10 @@ impl Pointers {
     }
 
     fn add(&mut self, pointer: LLVMValueRef, roots: Roots) -> bool {
-        let known = self.roots.entry(pointer).or_default();
-        let before = known.len();
-        known.extend(roots);
-        known.len() > before
+        let entry = self.roots.entry(pointer).or_default();
+        let before = entry.len();
+        entry.extend(roots);
+        entry.len() > before
     }
 
     /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.

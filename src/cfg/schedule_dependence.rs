@@ -190,8 +190,8 @@ impl Analysis {
         let pointers = Pointers::find(&functions);
         let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
         let accesses = instructions.iter().filter(|i| is_access(**i));
-        let known: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
-        let has_unlocated_race = racing.iter().any(|place| place.line == 0 || !known.contains(place));
+        let access_locations: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
+        let has_unlocated_race = racing.iter().any(|place| place.line == 0 || !access_locations.contains(place));
         let mut analysis = Analysis {
             functions,
             instructions,
@@ -264,12 +264,12 @@ impl Analysis {
 
     /// The origin of what `roots` may contain, if that can differ.
     fn origin_in(&self, roots: &Roots) -> Option<Origin> {
-        let known = roots.iter().find_map(|root| self.contents.get(root));
+        let direct = roots.iter().find_map(|root| self.contents.get(root));
         let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_private(root)).map(|(_, o)| o).min();
-        let anything = || if roots.contains(&Root::Unknown) { shared() } else { None };
+        let any_shared = || if roots.contains(&Root::Unknown) { shared() } else { None };
         let private = roots.iter().all(|root| self.pointers.is_private(root));
-        let wild = || if private { None } else { self.contents.get(&Root::Unknown) };
-        known.or_else(wild).or_else(anything).cloned()
+        let unknown_write = || if private { None } else { self.contents.get(&Root::Unknown) };
+        direct.or_else(unknown_write).or_else(any_shared).cloned()
     }
 
     /// The origin of a value read there if the read races.

@@ -24,23 +24,23 @@ pub struct Statement {
 /// The statements of a function for which code was found; none if the syntax tree lacks the function.
 pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
-    let read = syntax::of(ast, function);
-    let has_control = read.statements.iter().any(|s| s.kind.is_control());
+    let counted = syntax::of(ast, function);
+    let has_control = counted.statements.iter().any(|s| s.kind.is_control());
     let code = InstructionPositions::of(cfg);
-    let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(read.statements.len());
+    let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(counted.statements.len());
     // For each place, the last statement there that was located.
     let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
     let mut found = Vec::new();
-    let mut region_started = vec![false; read.regions.len()];
-    for (i, statement) in read.statements.iter().enumerate() {
+    let mut region_started = vec![false; counted.regions.len()];
+    for (i, statement) in counted.statements.iter().enumerate() {
         let begin = function.place(&statement.range.begin);
         let place = (&*begin.file, begin.line, begin.column);
         let previous = last.get(&place).copied();
-        let block = if statement.is_folded { None } else { locate(&code, function, &read, (i, previous), &located) };
+        let block = if statement.is_folded { None } else { locate(&code, function, &counted, (i, previous), &located) };
         located.push(block);
         let Some(block) = block else { continue };
         last.insert(place, i);
-        let counts = statement.region != 0 || (read.is_kernel && !has_control);
+        let counts = statement.region != 0 || (counted.is_kernel && !has_control);
         found.push(Statement {
             location: location(begin),
             construct: name(statement.kind),
@@ -87,17 +87,17 @@ impl<'a> InstructionPositions<'a> {
 fn locate(
     code: &InstructionPositions<'_>,
     function: &Function,
-    read: &Statements,
+    counted: &Statements,
     (i, previous): (usize, Option<usize>),
     located: &[Option<BlockIndex>],
 ) -> Option<BlockIndex> {
-    let statement = &read.statements[i];
+    let statement = &counted.statements[i];
     let (begin, end) = (function.place(&statement.range.begin), function.place(&statement.range.end));
     let last = (end.line, end.column + end.tok_len.max(1));
     let first_from = |from: BlockIndex| code.first(&begin.file, (begin.line, begin.column), last, from);
     // All statements of a macro's body share one place: the order of the code distinguishes them.
     if let Some(p) = previous {
-        let before = &read.statements[p];
+        let before = &counted.statements[p];
         let moved_on = before.region != statement.region && before.kind != StatementKind::Do;
         let from = located[p]? + usize::from(moved_on);
         return first_from(from).or(located[p]);
@@ -105,7 +105,7 @@ fn locate(
     first_from(0).or_else(|| {
         // The statement has no code of its own (such as a `return` at the end): it is executed together with its
         // neighbour in the region.
-        let neighbours = &read.regions[statement.region].statements;
+        let neighbours = &counted.regions[statement.region].statements;
         neighbours.iter().rev().find(|n| **n < i).and_then(|n| located[*n])
     })
 }

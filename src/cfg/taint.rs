@@ -250,15 +250,15 @@ impl Analysis {
     fn collect(self) -> Taint {
         let instructions = (self.instructions.iter().enumerate())
             .map(|(f, blocks)| {
-                let of = |(b, instructions): (usize, &Vec<Inst>)| {
-                    let is = |inst: &Inst| {
+                let block_taint = |(b, instructions): (usize, &Vec<Inst>)| {
+                    let is_tainted = |inst: &Inst| {
                         self.tainted_execution[f][b]
                             || self.values.contains(&inst.0)
                             || inst.operands().iter().any(|o| self.values.contains(o))
                     };
-                    instructions.iter().map(is).collect()
+                    instructions.iter().map(is_tainted).collect()
                 };
-                blocks.iter().enumerate().map(of).collect()
+                blocks.iter().enumerate().map(block_taint).collect()
             })
             .collect();
         Taint { instructions }

@@ -58,7 +58,7 @@ fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     let dependences = function.dominance.control_dependences(&function.cfg);
     let direct: Vec<Vec<BlockIndex>> =
         dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
-    let of = |block: BlockIndex| {
+    let all_deciders = |block: BlockIndex| {
         let mut all = BTreeSet::new();
         let mut worklist = direct[block].clone();
         while let Some(decider) = worklist.pop() {
@@ -68,7 +68,7 @@ fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
         }
         all
     };
-    (0..count).map(of).collect()
+    (0..count).map(all_deciders).collect()
 }
 
 struct Analysis<'a> {
@@ -138,8 +138,8 @@ impl Analysis<'_> {
             return false;
         };
         let function = &self.sites.functions[f];
-        let left = |l: &&super::loops::Loop| l.blocks.contains(&defined) && !l.blocks.contains(&used);
-        function.loops.iter().filter(left).any(|l| {
+        let is_left = |l: &&super::loops::Loop| l.blocks.contains(&defined) && !l.blocks.contains(&used);
+        function.loops.iter().filter(is_left).any(|l| {
             let mut exits = l.exits(&function.cfg).into_iter();
             exits.any(|e| self.blocks[f][e.block].terminator().operands().iter().any(|o| self.values.contains(o)))
         })
@@ -185,21 +185,22 @@ impl Analysis<'_> {
             LLVMOpcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
                 let path_dependent = |s: &Self| {
-                    let own = |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.branch_varies(f, p);
-                    incoming.iter().any(|e| own(e.block) || s.diverges(f, e.block, b))
+                    let varies_outside =
+                        |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.branch_varies(f, p);
+                    incoming.iter().any(|e| varies_outside(e.block) || s.diverges(f, e.block, b))
                 };
                 operands.iter().any(|o| self.values.contains(o)) || path_dependent(self)
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
             LLVMOpcode::LLVMCall => {
-                let taken = operands_vary(self);
-                self.call(f, b, inst, &operands, taken)
+                let operands_varying = operands_vary(self);
+                self.call(f, b, inst, &operands, operands_varying)
             }
             _ => operands_vary(self),
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
+    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], operands_varying: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
         let callee = points_to::direct_callee(inst);
@@ -217,7 +218,8 @@ impl Analysis<'_> {
         }
         let name = callee.map(Function::name).unwrap_or_default();
         let pointers: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
-        let varying = taken || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
+        let varying =
+            operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
         for pointer in pointers {
             self.record_write(f, b, pointer, varying);
         }

@@ -75,16 +75,16 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
     (0..sites.sites.len())
         .map(|s| {
             let site = &sites.sites[s];
-            let seen: Vec<OutcomeMasks> =
+            let masks_of_outcomes: Vec<OutcomeMasks> =
                 (0..site.outcomes.len()).map(|o| OutcomeMasks::of(plan, sites, s, o)).collect();
-            let mut result = SiteTally { hits: vec![0; seen.len()], divergent_groups: 0 };
+            let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
             let groups = slots.chunks_exact(stride * per_group).take(probe.range.groups() as usize);
             for (number, group) in (0..).zip(groups) {
                 let group = group.get(..used(number)).unwrap_or(group);
                 if site.kind == SiteKind::Barrier {
-                    barrier(plan, &seen[0], group, stride, &mut result);
+                    barrier(plan, &masks_of_outcomes[0], group, stride, &mut result);
                 } else {
-                    outcomes(&seen, group, stride, &mut result);
+                    outcomes(&masks_of_outcomes, group, stride, &mut result);
                 }
             }
             if plan.layout.slots == Slots::Groups {
@@ -95,22 +95,22 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         .collect()
 }
 
-fn outcomes(seen: &[OutcomeMasks], group: &[u32], stride: usize, result: &mut SiteTally) {
-    let mut taken = 0;
-    for (hits, outcome) in result.hits.iter_mut().zip(seen) {
+fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: &[u32], stride: usize, result: &mut SiteTally) {
+    let mut outcomes_taken = 0;
+    for (hits, outcome) in result.hits.iter_mut().zip(masks_of_outcomes) {
         let items = group.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
         *hits += items;
-        taken += u64::from(items > 0);
+        outcomes_taken += u64::from(items > 0);
     }
-    result.divergent_groups += u64::from(taken > 1);
+    result.divergent_groups += u64::from(outcomes_taken > 1);
 }
 
 /// A barrier is hit by the work-items of groups in which all of them arrived.
-fn barrier(plan: &CoveragePlan, seen: &OutcomeMasks, group: &[u32], stride: usize, result: &mut SiteTally) {
+fn barrier(plan: &CoveragePlan, arrival: &OutcomeMasks, group: &[u32], stride: usize, result: &mut SiteTally) {
     let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
-    let arrived = slots.iter().filter(|s| seen.holds(s)).count();
+    let arrived = slots.iter().filter(|s| arrival.holds(s)).count();
     let missed = match plan.layout.slots {
-        Slots::Groups => slots.iter().any(|s| seen.missed(plan, s)),
+        Slots::Groups => slots.iter().any(|s| arrival.missed(plan, s)),
         Slots::Items => arrived < slots.len(),
     };
     if arrived > 0 && missed {

@@ -35,8 +35,8 @@ pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> R
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
     }
-    let own = format!("{BODY_PREFIX}{entry}");
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != own) {
+    let body_name = format!("{BODY_PREFIX}{entry}");
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
         // SAFETY: alive.
         unsafe {
             LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);

@@ -79,10 +79,10 @@ impl<'a> Selector<'a, '_> {
             "" if searching => Flow::Done,
             "" => Flow::FallsThrough,
             "CaseStmt" | "DefaultStmt" => {
-                let here = searching && std::ptr::eq(node, self.chosen);
-                self.found |= here;
+                let is_chosen = searching && std::ptr::eq(node, self.chosen);
+                self.found |= is_chosen;
                 match node.children.last() {
-                    Some(inner) => self.statement(inner, searching && !here),
+                    Some(inner) => self.statement(inner, searching && !is_chosen),
                     None => Flow::Failed,
                 }
             }

@@ -94,8 +94,8 @@ impl DebugTypes {
     /// The type of the global variable with source name `name` or LLVM name `linkage`.
     pub fn variable(&self, name: &str, linkage: &str) -> Option<Type> {
         let is_it = |id: &u32| {
-            let given = [self.key(*id, "linkageName"), self.key(*id, "name")].into_iter().flatten().next();
-            self.class(*id) == "DIGlobalVariable" && given.is_some_and(|n| n == linkage || n == name)
+            let source_name = [self.key(*id, "linkageName"), self.key(*id, "name")].into_iter().flatten().next();
+            self.class(*id) == "DIGlobalVariable" && source_name.is_some_and(|n| n == linkage || n == name)
         };
         let mut found: Vec<u32> = self.nodes.keys().copied().filter(is_it).collect();
         found.sort_unstable();
@@ -230,8 +230,8 @@ impl DebugTypes {
         let natural = fields.iter().map(|field| alignment(&field.ty)).max().unwrap_or(1);
         let misplaced = |field: &Field| !field.offset.is_multiple_of(alignment(&field.ty));
         let is_packed = !size.is_multiple_of(natural) || fields.iter().any(misplaced);
-        let given = self.number(id, "align").map(|bits| bits / 8).unwrap_or(0);
-        let align = given.max(if is_packed { 1 } else { natural });
+        let declared_align = self.number(id, "align").map(|bits| bits / 8).unwrap_or(0);
+        let align = declared_align.max(if is_packed { 1 } else { natural });
         let name = self.key(id, "name").unwrap_or_default().to_owned();
         Some(Type::Struct(Struct { name, size, align, fields, is_union }))
     }

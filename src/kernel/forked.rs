@@ -223,10 +223,10 @@ fn read_all(from: OwnedFd, (end, timeout_failure): &(Instant, Failure)) -> Resul
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];
     loop {
-        let left = end.saturating_duration_since(Instant::now());
+        let remaining = end.saturating_duration_since(Instant::now());
         let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor, which is open.
-        let ready = unsafe { libc::poll(&mut poll, 1, left.as_millis().min(i32::MAX as u128) as i32) };
+        let ready = unsafe { libc::poll(&mut poll, 1, remaining.as_millis().min(i32::MAX as u128) as i32) };
         if ready == 0 {
             return Err(timeout_failure.clone());
         }

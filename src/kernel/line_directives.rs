@@ -32,8 +32,8 @@ impl Overlay {
 pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<Overlay>> {
     let mut blanked = Vec::new();
     let mut seen = HashSet::new();
-    let mut todo = vec![source.to_owned()];
-    while let Some(path) = todo.pop() {
+    let mut worklist = vec![source.to_owned()];
+    while let Some(path) = worklist.pop() {
         let Ok(path) = std::path::absolute(path) else { continue };
         if !seen.insert(path.clone()) {
             continue;
@@ -45,7 +45,7 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
         let beside = path.parent().unwrap_or(Path::new("/"));
         for name in included(&text) {
             let folders = std::iter::once(beside).chain(include_path.iter().map(PathBuf::as_path));
-            todo.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
+            worklist.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
         }
     }
     if blanked.is_empty() {

@@ -232,7 +232,7 @@ impl Walk<'_> {
 }
 
 fn head_range(node: &Node, kind: StatementKind) -> Option<Range> {
-    let whole = node.range.clone()?;
+    let full_range = node.range.clone()?;
     let parts = match kind {
         StatementKind::If | StatementKind::Switch | StatementKind::While => {
             &node.children[..1.min(node.children.len())]
@@ -240,8 +240,8 @@ fn head_range(node: &Node, kind: StatementKind) -> Option<Range> {
         StatementKind::For => &node.children[..4.min(node.children.len())],
         // The condition of a do-while follows its body: the head is the keyword alone.
         StatementKind::Do => &[],
-        _ => return Some(whole),
+        _ => return Some(full_range),
     };
     let end = parts.iter().rev().find_map(|part| part.range.as_ref()).map(|range| range.end.clone());
-    Some(Range { end: end.unwrap_or_else(|| whole.begin.clone()), begin: whole.begin })
+    Some(Range { end: end.unwrap_or_else(|| full_range.begin.clone()), begin: full_range.begin })
 }

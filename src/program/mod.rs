@@ -264,12 +264,12 @@ impl Program {
     /// The values that an instruction reads: all its operands, except that the extraction of a lane from an assembled
     /// vector reads only that lane.
     pub fn read_by<'a>(&'a self, instruction: &'a Instruction) -> impl Iterator<Item = ValueId> + 'a {
-        let taken = match (&instruction.op, &instruction.operands[..]) {
+        let extracted = match (&instruction.op, &instruction.operands[..]) {
             (Op::Extract, [vector, number]) => self.constant(*number).and_then(|n| self.lane(*vector, n)),
             _ => None,
         };
-        let all = instruction.operands.iter().copied().filter(move |_| taken.is_none());
-        all.chain(taken)
+        let all = instruction.operands.iter().copied().filter(move |_| extracted.is_none());
+        all.chain(extracted)
     }
 
     /// All instructions, each with its block.

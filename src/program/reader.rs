@@ -147,15 +147,15 @@ impl Reader {
             return Definition::Variable(self.variable(global), offset);
         }
         // SAFETY: `value` is a constant of the module that `read` borrows.
-        let of = shape(unsafe { LLVMTypeOf(value) });
-        if of.lanes == 0 {
-            return Definition::Constant(vec![scalar(value, of)]);
+        let value_shape = shape(unsafe { LLVMTypeOf(value) });
+        if value_shape.lanes == 0 {
+            return Definition::Constant(vec![scalar(value, value_shape)]);
         }
         // SAFETY: `value` is a constant vector of the module that `read` borrows; LLVM returns null for an element
         // of an expression.
         let lane = |i| unsafe { LLVMGetAggregateElement(value, i) };
-        let element = Shape { lanes: 0, ..of };
-        let lanes = (0..of.lanes).map(lane).map(|e| if e.is_null() { 0 } else { scalar(e, element) });
+        let element = Shape { lanes: 0, ..value_shape };
+        let lanes = (0..value_shape.lanes).map(lane).map(|e| if e.is_null() { 0 } else { scalar(e, element) });
         Definition::Constant(lanes.collect())
     }
 
@@ -216,10 +216,10 @@ impl Reader {
                 LLVMTypeKind::LLVMVectorTypeKind => LLVMGetVectorSize(ty).into(),
                 LLVMTypeKind::LLVMStructTypeKind => LLVMCountStructElementTypes(ty).into(),
                 _ => {
-                    let of = shape(ty);
-                    let size = of.lane_bytes() as usize;
+                    let value_shape = shape(ty);
+                    let size = value_shape.lane_bytes() as usize;
                     if let Some(to) = out.get_mut(at as usize..at as usize + size) {
-                        to.copy_from_slice(&scalar(value, of).to_le_bytes()[..size]);
+                        to.copy_from_slice(&scalar(value, value_shape).to_le_bytes()[..size]);
                     }
                     return;
                 }

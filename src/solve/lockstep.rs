@@ -156,9 +156,10 @@ impl Side {
                 }
                 continue;
             }
-            let taken = inst.operands().into_iter().filter(|v| is_value(*v)).flat_map(|v| values.of(v)).collect();
+            let operand_terms =
+                inst.operands().into_iter().filter(|v| is_value(*v)).flat_map(|v| values.of(v)).collect();
             let is_branch = inst.branch_condition().is_some();
-            all.push(Operands { block, edge_to: None, is_branch, values: taken });
+            all.push(Operands { block, edge_to: None, is_branch, values: operand_terms });
         }
         Some(all)
     }

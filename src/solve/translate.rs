@@ -221,24 +221,24 @@ impl<'t> Translation<'t> {
     /// An application of the uninterpreted function of that name.
     fn application(&mut self, term: Term, name: &str, args: &[Term], sort: Sort) -> Z3Value {
         let (Sort::Bits(width) | Sort::Float(width)) = sort else { return Z3Value::None };
-        let mut of = Vec::new();
+        let mut arguments = Vec::new();
         for arg in args {
             match self.bits_of(*arg) {
-                Some(bits) => of.push(bits),
+                Some(bits) => arguments.push(bits),
                 None => return self.free(term, sort),
             }
         }
-        let widths: Vec<u32> = of.iter().map(BV::get_size).collect();
+        let widths: Vec<u32> = arguments.iter().map(BV::get_size).collect();
         // One name may denote functions of several sorts.
         let key = format!("{name} {widths:?} {width}");
-        let value = if of.is_empty() {
+        let value = if arguments.is_empty() {
             BV::new_const(key, width)
         } else {
             let function = self.functions.entry(key).or_insert_with_key(|key| {
                 let domain: Vec<Z3Sort> = widths.iter().map(|w| Z3Sort::bitvector(*w)).collect();
                 FuncDecl::new(key.as_str(), &domain.iter().collect::<Vec<_>>(), &Z3Sort::bitvector(width))
             });
-            let args: Vec<&dyn Ast> = of.iter().map(|bits| bits as &dyn Ast).collect();
+            let args: Vec<&dyn Ast> = arguments.iter().map(|bits| bits as &dyn Ast).collect();
             match function.apply(&args).as_bv() {
                 Some(bits) => bits,
                 None => return self.free(term, sort),

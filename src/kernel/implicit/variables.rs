@@ -145,14 +145,14 @@ unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef,
                     LLVMTypeKind::LLVMIntegerTypeKind => 0,
                     _ => return None,
                 };
-                let whole = match bits {
+                let integer = match bits {
                     0 => value,
                     _ => LLVMConstBitCast(value, LLVMIntTypeInContext(LLVMGetTypeContext(ty), bits)),
                 };
-                if LLVMIsAConstantInt(whole).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(whole)) > 64 {
+                if LLVMIsAConstantInt(integer).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(integer)) > 64 {
                     return None;
                 }
-                let number = LLVMConstIntGetZExtValue(whole).to_le_bytes();
+                let number = LLVMConstIntGetZExtValue(integer).to_le_bytes();
                 let to = out.get_mut(..size(ty))?;
                 to.copy_from_slice(number.get(..to.len())?);
                 return Some(());

@@ -60,8 +60,8 @@ impl Call<'_> {
     /// Evaluates lane by lane; a scalar operand applies to every lane.
     fn lanes(&self, args: &[Vec<u64>]) -> Option<Vec<u64>> {
         let lane = |i: usize| {
-            let of = |lanes: &Vec<u64>| if lanes.len() == 1 { lanes.first() } else { lanes.get(i) }.copied();
-            self.lane(&args.iter().map(of).collect::<Option<Vec<u64>>>()?)
+            let lane_bits = |lanes: &Vec<u64>| if lanes.len() == 1 { lanes.first() } else { lanes.get(i) }.copied();
+            self.lane(&args.iter().map(lane_bits).collect::<Option<Vec<u64>>>()?)
         };
         (0..self.shape.lanes.max(1) as usize).map(lane).collect()
     }

@@ -1,6 +1,7 @@
-//! kassay assays GPU kernels and their tests at the level of LLVM IR.
+//! kassay tests GPU kernels and assesses their tests at the level of LLVM IR.
 //!
-//! The rooms, and who may import whom, are described in `ARCHITECTURE.md`; `tests/architecture` keeps the walls.
+//! `ARCHITECTURE.md` describes the rooms (modules) and which of them may import which; `tests/architecture`
+//! enforces these rules.
 
 pub mod cfg;
 pub mod cli;

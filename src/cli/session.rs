@@ -70,7 +70,7 @@ impl<'c> Prepared<'c> {
             (name, _) => file.choose(name.as_deref())?,
         };
         let sources = build::sources_of(&suite.kernel);
-        let mut under_test = file.assay_at(level, &entry, &loaded, &sources)?;
+        let mut under_test = file.under_test_at(level, &entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
         let tests = suite.resolve(&under_test.interface, seed)?;
         // Work-items are interrupted where code tells of its accesses.

@@ -22,7 +22,7 @@ use super::search::{
 };
 use super::solving::{self, SolvingResult, SolvingStop};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::{self, KernelUnderTest, Observing};
+use crate::coverage::build::{self, KernelUnderTest, PendingCode};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ impl<'a> Instrumented<'a> {
     ///
     /// # Errors
     /// As [`Instrumented::new`].
-    pub fn load(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: Observing) -> Result<Instrumented<'a>> {
+    pub fn load(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: PendingCode) -> Result<Instrumented<'a>> {
         let (code, plan, comparisons) = observing.end()?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));

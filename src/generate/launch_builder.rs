@@ -286,7 +286,7 @@ impl<'m> LaunchBuilder<'m> {
         let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
-            label: arg.said(),
+            label: arg.display_name(),
             filling: filling.clone(),
             is_exact: !report.exhausted && report.wild == 0 && !self.is_data_dependent(arg.position),
         })
@@ -319,7 +319,7 @@ impl<'m> LaunchBuilder<'m> {
                 // An offsets array has one more element than there are segments.
                 if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
                     most = declared.saturating_add(element);
-                    note = Some(format!("{} has one element more than checks say", arg.said()));
+                    note = Some(format!("{} has one element more than checks say", arg.display_name()));
                 }
                 declared.max(most)
             }

@@ -74,7 +74,7 @@ pub fn resized(
             ArgValue::Local(bytes) => *bytes,
             _ => return None,
         };
-        Some(format!("{} has {} elements, as many as its accesses reach", arg.said(), bytes / element(arg)))
+        Some(format!("{} has {} elements, as many as its accesses reach", arg.display_name(), bytes / element(arg)))
     };
     let notes = changed.iter().filter_map(note).collect();
     (!changed.is_empty()).then_some((launch, notes))

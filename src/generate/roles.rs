@@ -42,7 +42,7 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
     match atom {
         Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
             Some(scalar) => scalar.name.clone(),
-            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.said()),
+            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.display_name()),
         },
         Atom::Id(id, d) => {
             let name = match id {
@@ -130,7 +130,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     for arg in &interface.args {
         let ArgKind::Value(ty) = &arg.kind else { continue };
         for leaf in scalar_layout::leaves(ty) {
-            let label = arg.said();
+            let label = arg.display_name();
             let name = match (leaf.path.is_empty(), leaf.path.starts_with('[')) {
                 (true, _) => label,
                 (false, true) => format!("{label}{}", leaf.path),
@@ -327,7 +327,7 @@ fn preconditions(
     groups: &super::model::GroupRules,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    let label = |position: usize| interface.args[position].said();
+    let label = |position: usize| interface.args[position].display_name();
     for (position, arg) in args.iter().enumerate() {
         if let Some(length) = &arg.length {
             all.push(format!("{} has {length} elements", label(position)));

@@ -1,4 +1,4 @@
-//! From a promoted module to a [`Program`].
+//! Reads a [`Program`] from a promoted module.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,14 +21,14 @@ use crate::kernel::ir::{self, Inst};
 /// LLVM's number for OpenCL's local memory.
 const LOCAL: u32 = 3;
 
-/// Variables and constants larger than this are not read in.
-const LARGEST: u64 = 1 << 24;
+/// Contents of larger variables are not read, in bytes.
+const MAX_CONTENT_BYTES: u64 = 1 << 24;
 
 struct Reader {
     layout: LLVMTargetDataRef,
     values: Vec<Definition>,
     shapes: Vec<Shape>,
-    known: HashMap<LLVMValueRef, ValueId>,
+    ids: HashMap<LLVMValueRef, ValueId>,
     variables: Vec<Variable>,
     globals: HashMap<LLVMValueRef, usize>,
     undefined: HashSet<ValueId>,
@@ -47,13 +47,13 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         layout: unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) },
         values: Vec::new(),
         shapes: Vec::new(),
-        known: HashMap::new(),
+        ids: HashMap::new(),
         variables: Vec::new(),
         globals: HashMap::new(),
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let found = Pointers::find_apart(&[function], &[]);
+    let found = Pointers::find_without_sharing(&[function], &[]);
     let params: Vec<LLVMValueRef> = points_to::params(function);
     let by_value = (0u32..).zip(&params).map(|(i, _)| reader.by_value(function.0, i)).collect();
     let params: Vec<ValueId> = (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
@@ -70,7 +70,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         let terminator = block.terminator();
         codes.push(Code { instructions, end: reader.end(terminator, &position), end_location: terminator.location() });
     }
-    let by_id: HashMap<ValueId, LLVMValueRef> = reader.known.iter().map(|(v, id)| (*id, *v)).collect();
+    let by_id: HashMap<ValueId, LLVMValueRef> = reader.ids.iter().map(|(v, id)| (*id, *v)).collect();
     let roots = (0..reader.values.len() as u32)
         .map(|id| match by_id.get(&id) {
             Some(value) if points_to::is_pointer(*value) => {
@@ -92,7 +92,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: reader.undefined,
         volatile: reader.volatile,
         uniform_groups: has_uniform_groups(function.0),
-        // SAFETY: alive.
+        // SAFETY: the function belongs to the module that the caller borrows.
         may_share: unsafe { (0..LLVMCountParams(function.0)).map(|p| implicit::may_share(function, p)).collect() },
         cfg,
         dominance,
@@ -101,18 +101,19 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
 
 impl Reader {
     fn add(&mut self, value: LLVMValueRef, definition: Definition) -> ValueId {
-        // SAFETY: alive.
+        // SAFETY: `value` belongs to the module that `read` borrows.
         let shape = shape(unsafe { LLVMTypeOf(value) });
         self.values.push(definition);
         self.shapes.push(shape);
         let id = (self.values.len() - 1) as ValueId;
-        self.known.insert(value, id);
+        self.ids.insert(value, id);
         id
     }
 
     fn by_value(&self, function: LLVMValueRef, position: u32) -> Option<u64> {
         let name = "byval";
-        // SAFETY: alive; the attribute is checked for null before its type is asked.
+        // SAFETY: the function belongs to the module that `read` borrows; the attribute is checked for null before its
+        // type is read.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let attribute = LLVMGetEnumAttributeAtIndex(function, position + 1, kind);
@@ -122,7 +123,7 @@ impl Reader {
 
     fn region(&self, root: Root) -> Region {
         match root {
-            Root::Private(alloca) => self.known.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
+            Root::Private(alloca) => self.ids.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
             Root::Variable(global) => self.globals.get(&global).map_or(Region::Unknown, |i| Region::Variable(*i)),
             Root::Argument(position) => Region::Argument(position),
             Root::Unknown => Region::Unknown,
@@ -130,7 +131,7 @@ impl Reader {
     }
 
     fn value(&mut self, value: LLVMValueRef) -> ValueId {
-        if let Some(id) = self.known.get(&value) {
+        if let Some(id) = self.ids.get(&value) {
             return *id;
         }
         let definition = self.constant(value);
@@ -145,21 +146,23 @@ impl Reader {
         if let Some((global, offset)) = self.address(value, 0) {
             return Definition::Variable(self.variable(global), offset);
         }
-        // SAFETY: alive.
-        let of = shape(unsafe { LLVMTypeOf(value) });
-        if of.lanes == 0 {
-            return Definition::Constant(vec![scalar(value, of)]);
+        // SAFETY: `value` is a constant of the module that `read` borrows.
+        let value_shape = shape(unsafe { LLVMTypeOf(value) });
+        if value_shape.lanes == 0 {
+            return Definition::Constant(vec![scalar(value, value_shape)]);
         }
-        // SAFETY: alive and a constant vector; null where an element is an expression.
+        // SAFETY: `value` is a constant vector of the module that `read` borrows; LLVM returns null for an element
+        // of an expression.
         let lane = |i| unsafe { LLVMGetAggregateElement(value, i) };
-        let element = Shape { lanes: 0, ..of };
-        let lanes = (0..of.lanes).map(lane).map(|e| if e.is_null() { 0 } else { scalar(e, element) });
+        let element = Shape { lanes: 0, ..value_shape };
+        let lanes = (0..value_shape.lanes).map(lane).map(|e| if e.is_null() { 0 } else { scalar(e, element) });
         Definition::Constant(lanes.collect())
     }
 
-    /// A constant address: the variable and the bytes behind its begin.
+    /// Resolves a constant address to a variable and an offset in bytes.
     fn address(&self, value: LLVMValueRef, offset: i64) -> Option<(LLVMValueRef, i64)> {
-        // SAFETY: alive; operands are asked of constant expressions only, indices of address computations.
+        // SAFETY: `value` belongs to the module that `read` borrows; operands are read only from constant expressions,
+        // and indices only from address computations.
         unsafe {
             if !LLVMIsAGlobalVariable(value).is_null() {
                 return Some((value, offset));
@@ -185,17 +188,17 @@ impl Reader {
         if let Some(index) = self.globals.get(&global) {
             return *index;
         }
-        // SAFETY: alive and a global variable.
+        // SAFETY: `global` is a global variable of the module that `read` borrows.
         let (ty, initializer, is_local, is_constant) = unsafe {
             let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
             let is_constant = LLVMIsGlobalConstant(global) != 0;
             (LLVMGlobalGetValueType(global), LLVMGetInitializer(global), space == LOCAL, is_constant)
         };
-        // SAFETY: a sized type of the module.
+        // SAFETY: `ty` is the sized type of a variable of the module that owns the layout.
         let bytes = unsafe { LLVMABISizeOfType(self.layout, ty) };
-        let mut initial = vec![0; usize::try_from(bytes.min(LARGEST)).unwrap_or(0)];
-        if !initializer.is_null() && !is_local && bytes <= LARGEST {
-            self.contents(initializer, ty, 0, &mut initial);
+        let mut initial = vec![0; usize::try_from(bytes.min(MAX_CONTENT_BYTES)).unwrap_or(0)];
+        if !initializer.is_null() && !is_local && bytes <= MAX_CONTENT_BYTES {
+            self.write_constant(initializer, ty, 0, &mut initial);
         }
         let name = Inst(global).name();
         self.variables.push(Variable { name, is_local, is_constant, bytes, initial });
@@ -203,18 +206,20 @@ impl Reader {
         self.variables.len() - 1
     }
 
-    fn contents(&self, value: LLVMValueRef, ty: LLVMTypeRef, at: u64, out: &mut [u8]) {
-        // SAFETY: alive; element types and offsets are asked of the types that have them.
+    /// Writes a constant of type `ty` to `out` at offset `at`, as it is laid out in memory.
+    fn write_constant(&self, value: LLVMValueRef, ty: LLVMTypeRef, at: u64, out: &mut [u8]) {
+        // SAFETY: constant and type belong to the module that `read` borrows; element types and offsets are read only
+        // from types that have them.
         unsafe {
             let count = match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMArrayTypeKind => LLVMGetArrayLength2(ty),
                 LLVMTypeKind::LLVMVectorTypeKind => LLVMGetVectorSize(ty).into(),
                 LLVMTypeKind::LLVMStructTypeKind => LLVMCountStructElementTypes(ty).into(),
                 _ => {
-                    let of = shape(ty);
-                    let size = of.lane_bytes() as usize;
+                    let value_shape = shape(ty);
+                    let size = value_shape.lane_bytes() as usize;
                     if let Some(to) = out.get_mut(at as usize..at as usize + size) {
-                        to.copy_from_slice(&scalar(value, of).to_le_bytes()[..size]);
+                        to.copy_from_slice(&scalar(value, value_shape).to_le_bytes()[..size]);
                     }
                     return;
                 }
@@ -231,15 +236,16 @@ impl Reader {
                     let inner = LLVMGetElementType(ty);
                     (inner, u64::from(i) * LLVMABISizeOfType(self.layout, inner))
                 };
-                self.contents(element, inner, at + offset, out);
+                self.write_constant(element, inner, at + offset, out);
             }
         }
     }
 
-    /// The variable and the constant part of an address computation (instruction or expression).
+    /// The variable summands and the constant offset of an address computation (instruction or expression).
     fn steps(&self, value: LLVMValueRef) -> Option<(Vec<Step>, i64)> {
         let (mut steps, mut offset) = (Vec::new(), 0i64);
-        // SAFETY: alive and an address computation; its type is walked as its indices say.
+        // SAFETY: `value` is an address computation of the module that `read` borrows, and its source type is followed
+        // as the indices prescribe.
         unsafe {
             let mut ty = LLVMGetGEPSourceElementType(value);
             let count = LLVMGetNumOperands(value) as u32;
@@ -293,9 +299,9 @@ impl Reader {
                 Op::Other
             }
             LLVMOpcode::LLVMPHI => {
-                // SAFETY: alive and a phi; indices are below the count.
+                // SAFETY: `inst` is a phi of the module that `read` borrows, and indices are below its incoming count.
                 let from = |i| ir::Block(unsafe { LLVMGetIncomingBlock(inst.0, i) });
-                // SAFETY: alive and a phi.
+                // SAFETY: `inst` is a phi of the module that `read` borrows.
                 let count = unsafe { LLVMCountIncoming(inst.0) };
                 Op::Phi((0..count).map(|i| position(from(i))).collect())
             }
@@ -303,19 +309,20 @@ impl Reader {
                 Some((steps, offset)) => Op::Address { steps, offset },
                 None => Op::Other,
             },
-            _ => self.plain(inst, opcode),
+            _ => self.simple_operation(inst, opcode),
         };
-        // SAFETY: alive and a load.
+        // SAFETY: `inst` belongs to the module that `read` borrows and is tested to be a load first.
         if opcode == LLVMOpcode::LLVMLoad && unsafe { LLVMGetVolatile(inst.0) } != 0 {
-            self.volatile.insert(self.known[&inst.0]);
+            self.volatile.insert(self.ids[&inst.0]);
         }
         let operands = raw.into_iter().map(|o| self.value(o)).collect();
-        Instruction { op, operands, result: self.known[&inst.0], location: inst.location().filter(|l| l.line > 0) }
+        Instruction { op, operands, result: self.ids[&inst.0], location: inst.location().filter(|l| l.line > 0) }
     }
 
-    fn plain(&self, inst: Inst, opcode: LLVMOpcode) -> Op {
+    fn simple_operation(&self, inst: Inst, opcode: LLVMOpcode) -> Op {
         use LLVMOpcode::*;
-        // SAFETY: alive; each question is asked of the instruction that has the answer.
+        // SAFETY: `inst` belongs to the module that `read` borrows, and each property is read only from opcodes
+        // that have it.
         unsafe {
             match opcode {
                 LLVMICmp => Op::Compare(LLVMGetICmpPredicate(inst.0)),
@@ -351,14 +358,16 @@ impl Reader {
             (LLVMOpcode::LLVMRet, _) => End::Return,
             (LLVMOpcode::LLVMBr, [only]) => End::Goto(*only),
             (LLVMOpcode::LLVMBr, [then, other]) => {
-                // SAFETY: alive and conditional, for it has two successors.
+                // SAFETY: `inst` belongs to the module that `read` borrows and is a conditional branch, because it
+                // has two successors.
                 let condition = self.value(unsafe { LLVMGetCondition(inst.0) });
                 End::Branch { condition, then: *then, other: *other }
             }
             (LLVMOpcode::LLVMSwitch, [default, rest @ ..]) => {
                 let operand = inst.operands()[0];
                 let value = self.value(operand);
-                // SAFETY: alive and a switch; each successor but the first has an integer constant.
+                // SAFETY: `inst` is a switch of the module that `read` borrows; each successor but the first has
+                // an integer constant.
                 let case = |i: usize| unsafe { LLVMConstIntGetZExtValue(LLVMGetSwitchCaseValue(inst.0, i as u32)) };
                 let cases = rest.iter().enumerate().map(|(i, to)| (case(i + 1), *to)).collect();
                 End::Switch { value, default: *default, cases }
@@ -368,10 +377,11 @@ impl Reader {
     }
 }
 
-/// What clang says of kernels whose work-groups are all of one size.
+/// Returns whether clang marked the kernel as having work-groups of one size only.
 fn has_uniform_groups(function: LLVMValueRef) -> bool {
     let name = "uniform-work-group-size";
-    // SAFETY: alive; the attribute is checked for null before its text is asked, which is as long as LLVM says.
+    // SAFETY: the function belongs to the module that `read` borrows; the attribute is checked for null before its text
+    // is read, whose length LLVM returns.
     unsafe {
         let index = LLVMAttributeFunctionIndex;
         let attribute = LLVMGetStringAttributeAtIndex(function, index, name.as_ptr().cast(), name.len() as u32);
@@ -385,9 +395,10 @@ fn has_uniform_groups(function: LLVMValueRef) -> bool {
     }
 }
 
-/// Whether all of a constant's bits are what they are read as.
+/// Returns whether all bits of a constant are known, that is, read as they are.
 fn is_known(value: LLVMValueRef) -> bool {
-    // SAFETY: alive; elements are asked of constant vectors, within their count; null where one is an expression.
+    // SAFETY: `value` belongs to the module that `read` borrows; elements are read from constant vectors within their
+    // count, and null stands for an element of an expression.
     unsafe {
         let ty = LLVMTypeOf(value);
         match LLVMGetTypeKind(ty) {
@@ -403,7 +414,8 @@ fn is_known(value: LLVMValueRef) -> bool {
 }
 
 fn shape(ty: LLVMTypeRef) -> Shape {
-    // SAFETY: alive; widths, elements and sizes are asked of the types that have them.
+    // SAFETY: `ty` belongs to the context of the module that `read` borrows; widths and elements are read only from
+    // types that have them.
     unsafe {
         let kind = match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMIntegerTypeKind => Kind::Int(LLVMGetIntTypeWidth(ty)),
@@ -422,7 +434,7 @@ fn shape(ty: LLVMTypeRef) -> Shape {
 }
 
 fn scalar(value: LLVMValueRef, of: Shape) -> u64 {
-    // SAFETY: alive; numbers are asked of numeric constants only.
+    // SAFETY: `value` belongs to the module that `read` borrows, and only numeric constants are read as numbers.
     unsafe {
         match of.kind {
             Kind::Int(width) if !LLVMIsAConstantInt(value).is_null() && width <= 64 => LLVMConstIntGetZExtValue(value),
@@ -435,7 +447,7 @@ fn scalar(value: LLVMValueRef, of: Shape) -> u64 {
     }
 }
 
-/// A case of a switch on a value of that width, as a number.
+/// The case value of a switch on a value of that type, as a number.
 pub fn case_value(bits: u64, shape: Shape) -> i64 {
     match shape.kind {
         Kind::Int(width) => signed(bits, width),

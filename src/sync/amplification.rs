@@ -79,9 +79,9 @@ fn amplified(under_test: &KernelUnderTest<'_>, branches: Branches, deadline: Opt
 /// Returns the kernel's inputs with their labels; the flag is `true` for contents.
 fn inputs(interface: &Interface) -> Vec<(Input, String, bool)> {
     let of = |arg: &crate::kernel::interface::Arg| match &arg.kind {
-        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.said(), false)),
+        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.display_name(), false)),
         ArgKind::Buffer { .. } | ArgKind::Image(_) => {
-            Some((Input::Contents(arg.position), format!("{}[]", arg.said()), true))
+            Some((Input::Contents(arg.position), format!("{}[]", arg.display_name()), true))
         }
         ArgKind::Local { .. } | ArgKind::Unsupported(_) => None,
     };
@@ -137,7 +137,7 @@ fn at(location: Option<&DebugLocation>) -> String {
 fn target(regions: &[Region], program: &Program, interface: &Interface) -> String {
     let name = |region: &Region| match region {
         Region::Argument(position) => {
-            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.said())
+            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.display_name())
         }
         Region::Variable(index) => {
             let name = &program.variables[*index].name;

@@ -127,7 +127,7 @@ impl<'a> DivergenceAnalysis<'a> {
             let other = there.get(level).map(|(_, b)| *b);
             let depth = here.len() - level;
             all.extend(self.in_function(function, block, other).into_iter().map(|(d, b)| {
-                let uniform = !self.varying.branch(function, b);
+                let uniform = !self.varying.may_diverge(function, b);
                 (uniform, depth * 10_000 + d, function, b)
             }));
         }
@@ -138,7 +138,7 @@ impl<'a> DivergenceAnalysis<'a> {
                 all.extend(
                     self.in_function(*function, *block, None)
                         .into_iter()
-                        .map(|(d, b)| (!self.varying.branch(*function, b), depth * 10_000 + d, *function, b)),
+                        .map(|(d, b)| (!self.varying.may_diverge(*function, b), depth * 10_000 + d, *function, b)),
                 );
             }
         }

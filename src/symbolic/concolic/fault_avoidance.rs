@@ -91,7 +91,7 @@ impl Engine<'_> {
                 let conditions = context.conditions(&mut terms, &path_query, *freedom)?;
                 let within = query::Limits { rlimit: limits.rlimit, end: limits.end };
                 let solved = match local_search::effort(&terms, &conditions) <= local_search::SOLVABLE {
-                    true => Session::within(&terms, &self.shared).ask(&conditions, &within),
+                    true => Session::in_context(&terms, &self.shared).ask(&conditions, &within),
                     false => Answer::Unknown(String::new()),
                 };
                 let values = match solved {

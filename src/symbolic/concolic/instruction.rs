@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::memory::{self, MemoryBlock};
 use super::value::{self, Lane, Value};
 use crate::program::{Instruction, Kind, Op, Shape, arithmetic, math, signed};
-use crate::solve::concrete::Trial;
+use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 use crate::symbolic::transfer;
@@ -262,7 +262,7 @@ impl Machine<'_> {
             terms.push(lanes.iter().map(|bits| self.scratch.constant(*bits, sort)).collect::<Vec<Term>>());
         }
         if let Some(found) = transfer::apply(&mut self.scratch, program, instruction, &terms) {
-            let mut trial = Trial::of(&self.scratch, Model::default());
+            let mut trial = Valuation::of(&self.scratch, Model::default());
             return Value::of_bits(found.iter().map(|t| trial.value(*t)), shape);
         }
         match math::builtin(program, instruction, args, shape) {

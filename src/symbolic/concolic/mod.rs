@@ -41,7 +41,7 @@ use crate::hash::StableHasher;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::Terms;
-use crate::solve::query::Shared;
+use crate::solve::query::SharedContext;
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Default limit on the instructions of one interpretation, over all work-items.
@@ -123,7 +123,7 @@ pub struct Engine<'p> {
     inputs: Inputs,
     required: Option<[u64; 3]>,
     terms: Terms,
-    shared: Shared,
+    shared: SharedContext,
     variables: Variables,
     graph: ProductGraph,
     nodes: Vec<Node>,
@@ -157,7 +157,7 @@ impl<'p> Engine<'p> {
             inputs: Inputs::new(program, interface, bounds, ranges),
             required: interface.required_local,
             terms: Terms::default(),
-            shared: Shared::new(),
+            shared: SharedContext::new(),
             variables: Variables::default(),
             graph: ProductGraph::of(program),
             nodes: Vec::new(),

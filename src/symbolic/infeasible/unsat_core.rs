@@ -11,7 +11,7 @@ use crate::instrument::marks::MARK;
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::program::{End, Op, Program};
-use crate::solve::concrete::Trial;
+use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Node, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
@@ -61,7 +61,7 @@ enum Literal<'a> {
 pub struct MarkSolver<'t> {
     terms: &'t Terms,
     abstraction: &'t FloatAbstraction,
-    trials: Vec<Trial<'t>>,
+    trials: Vec<Valuation<'t>>,
 }
 
 impl<'t> MarkSolver<'t> {
@@ -110,7 +110,7 @@ impl<'t> MarkSolver<'t> {
             if self.trials.len() >= MAX_MODELS {
                 self.trials.remove(0);
             }
-            self.trials.push(Trial::of(self.terms, model.clone()));
+            self.trials.push(Valuation::of(self.terms, model.clone()));
         }
         answer
     }

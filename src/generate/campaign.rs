@@ -35,7 +35,7 @@ use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
 use crate::result::journal::Journal;
 use crate::suite::launch::{Launch, NdRange};
-use crate::suite::write::{self, Writing, WritingTest};
+use crate::suite::write::{self, NewSuite, NewTest};
 use crate::symbolic::infeasible::ProofOutcome;
 
 /// Loop iterations of a launch: more than any kernel needs on small launches, little enough to end soon; what a work-item gets of them
@@ -509,7 +509,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, under_test: &KernelUnderTe
         By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
         By::Smt => format!("covers {} outcomes; found by solving", k.covers.iter().filter(|c| **c).count()),
     };
-    let suite = Writing {
+    let suite = NewSuite {
         kernel: write::relative(folder, kernel.path),
         entry: &under_test.entry,
         options: kernel.options,
@@ -517,7 +517,7 @@ pub fn write_suite(folder: &Path, kernel: Kernel<'_>, under_test: &KernelUnderTe
         description: Some("Written by kassay generate."),
         tests: tests
             .iter()
-            .map(|k| WritingTest {
+            .map(|k| NewTest {
                 name: k.name.clone(),
                 description: Some(description(k)),
                 launch: &k.launch,

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{HostTable, Storage};
-use crate::suite::faults::{self, Faulted, Reach};
+use crate::suite::faults::{self, AllowedFault, Reach};
 use crate::suite::format::FaultName;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::symbolic::infeasible::ProofOutcome;
@@ -21,8 +21,8 @@ use crate::symbolic::infeasible::ProofOutcome;
 const MOST: u64 = 1 << 12;
 
 /// What faulted, an entry per kind, buffer and place in the source.
-pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<Faulted> {
-    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), Faulted> = BTreeMap::new();
+pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<AllowedFault> {
+    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), AllowedFault> = BTreeMap::new();
     for fault in all {
         let (kind, path) = match fault.kind {
             FaultKind::OutOfBounds => (FaultName::OutOfBounds, None),
@@ -41,7 +41,7 @@ pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -
         let at = place.map(|f| format!("{}:{}:{}", f.file, f.line, f.column));
         let reach = if kind == FaultName::OutOfBounds { reach(table, interface, fault) } else { None };
         let key = (kind.name(), reach.map(|r| r.position), at.clone());
-        let entry = found.entry(key).or_insert_with(|| Faulted { kind, reach, at });
+        let entry = found.entry(key).or_insert_with(|| AllowedFault { kind, reach, at });
         // Copies of one place, by the calls that lead there.
         if let (Some(known), Some(new)) = (&mut entry.reach, reach) {
             known.first = known.first.min(new.first);
@@ -61,20 +61,20 @@ fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Op
         return None;
     }
     let (low, high) = fault.span?;
-    let element = i64::try_from(faults::element(arg)).ok()?;
+    let element = i64::try_from(faults::element_size(arg)).ok()?;
     let last = high.checked_add(i64::from(access.bytes.max(1)) - 1)?;
     Some(Reach { position, first: low.div_euclid(element), last: last.div_euclid(element) })
 }
 
 /// Gives buffers the margins that hold all that is out of bounds, if that is near; powers of two, in bytes.
-pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Launch) {
+pub fn give_margins(interface: &Interface, faulted: &[AllowedFault], launch: &mut Launch) {
     let mut margins = vec![0; launch.args.len()];
     for reach in faulted.iter().filter_map(|f| f.reach) {
         let at = reach.position as usize;
         let (Some(arg), Some(ArgValue::Buffer(bytes))) = (interface.args.get(at), launch.args.get(at)) else {
             continue;
         };
-        let element = faults::element(arg);
+        let element = faults::element_size(arg);
         let needed = reach.margin(bytes.len() as u64 / element);
         if (1..=MOST).contains(&needed) {
             margins[at] = margins[at].max(needed.next_power_of_two() * element);
@@ -87,7 +87,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
 }
 
 /// A fault in words: `out-of-bounds of `in`, elements -1 to -1, at k.cl:3:5`.
-pub fn said(fault: &Faulted, interface: &Interface) -> String {
+pub fn said(fault: &AllowedFault, interface: &Interface) -> String {
     let mut text = fault.kind.name().to_owned();
     if let Some(reach) = fault.reach
         && let Some(arg) = interface.args.get(reach.position as usize)

@@ -337,7 +337,7 @@ impl Reader<'_> {
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
             let node = &value.value;
-            wish.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
+            wish.value = Some(suite::argument_value((self.source, self.folder), arg, &key, node, self.seed)?);
         }
         wish.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
         wish.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::kernel::interface::Interface;
 use crate::result::{hash, store};
-use crate::suite::write::{self, Writing};
+use crate::suite::write::{self, NewSuite};
 
 const FILE: &str = "suite.toml";
 
@@ -39,7 +39,7 @@ pub fn check(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// As of [`check`] and [`write::write`].
-pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<()> {
+pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Result<()> {
     check(folder)?;
     let before = own_files(folder)?;
     remove(folder, FILE)?;
@@ -85,7 +85,7 @@ fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
 
 fn hash_of(folder: &Path, name: &str) -> Result<String> {
     let bytes = fs::read(folder.join(name)).map_err(|e| broken(folder, "read", name, &e))?;
-    Ok(hash::of_text(&bytes))
+    Ok(hash::hex_digest(&bytes))
 }
 
 fn remove(folder: &Path, name: &str) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::coverage::tally::SiteTally;
 use crate::error::Result;
 use crate::exec::simulator::compare::Compared;
 use crate::result::generate::By;
-use crate::suite::faults::Faulted;
+use crate::suite::faults::AllowedFault;
 use crate::suite::launch::Launch;
 
 /// Kinds of sites whose outcomes make an input worth keeping: lines, statements and regions follow from them.
@@ -50,7 +50,7 @@ pub struct Shown {
     /// By comparison; empty if nobody looked.
     pub compared: Vec<Compared>,
     /// What faulted, in a launch that allows it.
-    pub faulted: Vec<Faulted>,
+    pub faulted: Vec<AllowedFault>,
 }
 
 /// When to stop.
@@ -78,7 +78,7 @@ pub struct Kept {
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
     /// What faulted; mostly nothing.
-    pub faulted: Vec<Faulted>,
+    pub faulted: Vec<AllowedFault>,
 }
 
 /// How an outcome was covered first.
@@ -363,7 +363,7 @@ impl<'a> Search<'a> {
     }
 
     /// The launch as a test has it: with margins where it faults, without a leave to fault where it does not.
-    fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
+    fn with_margins(&self, launch: &Launch, faulted: &[AllowedFault]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
         faulting_launches::give_margins(&self.subject.launch_builder.model.interface, faulted, &mut launch);

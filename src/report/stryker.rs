@@ -140,7 +140,7 @@ fn load(
                 .help("run `kassay report` in the folder in which `kassay mutate` was run"));
         }
     };
-    if result.texts.get(name).is_some_and(|hash| *hash != hash::of_text(&bytes)) {
+    if result.texts.get(name).is_some_and(|hash| *hash != hash::hex_digest(&bytes)) {
         return Err(changed(name));
     }
     // Of modules in binary there is no text to show.

@@ -57,8 +57,8 @@ pub enum Verdict {
     Racy,
     /// Work-items wait at a barrier that others of their group do not reach.
     Divergent,
-    /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a loop
-    /// that does not end.
+    /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a
+    /// loop that does not end.
     MemoryFault,
     /// No input completed, and nothing was found.
     Unknown,
@@ -267,7 +267,8 @@ pub struct Input {
     /// Assumptions under which it was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preconditions: Vec<String>,
-    /// With `--evolve`: distinct addresses accessed, divided by the sum over them of the accessing threads (SIMULEE 3.1).
+    /// With `--evolve`: distinct addresses accessed, divided by the sum over them of the accessing threads
+    /// (SIMULEE 3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
 }

@@ -89,14 +89,14 @@ pub struct SiteOutcome {
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`.
     pub kind: String,
-    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if the IR does not show it.
+    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
     /// Name of the function that contains it.
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
-    /// For branches and conditions `true`, `false`, `case N` or `default`; for loops `zero`, `one`, `many` or `boundary`;
-    /// for barriers `all`; for lines, statements and regions `executed`.
+    /// For branches and conditions `true`, `false`, `case N` or `default`; for loops `zero`, `one`, `many` or
+    /// `boundary`; for barriers `all`; for lines, statements and regions `executed`.
     pub outcome: String,
     /// Whether some work-item in some test reached it.
     pub covered: bool,
@@ -112,8 +112,8 @@ pub struct SiteOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator failed) or `output-differs` (the
-    /// instrumented and the original kernel disagree).
+    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator failed) or `output-differs`
+    /// (the instrumented and the original kernel disagree).
     pub status: String,
     /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -112,7 +112,7 @@ pub struct Site {
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `statement`, `line`.
     pub kind: String,
-    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if the IR does not show it.
+    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
     pub function: String,
     #[serde(flatten)]

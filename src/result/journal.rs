@@ -1,9 +1,9 @@
 //! Journals a run: appends every decision as a line, so that an interrupted run can be resumed.
 //!
-//! `<result file>.journal.jsonl` is JSON Lines. Its first line is the [`Header`], with which the file is created, by rename.
-//! Every entry is written with a single write as soon as it is decided, so that a killed process loses at most the entry
-//! that it was writing; entries are synced in groups, so that a machine failure loses at most the last second. The journal
-//! exists until the result file does; then [`Journal::remove`] deletes it.
+//! `<result file>.journal.jsonl` is JSON Lines. Its first line is the [`Header`], with which the file is created, by
+//! rename. Every entry is written with a single write as soon as it is decided, so that a killed process loses at most
+//! the entry that it was writing; entries are synced in groups, so that a machine failure loses at most the last
+//! second. The journal exists until the result file does; then [`Journal::remove`] deletes it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -198,7 +198,7 @@ impl Journal {
     /// Appends an entry. Once this returns, the entry survives a kill of the process; within a second it is on disk.
     ///
     /// # Errors
-    /// `Environment` if this or an earlier entry could not be written or synced; `Internal` if the entry has no JSON form.
+    /// `Environment` if this or an earlier entry was not written or synced; `Internal` if the entry has no JSON form.
     pub fn append<E: Serialize>(&self, entry: &E) -> Result<()> {
         let mut line = serde_json::to_string(entry)
             .map_err(|e| Error::internal(format!("cannot turn an entry of the journal into JSON: {e}")))?;

@@ -1,8 +1,8 @@
 //! Merges the shards of a mutation run into one result.
 //!
-//! Each shard lists every mutant; those of other shards are `pending` there. The merged result takes each mutant from the
-//! shard that owns it and computes the rest as an unsharded run does, so that it equals the result of such a run except
-//! for `elapsed_s`, `device`, `timing` and `shard`.
+//! Each shard lists every mutant; those of other shards are `pending` there. The merged result takes each mutant from
+//! the shard that owns it and computes the rest as an unsharded run does, so that it equals the result of such a run
+//! except for `elapsed_s`, `device`, `timing` and `shard`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ struct Part {
     result: MutateResult,
 }
 
-/// Merges loaded results, given in any order. Times are summed, including `elapsed_s`; names and drivers of different devices
-/// are joined. `class_of` returns the class of an operator by its id.
+/// Merges loaded results, given in any order. Times are summed, including `elapsed_s`; names and drivers of different
+/// devices are joined. `class_of` returns the class of an operator by its id.
 ///
 /// # Errors
-/// `Caller` if a result is not of `kassay mutate` or not of a shard; if configurations, numbers of shards or the lists of
-/// mutants and tests differ; if a shard is missing or given twice.
+/// `Caller` if a result is not of `kassay mutate` or not of a shard; if configurations, numbers of shards or the lists
+/// of mutants and tests differ; if a shard is missing or given twice.
 pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> String) -> Result<MutateResult> {
     let mut parts = results.into_iter().map(|(path, result)| load_part(path, result)).collect::<Result<Vec<Part>>>()?;
     parts.sort_by_key(|p| p.shard);

@@ -24,14 +24,14 @@ pub struct MutateResult {
     pub seed: u64,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
-    /// Hash of everything that determines ids and verdicts; shards can be merged and journals resumed if it is the same.
+    /// Hash of everything that determines ids and verdicts; shards are merged and journals resumed only if it agrees.
     pub configuration: String,
     /// `k/n`, if only a part of the mutants was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     pub options: MutateOptions,
-    /// By file: hash of the text that locations refer to, so that reports can detect later changes (FNV-1a, 64 bits, in
-    /// hexadecimal).
+    /// By file: hash of the text that locations refer to, so that reports can detect later changes (FNV-1a, 64 bits,
+    /// in hexadecimal).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
     /// Covers the first-order mutants, as do `operators`, `classes` and `lines`.
@@ -128,8 +128,8 @@ pub struct Mutant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<Location>,
     pub status: Status,
-    /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one without
-    /// `--full-matrix`.
+    /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one
+    /// without `--full-matrix`.
     pub killed_by: Vec<String>,
     /// Names of the tests that reach it.
     pub covered_by: Vec<String>,
@@ -178,8 +178,8 @@ pub struct Summary {
     pub duplicate: u64,
     pub ignored: u64,
     pub pending: u64,
-    /// Percent: (killed + runtime-error + timeout) / (total − equivalent − duplicate − ignored − compile-error − pending).
-    /// Null if the divisor is 0.
+    /// Percent: (killed + runtime-error + timeout) /
+    /// (total − equivalent − duplicate − ignored − compile-error − pending). Null if the divisor is 0.
     pub score: Option<f64>,
     /// The same with time-outs excluded from both numbers.
     pub score_without_timeouts: Option<f64>,
@@ -248,8 +248,8 @@ pub struct NotSimulated {
     pub reason: String,
 }
 
-/// LIU's table 8.4: surviving pairs by their parts. As there, a pair that no test detects survives, even if it is known to
-/// be equivalent; so does a part, but equivalent parts have columns of their own.
+/// LIU's table 8.4: surviving pairs by their parts. As there, a pair that no test detects survives, even if it is known
+/// to be equivalent; so does a part, but equivalent parts have columns of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecondOrder {
     /// Pairs, without duplicates and those that were not run (ignored, compile-error, pending).

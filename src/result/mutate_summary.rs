@@ -62,9 +62,9 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// Recomputes everything that follows from `mutants`: the statuses of duplicates, `summary`, `pairs`, `operators`, `classes`,
-/// `lines`, `kills` and `reaches` of the tests and, except in a shard, `second_order`. `class_of` returns the class of an
-/// operator by its id.
+/// Recomputes everything that follows from `mutants`: the statuses of duplicates, `summary`, `pairs`, `operators`,
+/// `classes`, `lines`, `kills` and `reaches` of the tests and, except in a shard, `second_order`. `class_of` returns
+/// the class of an operator by its id.
 pub fn finish(result: &mut MutateResult, class_of: &dyn Fn(&str) -> String) {
     copy_to_duplicates(&mut result.mutants);
     let first: Vec<&Mutant> = result.mutants.iter().filter(|m| !m.is_pair()).collect();
@@ -89,8 +89,8 @@ pub fn finish(result: &mut MutateResult, class_of: &dyn Fn(&str) -> String) {
     result.second_order = (of_pairs && result.shard.is_none()).then(|| second_order(&result.mutants));
 }
 
-/// Copies to each duplicate the status, the tests, the schedule and the reason of the mutant that it equals; a duplicate's
-/// own reason is kept.
+/// Copies to each duplicate the status, the tests, the schedule and the reason of the mutant that it equals; a
+/// duplicate's own reason is kept.
 fn copy_to_duplicates(mutants: &mut [Mutant]) {
     let index: HashMap<&str, usize> = mutants.iter().enumerate().map(|(at, m)| (m.id.as_str(), at)).collect();
     let originals: Vec<(usize, usize)> = (0..mutants.len())

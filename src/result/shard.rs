@@ -29,7 +29,7 @@ impl Shard {
         self.count
     }
 
-    /// Returns whether this shard owns the mutant with this id. A duplicate belongs to the shard of the mutant it equals.
+    /// Returns whether this shard owns the mutant with this id. A duplicate belongs to the shard of its original.
     pub fn owns(self, id: &str, duplicate_of: Option<&str>) -> bool {
         shard_of(duplicate_of.unwrap_or(id), self.count) == self.number
     }
@@ -56,9 +56,9 @@ impl FromStr for Shard {
     }
 }
 
-/// Returns the number, from 1 to `n`, of the shard that owns the mutant with this id; 1 if `n` is 0. It depends only on the
-/// id's bytes and `n`: FNV-1a (64 bits) with its upper half folded into the lower, modulo `n`. The lower bits of FNV alone
-/// depend little on the first bytes.
+/// Returns the number, from 1 to `n`, of the shard that owns the mutant with this id; 1 if `n` is 0. It depends only on
+/// the id's bytes and `n`: FNV-1a (64 bits) with its upper half folded into the lower, modulo `n`. The lower bits of
+/// FNV alone depend little on the first bytes.
 pub fn shard_of(id: &str, n: u32) -> u32 {
     let hash = fnv1a(id.as_bytes());
     let folded = (hash ^ (hash >> 32)) & u64::from(u32::MAX);

@@ -57,8 +57,8 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
-/// Writes `text` atomically, so that `path` always holds either its previous contents or all of `text`: to a temporary file
-/// in the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written directly.
+/// Writes `text` atomically, so that `path` always holds either its previous contents or all of `text`: to a temporary
+/// file in the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written directly.
 ///
 /// # Errors
 /// `Caller` if the folder does not exist or `path` is a folder; `Environment` if the disk is full, the folder is not

@@ -1,5 +1,5 @@
-//! Resolves one argument of a test: combines its form in the suite with its kind in the kernel to a value, an expectation
-//! and an output.
+//! Resolves one argument of a test: combines its form in the suite with its kind in the kernel to a value, an
+//! expectation and an output.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -126,8 +126,8 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
     }
 }
 
-/// Reads the value of one argument from `node`, a node of any file in the syntax of a suite. `key` is the key of the node.
-/// Paths are relative to `folder`; `seed` is used for random data without a seed of its own.
+/// Reads the value of one argument from `node`, a node of any file in the syntax of a suite. `key` is the key of the
+/// node. Paths are relative to `folder`; `seed` is used for random data without a seed of its own.
 ///
 /// # Errors
 /// `Caller`, with its place.

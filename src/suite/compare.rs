@@ -1,8 +1,8 @@
 //! Compares outputs with expected contents.
 //!
 //! Integers must be equal. Floats agree if their bits are equal, if both are NaN (with any payload), or if
-//! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees only with itself, and the two zeros agree. Padding
-//! is ignored. Images are compared channel by channel.
+//! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees only with itself, and the two zeros agree.
+//! Padding is ignored. Images are compared channel by channel.
 
 use super::scalar_layout::{self, Leaf, Number};
 use crate::kernel::interface::{Scalar, Type};
@@ -23,8 +23,8 @@ pub struct Comparison {
     pub mismatches: u64,
     /// The first of them.
     pub first: Option<Mismatch>,
-    /// The largest `|actual - expected|` of all scalars, whether or not within the tolerance; differences that are infinite
-    /// or NaN are left out. `None` if there is none.
+    /// The largest `|actual - expected|` of all scalars, whether or not within the tolerance; differences that are
+    /// infinite or NaN are left out. `None` if there is none.
     pub largest_absolute_error: Option<f64>,
 }
 

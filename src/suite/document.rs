@@ -164,8 +164,8 @@ impl Source {
     }
 }
 
-/// Returns the closest member of `known` by optimal-string-alignment distance, if that distance is at most a third of the
-/// length of `given` (but at least one letter is allowed).
+/// Returns the closest member of `known` by optimal-string-alignment distance, if that distance is at most a third of
+/// the length of `given` (but at least one letter is allowed).
 pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (given.chars().count() / 3).max(1);
     known

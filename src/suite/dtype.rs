@@ -1,4 +1,5 @@
-//! Parses and writes the headers of `.npy` files and their element types (NumPy enhancement proposal 1, versions 1 to 3).
+//! Parses and writes the headers of `.npy` files and their element types (NumPy enhancement proposal 1,
+//! versions 1 to 3).
 
 use crate::kernel::interface::{Field, Scalar, Struct, Type};
 

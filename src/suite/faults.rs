@@ -60,8 +60,8 @@ pub fn element_size(arg: &Arg) -> u64 {
 /// Returns whether a test allows faults, and the faults that it lists.
 ///
 /// # Errors
-/// `Caller`, with its place, if the test lists faults without allowing them, or lists one that does not fit the kernel's
-/// arguments.
+/// `Caller`, with its place, if the test lists faults without allowing them, or lists one that does not fit the
+/// kernel's arguments.
 pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Result<(bool, Vec<AllowedFault>)> {
     let allows = entry.faults.is_some();
     if let (false, Some(first)) = (allows, entry.faulted.first()) {
@@ -106,8 +106,8 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
     Ok((allows, all))
 }
 
-/// Returns why a device cannot run a test that allows faults; `None` if it can. A device's behaviour is undefined unless
-/// every fault is an access out of bounds that stays within the margin of its buffer.
+/// Returns why a device cannot run a test that allows faults; `None` if it can. A device's behaviour is undefined
+/// unless every fault is an access out of bounds that stays within the margin of its buffer.
 pub fn refusal(test: &Test, interface: &Interface) -> Option<String> {
     if !test.launch.allows_faults {
         return None;

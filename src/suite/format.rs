@@ -71,8 +71,8 @@ pub struct TestEntry {
     /// Arguments by name, or by position (`"0"`) where the IR has no names.
     #[schemars(with = "BTreeMap<String, Form>")]
     pub args: Option<Node>,
-    /// Program-scope variables in global memory (OpenCL C 2.0) by name: contents before the launch and expected contents
-    /// afterwards. Variables left out start with their initialisers.
+    /// Program-scope variables in global memory (OpenCL C 2.0) by name: contents before the launch and expected
+    /// contents afterwards. Variables left out start with their initialisers.
     #[schemars(with = "Option<BTreeMap<String, Form>>")]
     pub variables: Option<Node>,
 }

@@ -38,8 +38,8 @@ impl NdRange {
         (0..3).all(|d| self.global[d].is_multiple_of(local[d].max(1)))
     }
 
-    /// Returns the number of work-items in the group with this linear number (dimension 0 fastest); the last groups of a
-    /// dimension may have fewer.
+    /// Returns the number of work-items in the group with this linear number (dimension 0 fastest); the last groups of
+    /// a dimension may have fewer.
     pub fn items_of(&self, group: u64) -> u64 {
         let (counts, local) = (self.group_counts(), self.local.unwrap_or([1; 3]));
         let [x, y] = [counts[0].max(1), counts[1].max(1)];
@@ -47,8 +47,8 @@ impl NdRange {
         (0..3).map(|d| local[d].min(self.global[d].saturating_sub(id[d] * local[d]))).product()
     }
 
-    /// Returns the number of work-items in the first group, which is the largest. It is smaller than `local` if the launch
-    /// is smaller than a group in some dimension.
+    /// Returns the number of work-items in the first group, which is the largest. It is smaller than `local` if the
+    /// launch is smaller than a group in some dimension.
     pub fn first_group_items(&self) -> u64 {
         let local = self.local.unwrap_or([1; 3]);
         (0..3).map(|d| local[d].min(self.global[d])).product()
@@ -126,13 +126,13 @@ pub struct Launch {
     pub range: NdRange,
     /// One per argument of the kernel's interface, in order.
     pub args: Vec<ArgValue>,
-    /// The order of work-groups and work-items; it fits the range. Devices support at most an order of work-groups (`map`);
-    /// the simulator follows every schedule.
+    /// The order of work-groups and work-items; it fits the range. Devices support at most an order of work-groups
+    /// (`map`); the simulator follows every schedule.
     pub schedule: Schedule,
     /// Whether faults are allowed: a faulting access is skipped (reads give 0) and has no other consequence.
     pub allows_faults: bool,
-    /// Margin in bytes on either side of each buffer on devices, by argument position; entries left out at the end are 0.
-    /// The simulator needs none because it skips accesses out of bounds.
+    /// Margin in bytes on either side of each buffer on devices, by argument position; entries left out at the end are
+    /// 0. The simulator needs none because it skips accesses out of bounds.
     pub margins: Vec<u64>,
 }
 
@@ -160,10 +160,10 @@ impl Launch {
 const MAX_DEFAULT_GROUP: u64 = 64;
 
 impl NdRange {
-    /// Returns the work-group size of a launch: that of the suite; otherwise the one that the kernel requires; otherwise a
-    /// choice that depends only on `global` and `max_group` (the device's limit), and for limits of 64 and more only on
-    /// `global`: in dimension 0 the largest divisor of `global[0]` up to 64, then in dimensions 1 and 2 the largest
-    /// divisors that keep the product within 64.
+    /// Returns the work-group size of a launch: that of the suite; otherwise the one that the kernel requires;
+    /// otherwise a choice that depends only on `global` and `max_group` (the device's limit), and for limits of 64 and
+    /// more only on `global`: in dimension 0 the largest divisor of `global[0]` up to 64, then in dimensions 1 and 2
+    /// the largest divisors that keep the product within 64.
     pub fn local_or_default(&self, required: Option<[u64; 3]>, max_group: u64) -> [u64; 3] {
         if let Some(local) = self.local.or(required) {
             return local;

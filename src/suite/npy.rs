@@ -1,8 +1,8 @@
 //! Reads and writes `.npy` files and converts arrays to the memory layout of a kernel's types.
 //!
-//! The dtype must match the kernel's type, except that integers of the same width may differ in signedness (the bits are
-//! kept). Vector components are the last dimension and arrays are the last dimensions; structs are records matched by
-//! field name, or bytes of the struct's size.
+//! The dtype must match the kernel's type, except that integers of the same width may differ in signedness (the bits
+//! are kept). Vector components are the last dimension and arrays are the last dimensions; structs are records matched
+//! by field name, or bytes of the struct's size.
 
 use std::io::Write;
 use std::path::Path;
@@ -29,8 +29,8 @@ const MAX_DIMENSIONS: usize = 64;
 /// Reads a file.
 ///
 /// # Errors
-/// `Caller` if the file cannot be read, is not an `.npy` file, has a dtype without a counterpart in kernels, or holds more
-/// than `limit` bytes.
+/// `Caller` if the file cannot be read, is not an `.npy` file, has a dtype without a counterpart in kernels, or holds
+/// more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
     let lost = |e: std::io::Error| wrong(e.to_string()).help("give its path relative to the suite file");

@@ -1,7 +1,7 @@
 //! Generates data: random values and arithmetic sequences.
 //!
-//! Both give the same bytes on every machine and in every version: the random stream is ChaCha8, and the mapping from its
-//! words to values is spelled out here rather than left to a library.
+//! Both give the same bytes on every machine and in every version: the random stream is ChaCha8, and the mapping from
+//! its words to values is spelled out here rather than left to a library.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

@@ -91,7 +91,8 @@ impl Suite {
     /// Reads a suite: JSON if the name ends in `.json`, else TOML.
     ///
     /// # Errors
-    /// `Caller`, with its place, if the file cannot be read, does not have the shape of a suite, or names a missing kernel.
+    /// `Caller`, with its place, if the file cannot be read, does not have the shape of a suite, or names a
+    /// missing kernel.
     pub fn load(path: &Path) -> Result<Suite> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         if ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {

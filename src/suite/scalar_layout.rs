@@ -14,8 +14,8 @@ pub struct Leaf {
     pub path: String,
 }
 
-/// Returns the scalars of a type in memory order, without padding. Unions and opaque parts, whose meaning only the kernel
-/// knows, are listed byte by byte. Pointers to buffers are skipped.
+/// Returns the scalars of a type in memory order, without padding. Unions and opaque parts, whose meaning only the
+/// kernel knows, are listed byte by byte. Pointers to buffers are skipped.
 pub fn leaves(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
     collect(ty, 0, String::new(), &mut out);
@@ -54,8 +54,8 @@ fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Returns the scalar type if the type consists of nothing but scalars of that type, without padding, so that an array of
-/// it is an array of scalars. Structs and unions are not considered.
+/// Returns the scalar type if the type consists of nothing but scalars of that type, without padding, so that an array
+/// of it is an array of scalars. Structs and unions are not considered.
 pub fn dense_scalar(ty: &Type) -> Option<Scalar> {
     match ty {
         Type::Scalar(s) => Some(*s),
@@ -131,8 +131,8 @@ pub fn push_integer(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&n.to_le_bytes()[..size]);
 }
 
-/// Appends a float, rounded to the nearest value of the type (ties to even). Returns false and appends nothing if the value
-/// is finite but too large, or if the type is not a float.
+/// Appends a float, rounded to the nearest value of the type (ties to even). Returns false and appends nothing if the
+/// value is finite but too large, or if the type is not a float.
 #[must_use]
 pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) -> bool {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]

@@ -47,8 +47,8 @@ impl Schedule {
     /// Checks that the schedule fits a launch.
     ///
     /// # Errors
-    /// A clause that says what does not fit: `map` or `item_order` is not a permutation of the launch's work-groups or of a
-    /// group's work-items, or a preemption names a group or an item that does not exist.
+    /// A clause that says what does not fit: `map` or `item_order` is not a permutation of the launch's work-groups or
+    /// of a group's work-items, or a preemption names a group or an item that does not exist.
     pub fn check(&self, range: &NdRange) -> Result<(), String> {
         let (groups, items) = (range.groups(), range.group_items());
         check_permutation("map", "work-groups", &self.map, groups)?;

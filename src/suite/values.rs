@@ -191,7 +191,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Appends the elements of a buffer: a list with one value per element, or for vectors a flat list of all components.
+    /// Appends the elements of a buffer: a list with one value per element, or for vectors a flat list of
+    /// all components.
     ///
     /// # Errors
     /// `Caller`, with its place.

@@ -419,8 +419,8 @@ fn scalar_of(scalar: Scalar, bytes: &[u8]) -> Value {
     }
 }
 
-/// Encodes a value of `ty` that starts at byte offset `at` of the argument; `pointer` returns the encoding of a pointer at
-/// an offset. `None` if there are too few bytes or a test cannot give such a value.
+/// Encodes a value of `ty` that starts at byte offset `at` of the argument; `pointer` returns the encoding of a pointer
+/// at an offset. `None` if there are too few bytes or a test cannot give such a value.
 fn value_of(ty: &Type, bytes: &[u8], at: u64, pointer: &dyn Fn(u64) -> Option<Value>) -> Option<Value> {
     let inner = |offset: u64, ty: &Type| {
         let start = usize::try_from(offset).ok()?;

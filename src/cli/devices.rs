@@ -208,7 +208,7 @@ fn features(device: &Found) -> String {
     if has.is_empty() { "neither double, half nor images".to_owned() } else { has.join(", ") }
 }
 
-/// Formats bytes in the largest binary unit that gives at least 1, but at least KiB.
+/// Formats bytes in KiB, MiB or GiB: the largest that gives at least 1, otherwise KiB.
 fn size(bytes: u64) -> String {
     let (unit, shift) = match bytes {
         b if b >= 1 << 30 => ("GiB", 30),

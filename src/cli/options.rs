@@ -37,7 +37,7 @@ pub struct KernelFlags {
     /// Folder of the compilation cache, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub cache: Option<PathBuf>,
-    /// Do not use the compilation cache
+    /// Compile everything from scratch, without the cache
     #[arg(long)]
     pub no_cache: bool,
 }

@@ -52,7 +52,7 @@ pub struct MutateArgs {
     /// Exit with 1 if the score is below this percentage
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_under: Option<f64>,
-    /// How mutants are built
+    /// Strategy for building mutants
     #[arg(long, value_enum, default_value_t)]
     pub strategy: StrategyFlag,
     /// Optimisation level of the IR in which mutants are made; O0 is clang's unoptimised output

@@ -225,7 +225,7 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
     Ok(Job { test, recorded: Some(recorded) })
 }
 
-/// Numbers the schedules through the whole result; replayed ones keep their recorded indices.
+/// Numbers the schedules consecutively throughout the result; replayed ones keep their recorded indices.
 fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
     match jobs {
         [Job { recorded: Some(recorded), .. }] => {

@@ -284,7 +284,7 @@ pub struct Barrier {
     pub reached: u64,
     /// Whether ignoring it causes no finding in any explored input; null: not tried.
     pub redundant: Option<bool>,
-    /// What ignoring it causes, or why that was not tried.
+    /// Result of ignoring it, or the reason why that was not tried.
     pub reason: String,
 }
 

@@ -33,7 +33,7 @@ pub struct Device {
     pub il_versions: Vec<String>,
 }
 
-/// How many are covered, of how many.
+/// A number of covered items and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     pub covered: u64,

@@ -96,7 +96,7 @@ pub fn put_map(words: &mut Vec<u32>, schedule: &Schedule) {
 /// # Errors
 /// `Caller` if they have different sizes or are too many.
 pub fn check_groups(range: &NdRange) -> Result<()> {
-    if range.local.is_none() || !range.is_even() || u32::try_from(range.groups()).is_err() {
+    if range.local.is_none() || !range.has_uniform_groups() || u32::try_from(range.groups()).is_err() {
         return Err(Error::caller(
             "work-groups can be put in order on a device only if all are of one size, and fewer than 2^32",
         )

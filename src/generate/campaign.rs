@@ -36,7 +36,7 @@ use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
 use crate::result::journal::Journal;
 use crate::suite::launch::{Launch, NdRange};
-use crate::suite::write::{self, Writing, WritingTest};
+use crate::suite::write::{self, NewSuite, NewTest};
 use crate::symbolic::infeasible::ProofOutcome;
 
 /// Loop iterations of all work-items of a launch: more than any kernel needs on small launches, few enough to end soon.
@@ -539,7 +539,7 @@ pub fn write_suite(
         By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
         By::Smt => format!("covers {} outcomes; found by solving", k.covers.iter().filter(|c| **c).count()),
     };
-    let suite = Writing {
+    let suite = NewSuite {
         kernel: write::relative(folder, kernel.path),
         entry: &under_test.entry,
         options: kernel.options,
@@ -547,7 +547,7 @@ pub fn write_suite(
         description: Some("Written by kassay generate."),
         tests: tests
             .iter()
-            .map(|k| WritingTest {
+            .map(|k| NewTest {
                 name: k.name.clone(),
                 description: Some(description(k)),
                 launch: &k.launch,

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{HostTable, Storage};
-use crate::suite::faults::{self, Faulted, Reach};
+use crate::suite::faults::{self, AllowedFault, Reach};
 use crate::suite::format::FaultName;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::symbolic::infeasible::ProofOutcome;
@@ -62,7 +62,7 @@ fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Op
         return None;
     }
     let (low, high) = fault.span?;
-    let element = i64::try_from(faults::element(arg)).ok()?;
+    let element = i64::try_from(faults::element_size(arg)).ok()?;
     let last = high.checked_add(i64::from(access.bytes.max(1)) - 1)?;
     Some(Reach { position, first: low.div_euclid(element), last: last.div_euclid(element) })
 }
@@ -76,7 +76,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
         let (Some(arg), Some(ArgValue::Buffer(bytes))) = (interface.args.get(at), launch.args.get(at)) else {
             continue;
         };
-        let element = faults::element(arg);
+        let element = faults::element_size(arg);
         let needed = reach.margin(bytes.len() as u64 / element);
         if (1..=MAX_MARGIN).contains(&needed) {
             margins[at] = margins[at].max(needed.next_power_of_two() * element);

@@ -170,7 +170,7 @@ pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, opt
         interface_file.to_owned(),
         options.to_owned(),
     ];
-    hash::of_text(parts.join("\0").as_bytes())
+    hash::hex_digest(parts.join("\0").as_bytes())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::kernel::interface::Interface;
 use crate::result::store;
-use crate::suite::write::{self, Writing};
+use crate::suite::write::{self, NewSuite};
 
 const FILE: &str = "suite.toml";
 
@@ -41,7 +41,7 @@ pub fn check(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// As [`check`] and [`write::write`].
-pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<()> {
+pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Result<()> {
     check(folder)?;
     let before = own_files(folder)?;
     remove(folder, FILE)?;

@@ -18,7 +18,7 @@ use crate::coverage::tally::SiteTally;
 use crate::error::Result;
 use crate::exec::simulator::compare::ComparisonStats;
 use crate::result::generate::By;
-use crate::suite::faults::Faulted;
+use crate::suite::faults::AllowedFault;
 use crate::suite::launch::Launch;
 
 /// Kinds of sites whose outcomes make an input worth keeping; line, statement and region coverage follow from them.

@@ -240,7 +240,8 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMa
     let spellings = rows.iter().filter_map(|r| r.spelling.as_ref());
     let files: BTreeSet<&str> =
         rows.iter().map(|r| &r.location).chain(spellings).map(|l| l.file.as_str()).filter(|f| !f.is_empty()).collect();
-    let hash = |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::of_text(text.as_bytes())));
+    let hash =
+        |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
 }
 

@@ -1,4 +1,4 @@
-//! `kassay cover`.
+//! The result of `kassay cover`.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use super::{Device, Location, Ratio};
 
-/// What `kassay cover` found: how much of a kernel its tests cover.
+/// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
     /// `kassay.cover/1`
     pub schema: String,
-    /// Of kassay.
+    /// Version of kassay.
     pub version: String,
-    /// The entry's name.
+    /// Name of the kernel function.
     pub kernel: String,
-    /// Path as given.
+    /// Path of the kernel's file, as given.
     pub source: String,
-    /// What ran the kernel.
+    /// Device that ran the kernel.
     pub device: Option<Device>,
     pub seed: u64,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub coverage: Coverage,
-    /// One entry per outcome of each site, in order of file, line, column.
+    /// One entry per outcome of each site, ordered by file, line and column.
     pub sites: Vec<SiteOutcome>,
     pub tests: Vec<TestOutcome>,
-    /// Kernel time, instrumented / original: the median over the tests. Null if no test completed.
+    /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl CoverResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.cover/1";
 }
 
-/// Coverage by metric, all tests together.
+/// Coverage by metric, over all tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub branch: Ratio,
@@ -49,12 +49,12 @@ pub struct Coverage {
     pub line: Ratio,
     pub statement: Ratio,
     pub least_branch: Ratio,
-    /// In percent, with `--counts`.
+    /// Percent; only with `--counts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_statement: Option<f64>,
 }
 
-/// Loops by class (PENG 4.2.1.2): how many show it, and to how many it applies.
+/// Loops covered by class (PENG 4.2.1.2), and the numbers of loops to which the classes apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopCoverage {
     pub total: u64,
@@ -65,7 +65,7 @@ pub struct LoopCoverage {
     pub applicable: LoopApplicable,
 }
 
-/// Loops that have the class at all: `zero` a do-while has not, `boundary` a `for (;;)` has not.
+/// Numbers of loops to which a class applies: `zero` not to a do-while, `boundary` not to a `for (;;)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopApplicable {
     pub zero: u64,
@@ -73,7 +73,7 @@ pub struct LoopApplicable {
 }
 
 impl LoopCoverage {
-    /// All applicable classes of all loops together, as `--fail-under loop=` counts them.
+    /// Returns the applicable classes of all loops together, as `--fail-under loop=` counts them.
     pub fn classes(&self) -> Ratio {
         Ratio {
             covered: self.zero + self.one + self.many + self.boundary,
@@ -85,44 +85,46 @@ impl LoopCoverage {
 /// One outcome of one site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteOutcome {
-    /// The site's stable id, shared by its outcomes.
+    /// Stable id of the site, shared by its outcomes.
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`.
     pub kind: String,
-    /// The source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` where the IR does not tell.
+    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
-    /// The function it stands in.
+    /// Name of the function that contains it.
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
-    /// Branches and conditions: `true`, `false`, `case N`, `default`; loops: `zero`, `one`, `many`, `boundary`; barriers:
-    /// `all`; lines, statements and regions: `executed`.
+    /// For branches and conditions `true`, `false`, `case N` or `default`; for loops `zero`, `one`, `many` or
+    /// `boundary`; for barriers `all`; for lines, statements and regions `executed`.
     pub outcome: String,
-    /// Whether some work-item of some test took it.
+    /// Whether some work-item in some test reached it.
     pub covered: bool,
-    /// By test name: 0 or 1; with `--counts` the number of work-items that covered it.
+    /// By test name: 0 or 1; with `--counts` the number of work-items that reached it.
     pub hits_by_test: BTreeMap<String, u64>,
-    /// Branches: work-groups in which more than one outcome was taken; barriers: work-groups of which only a part
-    /// arrived. Summed over tests.
+    /// For branches: work-groups in which more than one outcome was taken; for barriers: work-groups of which only some
+    /// work-items arrived. Summed over the tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergent_groups: Option<u64>,
 }
 
-/// How one test went.
+/// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator found something), `output-differs` (instrumented and original disagree).
+    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator failed) or `output-differs`
+    /// (the instrumented and the original kernel disagree).
     pub status: String,
-    /// What happened, if not `completed`.
+    /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub work_items: u64,
     pub work_groups: u64,
-    /// Seconds on the device, medians.
+    /// Kernel time of the original in seconds, median of the repeats.
     pub original_s: Option<f64>,
+    /// Kernel time of the instrumented kernel in seconds, median of the repeats.
     pub instrumented_s: Option<f64>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    /// What the kernel printed.
+    /// Output of the kernel's printf.
     pub printf: String,
 }

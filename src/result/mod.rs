@@ -1,4 +1,4 @@
-//! The serde types of every result, their schema, journal and merge.
+//! Defines the serde types of every result and their schema; stores, journals and merges results.
 //!
 //! Must never know: how anything was computed.
 
@@ -24,13 +24,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     pub name: String,
+    /// Version of the driver.
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
+    /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`; empty if none.
     pub il_versions: Vec<String>,
 }
 
-/// Covered out of total.
+/// A number of covered items and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     pub covered: u64,
@@ -38,13 +40,13 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// In percent; `None` if there is nothing to cover.
+    /// Returns the share covered in percent; `None` if there is nothing to cover.
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
     }
 }
 
-/// A place in the source. `line` 0: unknown.
+/// A source location; lines and columns count from 1. `line` 0: unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     pub file: String,

@@ -7,7 +7,7 @@ use super::findings::Found;
 use crate::error::Result;
 use crate::kernel::interface::Interface;
 use crate::suite::launch::Launch;
-use crate::suite::write::{self, Writing, WritingTest};
+use crate::suite::write::{self, NewSuite, NewTest};
 
 /// The kernel of the suites, and how to compile it.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
         let launches: Vec<(String, String, Launch)> = launches(found, case);
         // The relative path of the kernel can only be determined once the folder exists.
         std::fs::create_dir_all(&folder).map_err(|e| write::no_folder(&folder, &e))?;
-        let suite = Writing {
+        let suite = NewSuite {
             kernel: write::relative(&folder, kernel.path),
             entry: kernel.entry,
             options: kernel.options,
@@ -41,7 +41,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
             description: Some(&found.finding.message),
             tests: launches
                 .iter()
-                .map(|(name, description, launch)| WritingTest {
+                .map(|(name, description, launch)| NewTest {
                     name: name.clone(),
                     description: Some(description.clone()),
                     launch,

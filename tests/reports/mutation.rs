@@ -99,7 +99,7 @@ pub fn mutate_result() -> MutateResult {
             strategy: "schemata".into(),
             ir_level: "raw".into(),
         },
-        texts: BTreeMap::from([(FILE.to_owned(), hash::of_text(SOURCE.as_bytes()))]),
+        texts: BTreeMap::from([(FILE.to_owned(), hash::hex_digest(SOURCE.as_bytes()))]),
         summary: Summary::default(),
         pairs: None,
         operators: BTreeMap::new(),

@@ -8,7 +8,7 @@ use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 use kassay::suite::schedule::{Preemption, Schedule};
-use kassay::suite::write::{self, Writing, WritingTest};
+use kassay::suite::write::{self, NewSuite, NewTest};
 
 use super::support::Done;
 
@@ -38,7 +38,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
         let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
 
         let folder = tempfile::tempdir()?;
-        let written = Writing {
+        let written = NewSuite {
             kernel: write::relative(folder.path(), &suite.kernel),
             entry: &entry,
             options: &suite.options,
@@ -46,7 +46,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
             description: Some("as it was: \"quoted\""),
             tests: tests
                 .iter()
-                .map(|t| WritingTest {
+                .map(|t| NewTest {
                     name: t.name.clone(),
                     description: None,
                     launch: &t.launch,
@@ -112,18 +112,18 @@ fn schedules_and_awkward_values_read_back() -> Done {
     assert_eq!(tests[0].launch.schedule, expected);
     let copy = folder.path().join("deep/er");
     std::fs::create_dir_all(&copy)?;
-    let written = Writing {
+    let written = NewSuite {
         kernel: write::relative(&copy, &kernel),
         entry: "k",
         options: &["-DA=\"b c\"".to_owned()],
-        tests: vec![WritingTest {
+        tests: vec![NewTest {
             name: tests[0].name.clone(),
             description: None,
             launch: &tests[0].launch,
             faulted: &[],
             expectations: &[],
         }],
-        ..Writing::default()
+        ..NewSuite::default()
     };
     let path = write::write(&copy, &written, &under_test.interface)?;
     let text = std::fs::read_to_string(&path)?;

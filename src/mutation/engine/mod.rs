@@ -176,7 +176,9 @@ impl<'a, 'c> Engine<'a, 'c> {
             && self.executors.iter().all(|executor| executor.batches())
             && self.options.strategy == Strategy::Schemata
             && self.tests.iter().all(|t| {
-                t.launch.range.items() <= runner::BATCHED_ITEMS && t.launch.range.is_even() && !writes_images(t)
+                t.launch.range.items() <= runner::BATCHED_ITEMS
+                    && t.launch.range.has_uniform_groups()
+                    && !writes_images(t)
             });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,

@@ -79,9 +79,9 @@ struct Opened<'c> {
     under_test: KernelUnderTest<'c>,
     loaded: Loaded,
     cases: Vec<Case>,
-    /// Solved launches, which become inputs if accesses of work-items conflict in them.
-    suspicions: Vec<Suspicion>,
-    /// Whether the search for such launches was cut short.
+    /// Launches that are inputs if work-items meet in them.
+    suspected: Vec<SuspectedConflict>,
+    /// Not all of those were found.
     unsolved: bool,
     /// Set if the time limit was reached before inputs could be generated.
     late: Option<Error>,
@@ -160,16 +160,23 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
 
     let source = shown(&opened.path);
-    // Computed on demand, because few kernels diverge.
-    let splits = OnceCell::new();
-    let split = |divergence: &_| {
-        let splits = splits.get_or_init(|| Splits::of(&opened.under_test, &source));
-        splits.as_ref().ok()?.branch(&code.table, divergence)
+    // Few kernels diverge.
+    let divergence_analysis = OnceCell::new();
+    let diverging_branch = |divergence: &_| {
+        let divergence_analysis =
+            divergence_analysis.get_or_init(|| DivergenceAnalysis::of(&opened.under_test, &source));
+        divergence_analysis.as_ref().ok()?.branch(&code.table, divergence)
+    };
+    let reader = Reader {
+        table: &code.table,
+        interface: &opened.under_test.interface,
+        source: &source,
+        diverging_branch: &diverging_branch,
     };
     let atomics_read = schedule_independence::atomics_read(&opened.under_test, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
     let mut checked = checking::check(&mut simulators, &reader, &mut opened.cases, options)?;
-    if let Some(Err(e)) = splits.into_inner() {
+    if let Some(Err(e)) = divergence_analysis.into_inner() {
         return Err(e);
     }
     if let Some(folder) = &args.reproduce {

@@ -152,7 +152,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
     let instrumented =
-        observing.and_then(|observing| Instrumented::of(&under_test, args.execution.jobs as usize, observing));
+        observing.and_then(|observing| Instrumented::load(&under_test, args.execution.jobs as usize, observing));
     let all = Limits {
         // The preparation may have used up the budget; some launches are made nevertheless.
         end: (begun + budget).max(Instant::now() + budget.mul_f64(MIN_LAUNCH_SHARE).min(MIN_LAUNCH_TIME)),
@@ -170,7 +170,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let search_options = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), reading };
+    let search_options =
+        Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), analysis_time: reading };
     let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
     let (mut instrumented, generated) = match instrumented {
@@ -203,7 +204,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
                 ast: loaded.ast.as_ref(),
                 sources: &sources,
                 model: &model,
-                wishes: &wishes,
+                constraints: &wishes,
                 options: &Options { limits: all, ..search_options },
                 selection: Selection::parse(&args.operators)?,
                 sample: args.sample,
@@ -304,8 +305,8 @@ fn kill_mutants(
             StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
         session::start_executors(starting, &[], &job.under_test.interface, session::DeviceSchedules::Natural)
     };
-    let around = Around { lanes: &mut start_executors, runs, progress: &mut progress, log };
-    let done = mutants::generate(job, branch, around)?;
+    let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
+    let done = mutants::generate(job, branch, services)?;
     bar.finish_and_clear();
     if let Some(mutation) = &done.mutation {
         store::write(mutation, &args.folder.join("mutate.json"))?;

@@ -14,7 +14,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions, PendingCode};
+use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -147,7 +147,7 @@ impl<'c> KernelFile<'c> {
 /// Simulator code in the making, with coverage probes and with hooks that report comparisons.
 #[derive(Debug)]
 pub struct PendingCode {
-    making: Making,
+    making: host::PendingCode,
     plan: CoveragePlan,
     comparisons: u32,
 }

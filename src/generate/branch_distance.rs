@@ -50,7 +50,7 @@ pub struct BranchDistances {
 
 impl BranchDistances {
     /// Records a launch. Without a genotype it cannot be a parent, but its results count.
-    pub fn note(&mut self, compared: &[Compared], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
+    pub fn note(&mut self, compared: &[ComparisonStats], genotype: Option<&Genotype>, launch: &Launch) -> Gain {
         self.directions.resize_with(self.directions.len().max(2 * compared.len()), Direction::default);
         let mut gain = Gain::default();
         for (compared, directions) in compared.iter().zip(self.directions.chunks_exact_mut(2)) {

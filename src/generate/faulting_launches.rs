@@ -22,8 +22,8 @@ use crate::symbolic::infeasible::ProofOutcome;
 const MAX_MARGIN: u64 = 1 << 12;
 
 /// Describes what faulted, with one entry per kind, buffer and source location.
-pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<Faulted> {
-    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), Faulted> = BTreeMap::new();
+pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<AllowedFault> {
+    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), AllowedFault> = BTreeMap::new();
     for fault in all {
         let (kind, path) = match fault.kind {
             FaultKind::OutOfBounds => (FaultName::OutOfBounds, None),
@@ -42,7 +42,7 @@ pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[Simulato
         let at = place.map(|f| format!("{}:{}:{}", f.file, f.line, f.column));
         let reach = if kind == FaultName::OutOfBounds { reach(table, interface, fault) } else { None };
         let key = (kind.name(), reach.map(|r| r.position), at.clone());
-        let entry = found.entry(key).or_insert_with(|| Faulted { kind, reach, at });
+        let entry = found.entry(key).or_insert_with(|| AllowedFault { kind, reach, at });
         // The same source location, reached through different calls.
         if let (Some(known), Some(new)) = (&mut entry.reach, reach) {
             known.first = known.first.min(new.first);
@@ -69,7 +69,7 @@ fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Op
 
 /// Gives buffers margins that contain everything out of bounds, if that is near. A margin, in bytes, is a power of two
 /// times the element's size.
-pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Launch) {
+pub fn give_margins(interface: &Interface, faulted: &[AllowedFault], launch: &mut Launch) {
     let mut margins = vec![0; launch.args.len()];
     for reach in faulted.iter().filter_map(|f| f.reach) {
         let at = reach.position as usize;
@@ -89,7 +89,7 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
 }
 
 /// Returns a fault in words, such as ``out-of-bounds (element -1 of `in`) at k.cl:3:5``.
-pub fn text(fault: &Faulted, interface: &Interface) -> String {
+pub fn text(fault: &AllowedFault, interface: &Interface) -> String {
     let mut text = fault.kind.name().to_owned();
     if let Some(reach) = fault.reach
         && let Some(arg) = interface.args.get(reach.position as usize)

@@ -339,7 +339,7 @@ impl Reader<'_> {
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
             let node = &value.value;
-            constraint.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
+            constraint.value = Some(suite::argument_value((self.source, self.folder), arg, &key, node, self.seed)?);
         }
         constraint.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
         constraint.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;

@@ -87,7 +87,7 @@ fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
 
 fn hash_of(folder: &Path, name: &str) -> Result<String> {
     let bytes = fs::read(folder.join(name)).map_err(|e| io_error(folder, "read", name, &e))?;
-    Ok(hash::of_text(&bytes))
+    Ok(hash::hex_digest(&bytes))
 }
 
 fn remove(folder: &Path, name: &str) -> Result<()> {

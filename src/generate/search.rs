@@ -50,9 +50,9 @@ pub struct RunObservation {
     /// By site.
     pub tally: Vec<SiteTally>,
     /// By comparison; empty if comparisons were not recorded.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparisonStats>,
     /// The faults of a launch that allows them.
-    pub faulted: Vec<Faulted>,
+    pub faulted: Vec<AllowedFault>,
 }
 
 /// Limits of a search.
@@ -81,7 +81,7 @@ pub struct TestInput {
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
     /// The faults of a launch that allows them; mostly empty.
-    pub faulted: Vec<Faulted>,
+    pub faulted: Vec<AllowedFault>,
 }
 
 /// The circumstances under which an outcome was covered first.
@@ -378,7 +378,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the launch as it is stored in a test: with margins if it faults, without `allows_faults` if it does not.
-    fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
+    fn with_margins(&self, launch: &Launch, faulted: &[AllowedFault]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
         faulting_launches::give_margins(&self.problem.launch_builder.model.interface, faulted, &mut launch);

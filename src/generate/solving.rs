@@ -228,7 +228,7 @@ fn explain(
     for (outcome, proof) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
     {
         if let ProofOutcome::Infeasible { reason, preconditions } = proof
-            && preconditions.iter().any(|p| most.is_said_by(p))
+            && preconditions.iter().any(|p| most.is_stated_by(p))
         {
             let reason = format!("no launch is large enough for it here ({reason})");
             proofs[*outcome as usize] = Some(ProofOutcome::Unknown { reason, bound: None });

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use crate::hash::StableHasher;
+
 /// Capacity in bytes, all entries together, unless [`open`] is given another one.
 pub const BOUND: u64 = 512 << 20;
 

@@ -14,11 +14,6 @@ use crate::kernel::interface::{Scalar, Type};
 #[derive(Debug, Clone)]
 pub struct Stream(ChaCha8Rng);
 
-/// FNV-1a, 64 bits.
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
-}
-
 impl Stream {
     fn from_words(words: [u64; 4]) -> Self {
         let mut seed = [0; 32];
@@ -35,7 +30,7 @@ impl Stream {
 
     /// Returns the stream of an argument without a seed of its own.
     pub fn for_argument(run_seed: u64, test: &str, argument: &str) -> Self {
-        Stream::from_words([run_seed, fnv(test), fnv(argument), 1])
+        Stream::from_words([run_seed, fnv1a(test.as_bytes()), fnv1a(argument.as_bytes()), 1])
     }
 
     /// Draws a uniform integer in `0..bound`.

@@ -7,6 +7,7 @@ use super::super::polynomial::{Id, id_of};
 use super::memory::Mode;
 use super::value::Value;
 use super::{DryRun, DryRunArg, State, WorkItem};
+use crate::hash;
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 

@@ -15,7 +15,7 @@ use crate::generate::launch_builder::FittedPlan;
 use crate::generate::launches::{self, Request};
 use crate::generate::search::{Limits, Progress, SearchProblem, SearchStatistics, StopReason, TestInput};
 use crate::generate::solving::MAX_FRUITLESS;
-use crate::instrument::mutants::infection::Seen;
+use crate::instrument::mutants::infection::MutantObservation;
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
@@ -65,7 +65,7 @@ pub struct KillSearchResult {
     /// The fewest inputs that kill everything that is killed.
     pub killing_inputs: Vec<KillingInput>,
     /// By mutant: what the best input showed of it.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<MutantObservation>,
     /// By mutant: when it was killed first, and by what means.
     pub killed: Vec<Option<(Instant, By)>>,
     pub statistics: SearchStatistics,
@@ -112,7 +112,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         let open: BTreeSet<usize> = (0..pool.len()).filter(|m| pool.refused[*m].is_none()).collect();
         let kill_result = KillSearchResult {
             killing_inputs: Vec::new(),
-            seen: vec![Seen::default(); pool.len()],
+            seen: vec![MutantObservation::default(); pool.len()],
             killed: vec![None; pool.len()],
             statistics: SearchStatistics::default(),
             ended: StopReason::Covered,
@@ -309,7 +309,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         self.limits.launch.min(self.limits.end.saturating_duration_since(Instant::now()))
     }
 
-    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<Seen>>> {
+    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<MutantObservation>>> {
         self.kill_result.statistics.executions += 1;
         let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
@@ -322,7 +322,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 
     /// Updates what is known of open mutants; returns whether one is newly reached or infected.
-    fn gain(&mut self, seen: &[Seen]) -> bool {
+    fn gain(&mut self, seen: &[MutantObservation]) -> bool {
         let mut gained = false;
         for m in &self.open {
             let (best, now) = (&mut self.kill_result.seen[*m], &seen[*m]);

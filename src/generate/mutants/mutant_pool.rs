@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
 use crate::generate::campaign::fuel_options;
-use crate::instrument::mutants::infection::{InfectionLayout, Seen};
+use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::Mutant;
 use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
@@ -194,8 +194,8 @@ impl<'m> MutantPool<'m> {
     ///
     /// # Errors
     /// `Environment` or `Internal`; a launch that fails is no error.
-    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<Seen>>> {
-        let mut seen = vec![Seen { reached: true, infected: true }; self.mutants.len()];
+    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<MutantObservation>>> {
+        let mut seen = vec![MutantObservation { reached: true, infected: true }; self.mutants.len()];
         let options = fuel_options(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
@@ -234,7 +234,7 @@ impl<'m> MutantPool<'m> {
         };
         let Some(first) = self.modules.first() else { return Ok(killed) };
         let baseline_options = BaselineOptions { repeats: 1, timeout: limit };
-        let original = baseline::attempt(
+        let original = baseline::establish(
             &mut self.simulator,
             first.program,
             &first.woven,
@@ -266,7 +266,7 @@ impl<'m> MutantPool<'m> {
             }
             let mut executors = [(&mut self.simulator as &mut dyn Executor, module.program)];
             runner::run(&mut executors, &module.woven, &originals, &mut cases, &self.running, &|_| Ok(()))?;
-            killed.extend(cases.iter().filter(|c| !c.fate.killed_by.is_empty()).map(|c| c.index));
+            killed.extend(cases.iter().filter(|c| !c.outcome.killed_by.is_empty()).map(|c| c.index));
         }
         killed.sort_unstable();
         Ok(killed)

@@ -446,7 +446,7 @@ impl Engine<'_> {
     fn ask(&mut self, conditions: &[Term], effort: u32, limits: &Limits) -> Answer {
         let rlimit = (limits.rlimit >> (EFFORT_SHIFT * (MAX_EFFORT - effort))).max(1);
         let within = query::Limits { rlimit, end: limits.end };
-        let mut answer = Session::within(&self.terms, &self.shared).ask(conditions, &within);
+        let mut answer = Session::in_context(&self.terms, &self.shared).ask(conditions, &within);
         let is_asked_again = effort == MAX_EFFORT && !query::is_too_large(&self.terms, conditions);
         if matches!(answer, Answer::Unknown(_)) && is_asked_again {
             // Given the whole problem at once, Z3 can use more tactics.

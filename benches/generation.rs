@@ -1,8 +1,9 @@
-//! What `kassay generate` comes to on the kernels of `testdata`, and how long it takes: by fuzzing alone, by solving alone, and by both.
+//! Measures what `kassay generate` achieves on the kernels of `testdata`, and how long it takes: by fuzzing alone, by
+//! solving alone, and by both.
 //!
-//! `cargo bench --bench generation -- [--budget SECONDS] [KERNEL]...` takes the kernels whose names contain one of the words, or all.
-//! Each is a whole process, one after the other, with the interface that kassay infers. A kernel is whole if each outcome of its branches
-//! is covered or proved infeasible.
+//! `cargo bench --bench generation -- [--budget SECONDS] [KERNEL]...` takes the kernels whose names contain one of the
+//! words, or all. Each runs as a whole process, one after the other, with the interface that kassay infers. A kernel is
+//! whole if each outcome of its branches is covered or proved infeasible.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,14 +15,14 @@ use kassay::suite::resolve::Suite;
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Share of kernels that have to be whole, and the mean seconds a kernel that it aims at.
+/// The percentage of kernels that have to be whole, and the goal for the mean seconds per kernel.
 const LIMIT: f64 = 95.0;
 const GOAL: f64 = 0.2;
 
-/// The ways of searching: a name and the options that leave the rest out.
+/// The search modes: a name, and the options that leave out the other searches.
 const MODES: [(&str, &[&str]); 3] = [("fuzz", &["--no-smt"]), ("smt", &["--no-fuzz"]), ("both", &[])];
 
-/// Outcomes by what became of them, and the seconds it took.
+/// The numbers of outcomes by status, and the seconds that the run took.
 #[derive(Debug, Clone, Copy, Default)]
 struct ProofOutcome {
     covered: usize,
@@ -75,7 +76,7 @@ fn main() -> Done {
     Ok(())
 }
 
-/// The kernels of `testdata` by name, each with a suite that knows its entry and options.
+/// Returns the kernels of `testdata` by name, each with a suite that knows its entry and options.
 fn kernels() -> Done<Vec<(String, Suite)>> {
     let sorted = |folder: &Path| -> Done<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
@@ -85,7 +86,7 @@ fn kernels() -> Done<Vec<(String, Suite)>> {
     let mut all: Vec<(String, Suite)> = Vec::new();
     for folder in sorted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))?.iter().filter(|f| f.is_dir()) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Kernels of a line or two for single operators.
+        // These kernels have a line or two, for single operators.
         if name == "operators" {
             continue;
         }
@@ -131,7 +132,8 @@ fn percent(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of.max(1) as f64
 }
 
-/// A table with a column for each way of searching, and PENG's figures (sections 5.4.1 and 5.4.4, 217 kernels) where there are any.
+/// Prints a table with a column for each search mode, and PENG's figures (sections 5.4.1 and 5.4.4, 217 kernels) where
+/// there are any.
 fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
     println!("{:<34}{:>9}{:>9}{:>9}{:>14}{:>10}", "", "fuzz", "smt", "both", "PENG: fuzz", "both");
     let line = |what: &str, of: &dyn Fn(usize) -> f64, decimals: usize, fuzz: &str, both: &str| {

@@ -1,6 +1,7 @@
-//! What the simulator costs: launches of 64 work-items a second, accesses, barriers, large launches.
+//! Measures the cost of the simulator: launches of 64 work-items per second, accesses, barriers, large launches.
 //!
-//! `cargo bench --bench simulator`. Times are of the processor, for one thread, after the first run: medians of several.
+//! `cargo bench --bench simulator`. Times are processor times of one thread, after a first run: medians of
+//! several runs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-/// Vector addition, a reduction, a product of matrices, and loops of accesses and barriers alone.
+/// Vector addition, a reduction, a matrix product, and loops of accesses and barriers alone.
 const SOURCE: &str = "
 kernel void add(global float *c, global const float *a, global const float *b) {
     size_t i = get_global_id(0);
@@ -70,15 +71,15 @@ fn code(under_test: &KernelUnderTest<'_>, races: bool) -> Done<Arc<HostCode>> {
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
-/// What this thread has taken of a processor so far, in seconds: other programs may want it too.
+/// Returns the processor time of this thread so far, in seconds. Elapsed time would include other programs.
 fn clock() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes to what it is given, and nowhere else.
+    // SAFETY: the call writes only to `time`, which outlives it.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Seconds of a run, the median of some; at least 0.3 s are spent.
+/// Returns the seconds of a run, the median of several that take at least 0.3 s together.
 fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: bool) -> Done<f64> {
     let options = SimulationOptions { races, ..SimulationOptions::default() };
     let mut once = || -> Done<f64> {

@@ -1,7 +1,7 @@
-//! How long kassay takes from a source file to the end of a kernel's first launch, stage by stage.
+//! Measures how long kassay takes from a source file to the end of a kernel's first launch, stage by stage.
 //!
-//! `cargo bench --bench stages -- [--rounds N] [KERNEL]` takes the first test of a suite in `testdata`. Not for what probes
-//! cost the kernel (`overhead`).
+//! `cargo bench --bench stages -- [--rounds N] [KERNEL]` takes the first test of a suite in `testdata`. Not for the
+//! cost of probes in the kernel (`overhead`).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -28,7 +28,7 @@ const GOAL_MS: f64 = 150.0;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Times by stage, in milliseconds; stages in the order in which they are first met.
+/// Times by stage, in milliseconds; the stages are in order of first appearance.
 #[derive(Default)]
 struct Stages {
     names: Vec<&'static str>,
@@ -113,7 +113,7 @@ fn load(suite: &Suite, with_ast: bool) -> Outcome<Loaded> {
     Ok(compile::load(&suite.kernel, &options, with_ast)?)
 }
 
-/// The first test, with a local size.
+/// Returns the first test, with a local size.
 fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> Outcome<Test> {
     let mut test = suite.resolve(interface, 0)?.into_iter().next().ok_or("there is no test")?;
     let range = &mut test.launch.range;
@@ -133,7 +133,7 @@ fn launch(executor: &mut OpenClExecutor, program: ProgramId, test: &Test, plan: 
     Ok(())
 }
 
-/// Every stage by itself, one after the other.
+/// Times every stage by itself, one after the other.
 fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
     let context = Context::create();
     let suite = stages.time("read the suite", || Suite::load(path))?;
@@ -171,7 +171,8 @@ fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
     stages.time("second launch, plain", || launch(&mut executor, first, &test, None))
 }
 
-/// As `kassay run` and, with probes, `kassay cover` go about it: the worker starts while clang compiles.
+/// Times the stages as `kassay run` and, with probes, `kassay cover` perform them: the worker starts while
+/// clang compiles.
 fn together(path: &Path, with_probes: bool) -> Outcome<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;

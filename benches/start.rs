@@ -1,15 +1,17 @@
-//! What passes before a kernel's first launch: `kassay check` on launches of one work-group, whole processes, without the cache and with
-//! what an earlier run kept, beside clang's own time for the same file.
+//! Measures the time before a kernel's first launch: `kassay check` on launches of one work-group, as whole processes,
+//! without the cache and with the entries of an earlier run, next to clang's own time for the same file.
 //!
-//! `cargo bench --bench start -- [--rounds N] [KERNEL]...` takes a kernel of one line and those of `benches/races`. Processor time (user
-//! and system, children included) is given beside wall time, for on a busy machine only that can be believed.
+//! `cargo bench --bench start -- [--rounds N] [KERNEL]...` takes a kernel of one line and those of `benches/races`. It
+//! prints processor time (user and system, children included) next to elapsed time, because on a busy machine only
+//! processor time is reliable.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The most that a start from the cache may take of one without, and a start without of clang's own time, in processor time.
+/// Limits in processor time: a start from the cache relative to one without, and a start without the cache relative to
+/// clang's own time.
 const CACHED: f64 = 0.75;
 const OF_CLANG: f64 = 4.0;
 
@@ -17,7 +19,7 @@ const ONE_LINE: &str = "kernel void one(global int *o) { o[get_global_id(0)] = 1
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// Wall and processor time in milliseconds.
+/// Elapsed and processor time in milliseconds.
 type Times = [f64; 2];
 
 struct Case {
@@ -75,7 +77,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The kernels with suites of one work-group each, in `folder`.
+/// Writes the kernels with suites of one work-group each into `folder`.
 fn cases(folder: &Path) -> Done<Vec<Case>> {
     let one = folder.join("one.cl");
     std::fs::write(&one, ONE_LINE)?;
@@ -122,7 +124,7 @@ fn clang(case: &Case, folder: &Path) -> Done<Times> {
 fn check(case: &Case, cache: &[&str]) -> Done<Times> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("check").arg(&case.suite).args(["--no-amplify", "--quiet"]).args(cache);
-    // A launch that was made smaller may show findings.
+    // A launch that was made smaller may have findings.
     timed(&mut command, &[0, 1])
 }
 
@@ -138,9 +140,9 @@ fn timed(command: &mut Command, codes: &[i32]) -> Done<Times> {
     }
 }
 
-/// Seconds that all children which have ended took of a processor.
+/// Returns the processor seconds of all children that have ended.
 fn spent() -> f64 {
-    // SAFETY: plain data, filled by the call.
+    // SAFETY: an all-zero `rusage` is a valid one, and the call only fills it.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);

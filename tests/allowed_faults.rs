@@ -1,5 +1,5 @@
-//! Tests that allow faults: what `run`, `cover`, `mutate`, `schedule` and `check` make of them, where devices take them, and what is
-//! wrong with those that say it wrongly.
+//! Checks tests that allow faults: how `run`, `cover`, `mutate`, `schedule` and `check` treat them, when devices take
+//! them, and the messages for suites that state faults wrongly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n
 }
 ";
 
-/// Element -1 of `in` is read, and element 9 of `out` written, which has 8.
+/// Reads element -1 of `in`, and writes element 9 of `out`, which has 8 elements.
 const TEST: &str = "kernel = \"k.cl\"
 [[test]]
 name = \"edge\"
@@ -58,7 +58,7 @@ impl Suite {
     }
 }
 
-/// Standard output, standard error and the exit code.
+/// Returns standard output, standard error and the exit code.
 fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -72,7 +72,7 @@ fn json(args: &[&str]) -> Done<(Value, i32)> {
     Ok((serde_json::from_str(&out).map_err(|e| format!("{args:?}: {e}: {err}"))?, code))
 }
 
-/// Whether there is an OpenCL device.
+/// Returns whether there is an OpenCL device.
 fn has_device() -> Done<bool> {
     let (result, _) = json(&["devices"])?;
     Ok(result.to_string().contains("\"opencl:"))
@@ -89,7 +89,7 @@ fn the_simulator_skips_what_faults_and_goes_on() -> Done {
     assert_eq!(covered["coverage"]["branch"]["covered"], 1);
     let (scheduled, code) = json(&["schedule", suite.path(), "--device", "sim", "--schedules", "3"])?;
     assert_eq!((code, &scheduled["tests"][0]["verdict"]), (0, &Value::from("stable")), "{scheduled}");
-    // Without the leave it is as it was.
+    // Without `faults = "allowed"` the test fails as any other.
     let strict = std::fs::read_to_string(&suite.path)?.replace("faults = \"allowed\"\n", "");
     std::fs::write(&suite.path, strict)?;
     assert_eq!(json(&["run", suite.path(), "--device", "sim"])?.1, 1);
@@ -114,7 +114,7 @@ fn mutants_are_judged_by_what_such_tests_leave() -> Done {
     assert!(summary["killed"].as_u64().is_some_and(|n| n >= 4), "{summary}");
     assert_eq!(summary["runtime_error"], 0, "{summary}");
     let mut arithmetic = mutated["mutants"].as_array().into_iter().flatten().filter(|m| m["operator"] == "AOR");
-    // `left + in[i]` as a difference and so on shows in the output.
+    // Mutants such as a difference in place of `left + in[i]` show in the output.
     assert!(arithmetic.any(|m| m["status"] == "killed"), "{mutated}");
     Ok(())
 }
@@ -177,7 +177,7 @@ fn what_is_generated_with_faults_runs_again() -> Done {
         let (covered, code) = json(&["cover", &suite, "--device", "sim"])?;
         assert_eq!((code, &covered["coverage"]), (0, &made["coverage"]), "{covered}");
         assert_eq!(json(&["check", &suite])?.0["verdict"], "memory-fault");
-        // Nothing goes farther than its margin, so a device takes it, and finds the same.
+        // No fault goes beyond its margin, so a device takes the test, and its outputs agree.
         if has_device()? {
             let (on_device, code) = json(&["cover", &suite, "--device", "opencl"])?;
             assert_eq!((code, &on_device["coverage"]), (0, &made["coverage"]), "{on_device}");

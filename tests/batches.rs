@@ -1,5 +1,5 @@
-//! Kernels whose ids are virtual compute what the originals do: as one run, with their work-groups in another order, and
-//! as several runs in one launch.
+//! Checks that kernels whose ids are virtual compute what the originals do: as one run, with their work-groups in
+//! another order, and as several runs in one launch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn executor() -> Done<OpenClExecutor> {
     Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
 }
 
-/// A kernel as it is, and with virtual ids.
+/// A kernel without and with virtual ids.
 struct Kernel {
     original: Code,
     batched: Code,
@@ -64,13 +64,13 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
     Ok(Kernel { original: code(&module)?, batched: code(&woven)?, layout, inexact })
 }
 
-/// Work-groups of one run; `None` if they are not all of one size.
+/// Returns the work-groups of one run; `None` if they are not all of one size.
 fn groups(range: &NdRange) -> Option<[u64; 3]> {
     let local = range.local?;
     (0..3).all(|d| range.global[d].is_multiple_of(local[d])).then(|| [0, 1, 2].map(|d| range.global[d] / local[d]))
 }
 
-/// The beginning of the probe buffer.
+/// Returns the header and the slots of the probe buffer, and the strides of the arguments.
 fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -> Done<(Vec<u32>, Vec<u64>)> {
     let groups = groups(&launch.range).ok_or("uneven groups")?;
     let mut words = vec![0; layout.slot(slots) as usize];
@@ -93,7 +93,7 @@ fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -
     Ok((words, strides))
 }
 
-/// What one launch with so many slots gives, compared with `references` in each.
+/// Runs one launch with `slots` slots; each variation's outputs are compared with `references`.
 fn batch(
     executor: &mut OpenClExecutor,
     program: ProgramId,
@@ -128,7 +128,7 @@ fn batch(
     )?)
 }
 
-/// What is wrong with an outcome in which every variation should agree.
+/// Describes what is wrong with an outcome in which every variation should agree.
 fn wrong(outcome: &SweepOutcome) -> Option<String> {
     outcome.runs.iter().enumerate().find_map(|(n, run)| match run {
         Swept::Ran(runs) => {
@@ -140,7 +140,7 @@ fn wrong(outcome: &SweepOutcome) -> Option<String> {
     })
 }
 
-/// A permutation that follows from the number of elements.
+/// Returns a permutation that follows from the number of elements.
 fn shuffled(n: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..n as u32).collect();
     let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -151,7 +151,7 @@ fn shuffled(n: u64) -> Vec<u32> {
     all
 }
 
-/// All three ways of one launch.
+/// Runs a launch in each batched form and describes the differences from the original.
 fn check(
     executor: &mut OpenClExecutor,
     programs: (ProgramId, ProgramId),
@@ -237,7 +237,8 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
     Ok(())
 }
 
-/// Every id that a work-item can ask for, at its place in the launch; `turn` makes a dimension that is not constant.
+/// Stores every id that a work-item can ask for, at its place in the launch; `turn` makes a dimension that is
+/// not constant.
 const ALL_IDS: &str =
     "__attribute__((noinline)) ulong helper(uint d) { return get_global_id(d) * 100 + get_group_id(d); }
 kernel void k(global ulong *out, uint turn) {
@@ -294,8 +295,8 @@ fn every_id_is_that_of_its_own_run() -> Done {
     Ok(())
 }
 
-/// Adds two vectors; work-items do more or less for the number of their mutant.
-const BEHAVING: &str = "kernel void k(global float *y, global const float *x, int n) {
+/// Adds two vectors.
+const ADD: &str = "kernel void k(global float *y, global const float *x, int n) {
     size_t i = get_global_id(0);
     if (i < n) y[i] = y[i] + x[i]; }";
 
@@ -304,7 +305,7 @@ const BEHAVING: &str = "kernel void k(global float *y, global const float *x, in
 fn rates() -> Done {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("k.cl");
-    std::fs::write(&file, BEHAVING)?;
+    std::fs::write(&file, ADD)?;
     let mut executor = executor()?;
     let kernel = build(&file, &KernelOptions::default(), None)?;
     let program = executor.load(&kernel.batched)?;

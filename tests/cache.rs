@@ -1,4 +1,4 @@
-//! The cache: what comes from it is what would be made anew, and it is in nobody's way.
+//! Checks the cache: a hit gives what a miss would compute, and the cache never gets in the way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// Writes a file that looks a minute old: what changes while clang reads it is not kept.
+    /// Writes a file with a modification time a minute ago: a file that changes while clang reads it is not cached.
     fn put(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
         let file = fs::File::options().append(true).open(self.path(name)).unwrap();
@@ -54,7 +54,7 @@ impl Bench {
         self.command(args).output().unwrap()
     }
 
-    /// What the kernel is lowered to, with the cache in `cache`.
+    /// Returns the text that the kernel is lowered to, with the cache in `cache`.
     fn lowered(&self) -> String {
         let output = self.run(&["lower", "k.cl", "--print", "prepared", "--cache", "cache"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -71,7 +71,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The result without what differs from run to run.
+/// Returns the result without the parts that differ from run to run.
 fn steady(result: &Path) -> serde_json::Value {
     let mut result: serde_json::Value = serde_json::from_slice(&fs::read(result).unwrap()).unwrap();
     let object = result.as_object_mut().unwrap();
@@ -115,7 +115,7 @@ fn a_change_of_what_is_included_or_of_options_is_seen() {
     assert!(bench.lowered() == two);
     let option = bench.run(&["lower", "k.cl", "--print", "prepared", "--cache", "cache", "-DFACTOR=4"]);
     assert!(option.status.success() && text(&option) != two);
-    // A header that now comes first on the include path.
+    // A header that is now first on the include path.
     bench.put("k.cl", &KERNEL.replace("\"factor.h\"", "<factor.h>"));
     fs::create_dir(bench.path("first")).unwrap();
     let searched = ["lower", "k.cl", "--print", "prepared", "--cache", "cache", "-I", "first", "-I", "."];

@@ -1,5 +1,5 @@
-//! `kassay check --budget`: a check ends with its time from within whatever it is doing, says what it left out, and claims no more than
-//! it did. And with `-j` it says the same.
+//! Checks `kassay check --budget`: a check ends with its time whatever it is doing, says what it left out, and claims
+//! no more than it established. With `-j` its findings are the same.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-/// The result, the exit code, and how long it took.
+/// Returns the result, the exit code, and the elapsed time.
 fn check(target: &Path, more: &[&str]) -> Done<(Value, i32, Duration)> {
     let begun = Instant::now();
     let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
@@ -36,7 +36,7 @@ fn says(result: &Value, what: &str) -> bool {
     list(result, "notes").iter().any(|note| note.as_str().is_some_and(|note| note.contains(what)))
 }
 
-/// Twice the budget and some seconds: what a busy machine may add. The goal is a tenth and one second.
+/// A busy machine may exceed the budget by some seconds. The goal is a tenth of the budget and one second.
 const SLACK: Duration = Duration::from_secs(8);
 
 #[test]
@@ -51,7 +51,8 @@ fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
     Ok(())
 }
 
-/// A kernel in which each function calls the one before it twice: `2^times` copies of the first once everything is inlined.
+/// Writes a kernel in which each function calls the one before it twice: `2^times` copies of the first function once
+/// everything is inlined.
 fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
     let mut text = "int f0(global const int *b, int i) { int r = 0; for (int k = 0; k < 3; k++) r += b[(i + k) & 63] * k; return r; }\n"
         .to_owned();
@@ -80,7 +81,7 @@ fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
         &suite,
         format!("kernel = \"doubling.cl\"\n[[test]]\nname = \"one\"\nglobal = [64]\nargs = {{ {args} }}\n"),
     )?;
-    // Of the kernel alone the inputs would come first, of the suite its code.
+    // For the kernel alone the inputs come first, for the suite its code.
     for (target, what) in [(kernel, "the form of this kernel"), (suite, "code of this kernel")] {
         let (result, code, took) = check(&target, &["--budget", "2", "--no-cache"])?;
         assert!(took < Duration::from_secs(2) + SLACK, "{took:?}");

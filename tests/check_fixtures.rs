@@ -1,5 +1,5 @@
-//! `kassay check` on the kernels of `testdata/check`: verdicts, findings and their lines are exactly those that the kernels'
-//! comments say (see its README), and every finding's reproduction suite reproduces it.
+//! Checks `kassay check` on the kernels of `testdata/check`: verdicts, findings and their lines are exactly those that
+//! the kernels' comments state (see its README), and every finding's reproduction suite reproduces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What the comments of a kernel say.
+/// What the comments of a kernel state.
 #[derive(Debug, Default)]
 struct Expectation {
     verdict: String,
@@ -29,7 +29,8 @@ struct Expected {
     lines: BTreeSet<u64>,
 }
 
-/// A finding as expected and as seen: its kind, scope, memory and variable where they count, and its lines.
+/// A finding as expected and as reported: its kind, the words that the comments give for this kind (scope, memory,
+/// variable), whether it is benign, and its lines.
 type Shape = (String, Vec<String>, bool, BTreeSet<u64>);
 
 fn expectation(kernel: &Path) -> Done<Expectation> {
@@ -89,12 +90,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The places that a finding names.
+/// Returns the lines of the accesses that a finding names.
 fn lines(finding: &Value) -> BTreeSet<u64> {
     finding["accesses"].as_array().into_iter().flatten().filter_map(|a| a["line"].as_u64()).collect()
 }
 
-/// A finding in as many words as its kind is told by in the comments.
+/// Returns the words by which the comments describe a finding of this kind.
 fn words(finding: &Value) -> Vec<String> {
     let all = [text(&finding["scope"]), text(&finding["memory"]), text(&finding["variable"])];
     match text(&finding["kind"]).as_str() {
@@ -107,12 +108,12 @@ fn words(finding: &Value) -> Vec<String> {
     }
 }
 
-/// What disagrees, in words.
+/// Describes how the result for the folder's suite disagrees with the comments.
 fn disagreement(folder: &Path) -> Done<Option<String>> {
     disagreement_of(folder, &folder.join("suite.toml"), &["--no-amplify"])
 }
 
-/// What `check` says of the target, and the comments of the folder's kernel do not.
+/// Describes how the result of `check` for `target` disagrees with the comments of the folder's kernel.
 fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let expected = expectation(&folder.join(format!("{name}.cl")))?;
@@ -143,7 +144,7 @@ fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<
     Ok((wanted != seen).then(|| format!("{name}:\n  expected {wanted:?}\n  seen     {seen:?}")))
 }
 
-/// Runs `work` on every folder, two at a time, and collects what it complains about.
+/// Runs `work` on every folder, two at a time, and collects its complaints.
 fn complaints(work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
     let folders = folders()?;
     assert!(folders.len() >= 60, "only {} folders", folders.len());
@@ -188,7 +189,7 @@ fn at_least_half_of_the_kernels_is_clean() -> Done {
     Ok(())
 }
 
-/// Races and divergences write suites; checked again, each shows the finding that it was written for.
+/// Checks that races and divergences write suites which, checked again, show the finding that they were written for.
 fn reproduction(folder: &Path) -> Done<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let scratch = tempfile::tempdir()?;
@@ -221,7 +222,7 @@ fn reproduction_suites_show_their_findings_again() -> Done {
     Ok(())
 }
 
-/// Kernels that are clean with their suites, and whose generated launches are to find nothing either.
+/// These kernels are clean with their suites, and their generated launches must find nothing either.
 #[test]
 fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> Done {
     for name in ["clean_queue_in_local", "clean_claimed_slots"] {
@@ -234,8 +235,8 @@ fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() ->
     Ok(())
 }
 
-/// Conflicts that exist for single values of scalars are found without a suite, and where such values are none that a host means, or bring
-/// nothing together, nothing is.
+/// Conflicts that exist for single values of scalars are found without a suite; nothing is reported where a host would
+/// not mean to pass such values, or where they make no accesses conflict.
 #[test]
 fn values_that_bring_work_items_together_are_solved_for() -> Done {
     let names = [
@@ -264,9 +265,9 @@ fn values_that_bring_work_items_together_are_solved_for() -> Done {
     Ok(())
 }
 
-/// The suites of `testdata` with the verdict that is not clean, and why.
+/// The suites of `testdata` whose verdict is not clean, with the reason.
 const NOT_CLEAN: [(&str, &str); 1] = [
-    // Written for coverage: some of its work-items leave before the barrier.
+    // Written for coverage: some of its work-items return before the barrier.
     ("divergent_exit", "divergent"),
 ];
 

@@ -1,5 +1,5 @@
-//! The commands as a user or a pipeline meets them: results with the contract's keys and published schemas, the same by
-//! every way out, exit codes of thresholds, what is written to files and to closed pipes.
+//! Checks the commands as a user or a pipeline sees them: results with the contract's keys and published schemas, equal
+//! results on every output path, exit codes of thresholds, output to files and to closed pipes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -35,7 +35,7 @@ fn json(args: &[&str]) -> Done<Value> {
     Ok(serde_json::from_str(&text(&[args, &["--format", "json"]].concat())?)?)
 }
 
-/// The value at a path such as `/coverage/branch`, which has to be there.
+/// Returns the value at a path such as `/coverage/branch`, which has to exist.
 fn at<'v>(value: &'v Value, path: &str) -> Done<&'v Value> {
     value.pointer(path).ok_or_else(|| format!("no {path}").into())
 }
@@ -44,7 +44,8 @@ fn has(value: &Value, paths: &str) -> Done {
     paths.split_whitespace().try_for_each(|path| at(value, path).map(|_| ()))
 }
 
-/// Checks a value against the parts of JSON Schema that kassay's schemas use. `Err`: the path and what is wrong there.
+/// Checks a value against the parts of JSON Schema that kassay's schemas use. `Err` has the path and what is
+/// wrong there.
 fn check(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), String> {
     let Some(rules) = schema.as_object() else {
         return if schema == &Value::Bool(false) { Err(format!("{path}: nothing may be here")) } else { Ok(()) };
@@ -231,7 +232,7 @@ fn every_way_out_gives_the_same_result() -> Done {
     let printed = json(&["cover", &suite, "-o", to])?;
     let read = || -> Done<Value> { Ok(serde_json::from_slice(&std::fs::read(&file)?)?) };
     assert_eq!(printed, read()?);
-    // Times apart, workers in any number find the same.
+    // Except for times, any number of workers gives the same result.
     assert_eq!(text(&["cover", &suite, "-o", to, "--quiet", "-j", "2"])?, "");
     let timeless = |mut result: Value| {
         result["elapsed_s"].take();
@@ -279,7 +280,7 @@ fn quiet_leaves_results_that_were_asked_for() -> Done {
         assert_eq!((&*said, &*noted), ("", ""), "{command:?}");
         assert_eq!(printed.status.code(), silent.status.code(), "{command:?}");
     }
-    // A note, too, that the simulator stands in for a device.
+    // The note that the simulator is used instead of a device is suppressed, too.
     let nowhere = folder.path().join("nowhere");
     std::fs::create_dir(&nowhere)?;
     let stands_in =
@@ -407,9 +408,9 @@ fn help_manuals_and_completions_cover_every_command() -> Done {
         assert!(page.contains(&format!("kassay\\-{command}")) && page.contains(".SH OPTIONS"), "{command}: {page}");
         let help = text(&["help", command])?;
         assert!(help.contains(&format!("Usage: kassay {command}")), "{help}");
-        // Every flag and argument says what it is for.
+        // Every flag and argument has a description.
         for line in help.lines().filter(|l| l.trim_start().starts_with(['-', '<', '['])) {
-            // A flag's values have their description behind a colon.
+            // A flag's values have their description after a colon.
             let value = line.trim_start().starts_with("- ") && line.contains(": ");
             let described = value || line.trim().contains("  ");
             let described = described || ["[default", "[possible"].iter().any(|s| line.trim_start().starts_with(s));

@@ -1,12 +1,12 @@
-//! What the simulator sees of kernels that go wrong, with and without looking for races: the skipped access, where, and that the rest
-//! of the kernel is done.
+//! Checks what the simulator observes of faulty kernels, with and without race detection: the skipped access, its
+//! place, and that the rest of the kernel runs.
 
 use kassay::exec::simulator::observation::{FaultKind, Simulation};
 use kassay::suite::launch::ArgValue;
 
 use crate::support::{Hooked, buffer, ints, output, value};
 
-/// Runs the kernel in all ways; `check` is told whether races are looked for.
+/// Runs the kernel without and with race detection, and calls `check` for each run.
 fn each(source: &str, cl_std: &str, items: [u64; 2], args: &[ArgValue], check: impl Fn(&Hooked, &Simulation)) {
     for races in [false, true] {
         let hooked = Hooked::new(source, cl_std, races);
@@ -14,7 +14,8 @@ fn each(source: &str, cl_std: &str, items: [u64; 2], args: &[ArgValue], check: i
     }
 }
 
-/// Kind, object's name and offset of the only fault; an index beyond an inner array is noted beside the access out of bounds that it leads to.
+/// Returns the kind, the object's name, the offset and the place of the only fault. An index beyond an inner array does
+/// not count if its access is also out of bounds.
 fn only_fault(hooked: &Hooked, seen: &Simulation) -> (FaultKind, String, i64, String) {
     let out = |site: u32| seen.faults.iter().any(|f| f.kind == FaultKind::OutOfBounds && f.site == site);
     let apart: Vec<_> = seen.faults.iter().filter(|f| f.kind != FaultKind::BeyondInner || !out(f.site)).collect();
@@ -58,7 +59,7 @@ fn wild_indices_do_not_wrap_around() {
     for at in [1i64 << 62, (1 << 61) + 1, i64::MIN, -(1 << 62)] {
         let args = [ints([1, 2]), ArgValue::Value(at.to_le_bytes().to_vec())];
         each(source, "CL1.2", [1, 1], &args, |_, seen| {
-            // Multiples of 2^62 elements wrap to the first element, as the address does.
+            // Indices that are multiples of 2^62 wrap to the first element, as the address does.
             let wraps = at & ((1 << 62) - 1) == 0;
             assert_eq!(seen.faults.len(), usize::from(!wraps), "{at}: {:?}", seen.faults);
             assert_eq!(output(seen, 0), [if wraps { 5 } else { 1 }, 7]);
@@ -220,17 +221,17 @@ fn barriers_know_their_iteration() {
         }
         out[get_global_id(0)] = 1;
     }";
-    // All go round alike.
+    // All work-items execute the same iterations.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(2), value(1)], |_, seen| {
         assert!(seen.completed && seen.divergences.is_empty());
         assert_eq!(output(seen, 0), [1; 4]);
     });
-    // The first item goes round once more.
+    // The first work-item executes one iteration more.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(3), value(1)], |_, seen| {
         let [divergence] = &seen.divergences[..] else { panic!("{:?}", seen.divergences) };
         assert_eq!((divergence.waiting.len(), divergence.waiting[0].items, divergence.finished), (1, 1, 3));
     });
-    // One item meets the others at the same barrier, but an iteration later.
+    // One work-item arrives at the same barrier as the others, but in a later iteration.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(2), value(3)], |_, seen| {
         let [divergence] = &seen.divergences[..] else { panic!("{:?}", seen.divergences) };
         assert_eq!(divergence.waiting.len(), 2);

@@ -1,4 +1,5 @@
-//! Which inputs a race-free run stands for: own versions of the kernels of LEUNG figure 4, with that paper's classification.
+//! Checks which inputs a race-free run stands for, on our own versions of the kernels of LEUNG figure 4, against that
+//! paper's classification.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ fn of_source(source: &str) -> Amplification {
     of(&path, None, Branches::Guarding)
 }
 
-/// File, kernel, whether it is access invariant.
+/// File, kernel, and whether it is access invariant.
 const KERNELS: [(&str, &str, bool); 25] = [
     ("reduction.cl", "reduction", true),
     ("sorting_networks.cl", "sort_by_branch", false),

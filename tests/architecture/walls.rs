@@ -1,9 +1,10 @@
-//! What rooms must never name.
+//! Checks that rooms do not name what they must never name.
 
 use crate::sources::{module_path, sources};
 use crate::tokens::{Token, tokens};
 
-/// What rooms (or files) must never name, as words of their code. `except`: files that do, until they are repaired; the list may only shrink.
+/// What rooms (or files) must never name, as words of their code. `except` lists files that still do, until they are
+/// repaired; the list may only shrink.
 struct Wall {
     rooms: &'static [&'static str],
     never: &'static [&'static str],
@@ -112,7 +113,7 @@ const WALLS: &[Wall] = &[
         ],
         never: &["DefaultHasher"],
         because: "its algorithm may change with any Rust release, and results must be equal across toolchains",
-        // The cache: its keys are of one binary.
+        // `src/kernel/cache.rs` is allowed to: the keys of the cache are valid for one binary only.
         except: &[
             "src/generate/dry_run/builtins.rs",
             "src/kernel/cache.rs",
@@ -145,7 +146,7 @@ fn rooms_keep_to_their_walls() {
     assert!(complaints.is_empty(), "walls of ARCHITECTURE.md:\n{}", complaints.join("\n"));
 }
 
-/// The first of `words` that stands in code, with its line. A word may be a path of two names (`A::B`).
+/// Finds the first of `words` that occurs in code, with its line. A word may be a path of two names (`A::B`).
 fn names<'w>(tokens: &[Token<'_>], words: &[&'w str]) -> Option<(usize, &'w str)> {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
     (0..tokens.len()).find_map(|i| {

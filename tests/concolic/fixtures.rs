@@ -1,4 +1,4 @@
-//! Kernels of `testdata`: interpretations agree with the simulator, and searches end.
+//! Checks on kernels of `testdata` that interpretations agree with the simulator, and that searches end.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use kassay::symbolic::concolic::{Engine, Limits, Ranges, Statistics};
 
 use super::support::{Kernel, marked, outcomes, with_file};
 
-/// The suites below `testdata`, one for each kernel.
+/// Returns the suites below `testdata`, one for each kernel.
 pub fn fixtures() -> Vec<Suite> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let sorted = |folder: &Path| {
@@ -34,7 +34,7 @@ pub fn fixtures() -> Vec<Suite> {
     all
 }
 
-/// The marks that the simulator's coverage shows; `None` if the launch faults.
+/// Returns the marks that the simulator's coverage shows; `None` if the launch faults.
 fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
     let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
     let tally = shown.tally;
@@ -43,7 +43,8 @@ fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, laun
     Some(covered.map(|(mark, _)| mark).collect())
 }
 
-/// First launches that run, and what is apart between the simulator and the interpreter.
+/// Returns the first launches that run, with the marks that they cover, and the differences between simulator
+/// and interpreter.
 fn first(
     under_test: &KernelUnderTest<'_>,
     kernel: &Kernel,
@@ -73,7 +74,7 @@ fn interpretations_agree_with_the_simulator() {
     let mut apart = Vec::new();
     for suite in fixtures() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
-            // Texels are not interpreted.
+            // The interpreter does not interpret texels.
             if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
                 let mut lane = Instrumented::new(under_test, 1, None).unwrap();
                 apart.extend(first(under_test, &marked(under_test), &mut lane).1);
@@ -83,7 +84,8 @@ fn interpretations_agree_with_the_simulator() {
     assert!(apart.is_empty(), "{}", apart.join("\n"));
 }
 
-/// What a search from the first launches leaves open; every proposal has to run and to cover something on the simulator.
+/// Returns what a search from the first launches leaves uncovered; every proposal has to run and to cover something on
+/// the simulator.
 fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
     let kernel = marked(under_test);
     let mut lane = Instrumented::new(under_test, 1, None).unwrap();

@@ -1,4 +1,4 @@
-//! Launches that do what no kernel may are changed until they do not, and what is proposed consists of whole elements.
+//! Checks that launches that fault are changed until they do not, and that proposals consist of whole elements.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ fn a_divisor_in_a_buffer_becomes_another_than_zero() {
     let zeros = support::zeros(&kernel.interface, 4, 4, 4);
     let launch = repaired(&kernel, &zeros).expect("a launch");
     assert_ne!(ints(&launch.args[0])[0], 0);
-    // Nothing is wrong with it any more.
+    // The repaired launch has no fault left.
     assert_eq!(repaired(&kernel, &launch), None);
 }
 

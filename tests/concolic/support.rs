@@ -1,4 +1,4 @@
-//! Kernels with marks, launches of zeros, and searches that run what they find.
+//! Reads kernels with marks, makes launches of zeros, and searches by running proposals.
 
 #[path = "../kernel_support/mod.rs"]
 mod kernel_support;
@@ -23,7 +23,7 @@ pub struct Kernel {
     pub outcomes: Vec<(u32, String)>,
 }
 
-/// Outcomes of branches and conditions.
+/// Returns the outcomes of branches and conditions, as positions of site and outcome.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = |kind| matches!(kind, SiteKind::Branch | SiteKind::Condition);
     let sites = sites.sites.iter().enumerate().filter(|(_, s)| watched(s.kind));
@@ -55,7 +55,7 @@ pub fn kernel(source: &str) -> Kernel {
     with_file(&path, None, &[], marked)
 }
 
-/// A launch of zeros.
+/// Returns a launch of zeros.
 pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> Launch {
     let value = |arg: &kassay::kernel::interface::Arg| match &arg.kind {
         ArgKind::Value(ty) => ArgValue::Value(vec![0; ty.size() as usize]),
@@ -70,16 +70,16 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
     Launch::new(range, interface.args.iter().map(value).collect())
 }
 
-/// What a search came to.
+/// The result of a search.
 pub struct Found {
     pub open: BTreeSet<u32>,
-    /// The proposals with the launches that they come to.
+    /// The proposals, and the launches that they yield.
     pub proposals: Vec<Proposal>,
     pub launches: Vec<Launch>,
     pub statistics: Statistics,
 }
 
-/// Searches from one launch; every proposal has to cover what it aims at when it is interpreted.
+/// Searches from one launch; every proposal has to cover its goal when it is interpreted.
 pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> Found {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, bounds, ranges);
     assert_eq!(engine.parent(seed), 0);

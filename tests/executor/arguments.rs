@@ -1,4 +1,4 @@
-//! Arguments, NDRanges, repeats and outputs.
+//! Checks arguments, NDRanges, repeats and outputs.
 
 use std::sync::Arc;
 use std::time::Duration;

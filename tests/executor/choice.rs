@@ -1,4 +1,4 @@
-//! Which device is used, what `kassay devices` says, and how long a start takes.
+//! Checks which device is used, what `kassay devices` prints, and how long a start takes.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ fn the_devices_command_says_what_runs_and_what_is_missing() -> Test {
 #[test]
 fn a_driver_that_fails_is_named() -> Test {
     let folder = tempfile::tempdir()?;
-    // A library that ends the process as it is loaded.
+    // A library that ends the process when it is loaded.
     let library = folder.path().join("libends.so");
     let source = folder.path().join("ends.c");
     std::fs::write(&source, "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }\n")?;

@@ -1,4 +1,4 @@
-//! Everything a launch can do wrong, and that the next one works.
+//! Checks everything that can go wrong in a launch, and that the next launch works.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -146,7 +146,7 @@ fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> Test {
     Ok(())
 }
 
-/// A living process's parent; zombies do not live.
+/// Returns a living process's parent; zombies do not count as living.
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
@@ -160,7 +160,7 @@ fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
 
 #[test]
 fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
-    // OpenCL 2.1 allows it, earlier versions refuse.
+    // OpenCL 2.1 allows a launch without work-items, earlier versions refuse it.
     let result = run(COPY, range([0]), vec![ints(&[5]), ints(&[0]), int(1)])?;
     match result {
         Ok(seen) => assert_eq!(ints_of(&seen, 0)?, [5]),

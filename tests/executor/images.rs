@@ -1,4 +1,4 @@
-//! Images of every shape, their formats, and samplers.
+//! Checks images of every shape, their formats, and samplers.
 
 use kassay::exec::Fault;
 use kassay::suite::launch::{Addressing, ArgValue, Filter, ImageShape};

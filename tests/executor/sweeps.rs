@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one launch that differ in words of the probe buffer.
+//! Checks sweeps: many runs of one launch that differ in words of the probe buffer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use kassay::suite::launch::{ImageShape, Launch, NdRange};
 
 use crate::support::*;
 
-/// What it does is up to word 16 of the probe buffer; words 20 and on come back.
+/// Word 16 of the probe buffer decides what it does; words 20 and on come back.
 const BEHAVING: &str = "kernel void k(global float *y, global const float *x, int n, global uint *probe) {
     size_t i = get_global_id(0);
     uint what = probe[16];
@@ -53,7 +53,7 @@ impl Bench {
     }
 }
 
-/// What no launch but an endless one takes, on a slow and busy machine either.
+/// Only an endless launch takes this long, even on a slow and busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn sweep<'a>(launch: &'a Launch, variations: &'a [Variation], references: &'a [Reference]) -> Sweep<'a> {
@@ -91,7 +91,7 @@ fn each_variation_is_compared_on_pristine_inputs() -> Test {
     let fine = Swept::Ran(vec![agreed(&[0, 1]); 3]);
     let (wrong, close) = (told("3: 2.5 instead of 1.0", 10), told("0: 1.001 instead of 1.0", 40));
     assert_eq!(done.runs, [fine.clone(), wrong, fine.clone(), close, fine.clone()]);
-    // Nothing to compare with: nothing differs.
+    // Without references nothing differs.
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
     assert!(done.runs.iter().all(|r| matches!(r, Swept::Ran(runs) if runs[0].difference.is_none())));
     Ok(())
@@ -110,7 +110,8 @@ fn small_differences_are_tolerated_where_they_may_be() -> Test {
 
 #[test]
 fn a_variation_that_changes_its_mind_ends_early() -> Test {
-    // An own counter in a buffer would be reset; what survives a launch is the memory of the device, here of a margin.
+    // A counter in a buffer would be reset; only the device's memory outside the buffers, here a margin, survives
+    // a launch.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
         if (probe[16] == 0) { y[0] = *outside % 3; *outside = *outside + 1; } else y[0] = 0; }";
@@ -152,7 +153,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
         };
         assert!(right, "{what}: {run:?}");
     }
-    // The executor is as good as before.
+    // The executor works as before.
     assert!(
         bench
             .executor
@@ -245,7 +246,7 @@ fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
     Ok(())
 }
 
-/// Several runs in a launch, by hand: eight work-items each, whose words begin at 16 and are four.
+/// Several runs in one launch, laid out by hand: eight work-items each, whose four words begin at word 16.
 const BATCHED: &str = "kernel void k(global int *y, global const int *x, global uint *probe) {
     uint slot = get_group_id(0) / 2;
     uint i = get_global_id(0) % 8;
@@ -293,7 +294,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
         };
         assert!(right, "{what}: {seen:?}");
     }
-    // A stride shorter than the buffer is a fault of ours.
+    // A stride shorter than the buffer is kassay's fault.
     let short = Batch { strides: vec![16, 0], ..batch };
     assert!(matches!(run(&mut bench.executor, &short, &[0]), Err(Error::Internal(_))));
     Ok(())

@@ -24,14 +24,14 @@ const MODES: [(&str, &[&str]); 3] = [("fuzz", &["--no-smt"]), ("smt", &["--no-fu
 
 /// The numbers of outcomes by status, and the seconds that the run took.
 #[derive(Debug, Clone, Copy, Default)]
-struct ProofOutcome {
+struct Tally {
     covered: usize,
     infeasible: usize,
     unknown: usize,
     seconds: f64,
 }
 
-impl ProofOutcome {
+impl Tally {
     fn whole(&self) -> bool {
         self.unknown == 0
     }
@@ -53,13 +53,13 @@ fn main() -> Done {
         print!("{name:>16}{:>9}", "s");
     }
     println!();
-    let mut rows: Vec<[ProofOutcome; MODES.len()]> = Vec::new();
+    let mut rows: Vec<[Tally; MODES.len()]> = Vec::new();
     for (name, suite) in kernels()? {
         if !words.is_empty() && !words.iter().any(|w| name.contains(w.as_str())) {
             continue;
         }
         print!("{name:<26}");
-        let mut row = [ProofOutcome::default(); MODES.len()];
+        let mut row = [Tally::default(); MODES.len()];
         for (fate, (_, more)) in row.iter_mut().zip(MODES) {
             *fate = generate(&suite, more, &budget).map_err(|e| format!("{name}: {e}"))?;
             let told = format!("{}+{}/{}", fate.covered, fate.infeasible, fate.all());
@@ -105,7 +105,7 @@ fn kernels() -> Done<Vec<(String, Suite)>> {
     Ok(all)
 }
 
-fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<ProofOutcome> {
+fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<Tally> {
     let scratch = tempfile::tempdir()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("generate").arg(&suite.kernel).arg("-o").arg(scratch.path());
@@ -120,7 +120,7 @@ fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<ProofOutcome> {
     }
     let result: GenerateResult = serde_json::from_str(&std::fs::read_to_string(scratch.path().join("generate.json"))?)?;
     let count = |status| result.goals.iter().filter(|g| g.status == status).count();
-    Ok(ProofOutcome {
+    Ok(Tally {
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
         unknown: count(GoalStatus::Unknown),
@@ -134,7 +134,7 @@ fn percent(part: usize, of: usize) -> f64 {
 
 /// Prints a table with a column for each search mode, and PENG's figures (sections 5.4.1 and 5.4.4, 217 kernels) where
 /// there are any.
-fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
+fn summary(rows: &[[Tally; MODES.len()]]) {
     println!("{:<34}{:>9}{:>9}{:>9}{:>14}{:>10}", "", "fuzz", "smt", "both", "PENG: fuzz", "both");
     let line = |what: &str, of: &dyn Fn(usize) -> f64, decimals: usize, fuzz: &str, both: &str| {
         print!("{what:<34}");
@@ -143,11 +143,11 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
         }
         println!("{fuzz:>14}{both:>10}");
     };
-    let sum = |mode: usize, of: &dyn Fn(&ProofOutcome) -> usize| rows.iter().map(|r| of(&r[mode])).sum::<usize>();
-    let share = |mode, of: &dyn Fn(&ProofOutcome) -> usize| percent(sum(mode, of), sum(mode, &ProofOutcome::all));
-    let kernels = |mode: usize, of: &dyn Fn(&ProofOutcome) -> bool| rows.iter().filter(|r| of(&r[mode])).count();
+    let sum = |mode: usize, of: &dyn Fn(&Tally) -> usize| rows.iter().map(|r| of(&r[mode])).sum::<usize>();
+    let share = |mode, of: &dyn Fn(&Tally) -> usize| percent(sum(mode, of), sum(mode, &Tally::all));
+    let kernels = |mode: usize, of: &dyn Fn(&Tally) -> bool| rows.iter().filter(|r| of(&r[mode])).count();
     line("kernels", &|_| rows.len() as f64, 0, "217", "217");
-    line("outcomes", &|m| sum(m, &ProofOutcome::all) as f64, 0, "", "");
+    line("outcomes", &|m| sum(m, &Tally::all) as f64, 0, "", "");
     line("covered", &|m| sum(m, &|f| f.covered) as f64, 0, "", "");
     line("infeasible", &|m| sum(m, &|f| f.infeasible) as f64, 0, "", "");
     line("unknown", &|m| sum(m, &|f| f.unknown) as f64, 0, "", "");
@@ -160,7 +160,7 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
         "85.7",
         "100",
     );
-    line("kernels whole, %", &|m| percent(kernels(m, &ProofOutcome::whole), rows.len()), 1, "", "");
+    line("kernels whole, %", &|m| percent(kernels(m, &Tally::whole), rows.len()), 1, "", "");
     let times: Vec<Vec<f64>> = (0..MODES.len())
         .map(|m| {
             let mut times: Vec<f64> = rows.iter().map(|r| r[m].seconds).collect();
@@ -180,7 +180,7 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
     line("nine of ten within", &|m| quantile(m, 0.9), 2, "", "");
     line("worst", &|m| quantile(m, 1.0), 2, "2", "60");
     let last = MODES.len() - 1;
-    let (whole, seconds) = (percent(kernels(last, &ProofOutcome::whole), rows.len()), mean(last));
+    let (whole, seconds) = (percent(kernels(last, &Tally::whole), rows.len()), mean(last));
     println!(
         "\nwhole with both: {whole:.1} % of kernels (limit {LIMIT}: {}); mean {seconds:.2} s (goal {GOAL}: {})",
         if whole >= LIMIT { "reached" } else { "NOT REACHED" },

@@ -1,4 +1,5 @@
-//! `kassay generate` as a user meets it: suites that rerun give what was claimed, the interface file, equal seeds, wrong inputs.
+//! Checks `kassay generate` as a user sees it: suites that give the claimed result when they run again, the interface
+//! file, equal seeds, wrong inputs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +27,7 @@ fn json(args: &[&str]) -> Done<Value> {
     Ok(serde_json::from_str(&out)?)
 }
 
-/// The result of generating for a kernel.
+/// Returns the result of generating for a kernel.
 fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<Value> {
     json(&[&["generate", at(kernel), "-o", at(folder), "--max-execs", "400"], more].concat())
 }
@@ -38,7 +39,7 @@ fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
     Ok((folder, kernel, out))
 }
 
-/// `(outcome, status, by)` of every goal.
+/// Returns `(outcome, status, by)` of every goal.
 fn goals(result: &Value) -> Vec<(String, String, String)> {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     let all = result["goals"].as_array().into_iter().flatten();
@@ -68,7 +69,7 @@ fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
         assert_eq!(ran["tests"].as_array().map(Vec::len), result["tests"].as_array().map(Vec::len), "{name}");
         let covered = json(&["cover", at(&suite), "--device", "sim", "--repeats", "1"])?;
         assert_eq!(covered["coverage"], result["coverage"], "{name}");
-        // Goals and sites agree one by one.
+        // Every goal agrees with its site.
         for goal in result["goals"].as_array().into_iter().flatten() {
             let same = |s: &&Value| s["id"] == goal["site"] && s["outcome"] == goal["outcome"];
             let site = covered["sites"].as_array().into_iter().flatten().find(same).ok_or("no such site")?;
@@ -77,7 +78,7 @@ fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
         }
         let branch = &result["coverage"]["branch"];
         assert_eq!(branch["covered"], result["summary"]["covered"], "{name}");
-        // Words that lead through all states of the machine are too rare for so short a search.
+        // Inputs that lead through all states of the machine are too rare for so short a search.
         if name != "switch_machine" {
             assert_eq!(branch["covered"], branch["total"], "{name}: {}", result["goals"]);
         }
@@ -99,7 +100,7 @@ fn constants_of_the_code_are_found() -> Done {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let result = generate(&kernel, &out, &[])?;
     assert!(goals(&result).iter().all(|(_, status, _)| status == "covered"), "{result}");
-    // Seeds alone do not know the constant.
+    // The first launches do not know the constant.
     let (_folder, kernel, out) =
         self::kernel("kernel void k(global int *out, int a) { out[0] = a * a == 1522756 ? 1 : 2; }")?;
     let result = generate(&kernel, &out, &["--no-fuzz", "--no-smt"])?;
@@ -140,7 +141,7 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // What is written reads back.
+    // The written file is read back.
     generate(&kernel, &out, &["--no-fuzz"])?;
     let edited = "kernel = \"k\"\n[ndrange]\nglobal = [24]\nlocal = [8]\n[[arg]]\nposition = 2\nvalue = 20\nfuzz = false\n\
                   [[arg]]\nposition = 3\nmin = 1\nmax = 9\n[[arg]]\nposition = 1\nvalue = { arange = { len = 100, start = 0 } }\n\
@@ -149,7 +150,7 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
     let result = generate(&kernel, &out, &[])?;
     assert_eq!(std::fs::read_to_string(&path)?, edited);
     let open: Vec<_> = goals(&result).into_iter().filter(|(_, status, _)| status == "unknown").collect();
-    // Neither the constant nor 77 among the first 20 elements can be had.
+    // Neither the constant nor 77 among the first 20 elements is possible.
     assert_eq!(open.len(), 2, "{result}");
     let suite: toml::Table = std::fs::read_to_string(out.join("suite.toml"))?.parse()?;
     for test in suite["test"].as_array().into_iter().flatten() {
@@ -224,7 +225,7 @@ fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> Done {
     let begun = std::time::Instant::now();
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--budget", "2"])?;
     assert_eq!(code, 0, "{err}");
-    // Unoptimised code, beside other tests, takes seconds for compiling and for one dry run.
+    // In unoptimised code, next to other tests, compiling and one dry run take seconds.
     assert!(begun.elapsed().as_secs_f64() < 15.0, "{:?}", begun.elapsed());
     let result: Value = serde_json::from_str(&std::fs::read_to_string(out.join("generate.json"))?)?;
     assert_eq!(result["summary"]["tests"], 0);

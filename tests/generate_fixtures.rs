@@ -1,5 +1,6 @@
-//! `kassay generate` on the kernels of `testdata/generate`: every outcome of every branch has the fate that the kernel's comments
-//! expect (see the README there), what is covered is confirmed by `kassay cover`, and proofs name lines.
+//! Checks `kassay generate` on the kernels of `testdata/generate`: every outcome of every branch has the status that
+//! the kernel's comments state (see the README there), covered outcomes are confirmed by `kassay cover`, and proofs
+//! name lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,11 +14,11 @@ use serde_json::Value;
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Seconds that a kernel gets, and how many more unoptimised code beside other tests may need.
+/// The seconds that a kernel gets, and how many more unoptimised code next to other tests may need.
 const BUDGET: u64 = 40;
 const GRACE: u64 = 40;
 
-/// What a mark says of an outcome.
+/// What a mark states about an outcome.
 #[derive(Debug)]
 struct Expected {
     line: u64,
@@ -27,7 +28,7 @@ struct Expected {
     by: BTreeSet<u64>,
 }
 
-/// What the marks of a kernel say.
+/// Returns what the marks of a kernel state.
 fn expectations(text: &str) -> Done<Vec<Expected>> {
     let mut names: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
@@ -82,10 +83,10 @@ fn kassay(args: &[&str]) -> Done<Value> {
     Ok(serde_json::from_slice(&run.stdout)?)
 }
 
-/// The numbers after `line` and `lines` in a reason.
+/// Returns the numbers after `line` and `lines` in a reason.
 fn lines_named(reason: &str) -> BTreeSet<u64> {
     let mut named = BTreeSet::new();
-    // How many more may follow: one, or several.
+    // `counting`: a number may follow; `several`: more than one may.
     let (mut counting, mut several) = (false, false);
     for word in reason.split_whitespace() {
         let core = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -104,7 +105,7 @@ fn lines_named(reason: &str) -> BTreeSet<u64> {
     named
 }
 
-/// What is not as the comments of a kernel say, in words.
+/// Describes how the result disagrees with the comments of a kernel.
 fn disagreement(kernel: &Path) -> Done<Option<String>> {
     let source = fs::read_to_string(kernel)?;
     let name = kernel.file_stem().and_then(|n| n.to_str()).ok_or("no name")?;
@@ -113,7 +114,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
     let out = scratch.path().join("out");
     let path = |p: &Path| p.to_str().map(str::to_owned).ok_or("no UTF-8");
     let begun = Instant::now();
-    // What may stay unknown is not worth the time.
+    // Outcomes that may stay unknown are not worth the time.
     let budget = if name.starts_with("hard_") { BUDGET / 6 } else { BUDGET };
     let result = kassay(&[
         "generate",
@@ -179,7 +180,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
     Ok((!wrong.is_empty()).then(|| format!("{name}:\n    {}", wrong.join("\n    "))))
 }
 
-/// Every kernel whose name is wanted, two at a time.
+/// Checks every kernel whose name is wanted, two at a time.
 fn agree(wanted: impl Fn(&str) -> bool) -> Done {
     let kernels = kernels(wanted)?;
     assert!(!kernels.is_empty());

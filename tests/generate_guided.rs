@@ -1,5 +1,5 @@
-//! What guides `kassay generate` beyond coverage: how near comparisons come, sizes and offsets of launches, images and samplers, and
-//! arguments of all types.
+//! Checks what guides `kassay generate` beyond coverage: branch distances of comparisons, sizes and offsets of
+//! launches, images and samplers, and arguments of all types.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,8 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// Generates without solving, reruns the suite, and checks that it gives what was claimed. The uncovered goals' lines and outcomes.
+/// Generates without solving, reruns the suite, and checks that it gives what was claimed. Returns the lines and
+/// outcomes of the uncovered goals.
 fn open(kernel: &Path, more: &[&str]) -> Done<Vec<(u64, String)>> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
@@ -43,7 +44,7 @@ fn covers_all(source: &str, more: &[&str]) -> Done {
 
 #[test]
 fn operands_that_are_nearly_equal_are_made_equal() -> Done {
-    // Neither number is in the code.
+    // Neither number occurs in the code.
     covers_all("kernel void k(global int *out, int a, int b) { out[0] = a == b * 7 + 1000003 ? 1 : 2; }", &[])?;
     covers_all(
         "kernel void k(global int *out, global const uint *in) {

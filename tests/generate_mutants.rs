@@ -1,4 +1,5 @@
-//! `kassay generate --goal mutants`: scores rise, the mutation result is that of a rerun, and every fate has its reason.
+//! Checks `kassay generate --goal mutants`: scores rise, the mutation result is that of a rerun, and every goal that is
+//! not covered has a reason.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Standard output and the exit code.
+/// Returns standard output and the exit code.
 fn kassay(args: &[&str]) -> Done<(String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -27,7 +28,7 @@ fn read(path: &Path) -> Done<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
-/// The results of generating for a kernel's mutants, on the simulator: of generation, of mutation.
+/// Returns the results of generating for a kernel's mutants, on the simulator: of generation and of mutation.
 fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<(Value, Option<Value>)> {
     let fixed = ["generate", at(kernel), "-o", at(folder), "--goal", "mutants", "--device", "sim", "--quiet"];
     let (_, code) = kassay(&[&fixed, more].concat())?;
@@ -48,10 +49,10 @@ fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
     Ok((folder, kernel, out))
 }
 
-/// By mutant: what the result says of it.
+/// By mutant id: the status, and the tests that kill it.
 type Fates = BTreeMap<String, (Value, Value)>;
 
-/// By id: status and the tests that kill it.
+/// Returns the outcome of each mutant of a mutation result.
 fn fates(mutation: &Value) -> Fates {
     let rows = mutation["mutants"].as_array().into_iter().flatten();
     rows.map(|m| (m["id"].as_str().unwrap_or_default().to_owned(), (m["status"].clone(), m["killed_by"].clone())))
@@ -90,7 +91,7 @@ fn scores_rise_and_a_rerun_says_the_same() -> Done {
         assert_eq!(fates(&again), fates(&mutation), "{name}");
         assert_eq!(again["configuration"], mutation["configuration"], "{name}");
 
-        // Every test that was added is needed, and every goal has the fate of its mutant.
+        // Every test that was added is needed, and every goal has the status of its mutant.
         let fates = fates(&mutation);
         for goal in goals(&result) {
             let status = &fates[goal["mutant"].as_str().unwrap_or_default()].0;
@@ -153,7 +154,7 @@ fn equal_seeds_give_equal_suites() -> Done {
 
 #[test]
 fn what_chance_does_not_meet_is_solved_for() -> Done {
-    // `>=` for `>` needs a product modulo 2^32 that equals another.
+    // `>=` for `>` needs a product modulo 2^32 that equals another one.
     let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
                   out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
@@ -171,7 +172,7 @@ fn what_chance_does_not_meet_is_solved_for() -> Done {
 
 #[test]
 fn equivalents_are_proved_and_the_rest_has_its_reason() -> Done {
-    // Nothing negative comes out of the remainder of an unsigned number, and no launch here has a billion work-items.
+    // The remainder of an unsigned number is never negative, and no launch here has a billion work-items.
     let source = "kernel void k(global uint *out, uint a) {\n  uint r = a % 7u;\n  out[0] = r < 7u ? r + 1u : r;\n  \
                   if (get_global_size(0) > 1000000000u) out[0] = 9u;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
@@ -204,7 +205,7 @@ fn the_budget_is_kept() -> Done {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();
     let (result, mutation) = generate(&testdata("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
-    // Builds are not interrupted, and other tests run beside this one.
+    // Builds are not interrupted, and other tests run next to this one.
     assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
     assert!(mutation.is_some());
     for goal in goals(&result).filter(|g| g["status"] == "unknown") {
@@ -250,7 +251,7 @@ fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
     let result = read(&out.join("generate.json"))?;
     let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
     assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
-    // Another configuration is refused, the same one has nothing left to do.
+    // Another configuration is refused; with the same one nothing is left to do.
     let other = Command::new(env!("CARGO_BIN_EXE_kassay"))
         .args(args(&["--operators", "AOR", "--no-smt", "--resume"]))
         .output()?;

@@ -1,5 +1,5 @@
-//! The figures that were counted by hand (`testdata/*/hand.toml`): what `inspect` counts and what the suites cover, with
-//! counts of work-items and without.
+//! Compares figures that were counted by hand (`testdata/*/hand.toml`) with what `inspect` counts and what the suites
+//! cover, with and without counts of work-items.
 
 mod coverage_support;
 
@@ -17,7 +17,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct Hand {
     entry: String,
-    /// Mutants (`mutation_peng.rs`).
+    /// Counts of mutants, which `mutation_peng.rs` checks.
     #[serde(rename = "peng")]
     _peng: Option<toml::Table>,
     #[serde(rename = "peng_left_out")]
@@ -38,7 +38,7 @@ struct Counts {
     least_branch: u64,
 }
 
-/// Folders with a hand count of sites and coverage, with it and their suites.
+/// Returns the hand counts of sites and coverage in `testdata`, each with the suites of its folder.
 fn folders() -> Vec<(Hand, Vec<PathBuf>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let paths = |folder: &Path| -> Vec<PathBuf> {
@@ -83,7 +83,7 @@ fn inspect(suite: &Path, entry: &str) -> Counts {
     }
 }
 
-/// The metrics that a hand count names, as the same table.
+/// Returns the metrics that a hand count names, as a table of the same form.
 fn as_table(coverage: &Coverage, names: &toml::Table) -> toml::Table {
     let all = toml::Table::try_from(coverage).unwrap();
     all.into_iter().filter(|(name, _)| names.contains_key(name)).collect()

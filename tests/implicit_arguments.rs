@@ -1,5 +1,5 @@
-//! What a launch gives besides the kernel's parameters, through the program itself: buffers of pointers in structs, variables of the
-//! program, null pointers; and work-groups that are smaller at the end of a dimension.
+//! Checks what a launch gives besides the kernel's parameters, through the program itself: buffers of pointers in
+//! structs, program-scope variables, null pointers; and work-groups that are smaller at the end of a dimension.
 
 use std::process::{Command, Output};
 
@@ -28,7 +28,7 @@ impl Bench {
         Ok(output)
     }
 
-    /// Runs and expects an exit code.
+    /// Runs kassay and expects an exit code.
     fn ends(&self, code: i32, args: &[&str]) -> Done<String> {
         let output = self.run(args)?;
         let text = format!("{}{}", String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
@@ -97,7 +97,7 @@ fn pointers_in_structs_lead_to_their_buffers_on_device_and_simulator() -> Done {
             bench.ends(0, &["cover", "suite.toml", "--device", device])?;
         }
     }
-    // What a launch of kassay's own gives is right too.
+    // The launches that kassay generates work, too.
     bench.ends(0, &["check", "k.cl", "--cl-std", "CL2.0"])?;
     bench.ends(0, &["generate", "k.cl", "--cl-std", "CL2.0", "-o", "made", "--budget", "20"])?;
     for device in ["sim", "opencl"] {
@@ -175,7 +175,7 @@ fn a_variable_that_begins_with_an_address_is_told() -> Done {
     bench.refuses(&["the program-scope variable `p` begins with an address"])
 }
 
-/// Each work-item tells the sizes that it sees; the group's first waits for all.
+/// Each work-item stores the sizes that it sees; the group's first work-item waits for all.
 const SIZES: &str = "kernel void k(global int *out, global int *sums) {
     local int sum;
     int i = get_global_id(1) * get_global_size(0) + get_global_id(0);

@@ -1,10 +1,10 @@
-//! Coverage probes do not change what a kernel computes: on every test of `testdata`, original and instrumented code give
-//! the same outputs on the OpenCL device, and those that the suite expects.
+//! Checks that coverage probes do not change what a kernel computes: on every test of `testdata`, original and
+//! instrumented code give the same outputs on the OpenCL device, and those that the suite expects.
 //!
-//! Equal bit for bit, but for floats of kernels that use operations whose precision OpenCL leaves to the device (which
-//! then may differ between two programs): these agree within twice the error that is allowed to one of them. The class
-//! is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of `testdata` depends on the
-//! order in which work-items run.
+//! The outputs are equal bit for bit, except floats of kernels that use operations whose precision OpenCL leaves to the
+//! device (which then may differ between two programs): these agree within twice the error that is allowed to one of
+//! them. The class is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of
+//! `testdata` depends on the order in which work-items run.
 
 mod output_support;
 
@@ -29,14 +29,14 @@ use output_support::{distance, expected, suites};
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// A suite's kernel on a device: as it is, and with probes of both kinds.
+/// A suite's kernel on a device: plain, and with probes of both kinds.
 struct Bench {
     entry: String,
     tests: Vec<Test>,
     precision: Precision,
     plain: ProgramId,
     woven: Vec<(Slots, ProgramId, CoverageLayout)>,
-    /// One block of code, which needs no probe: that the kernel ran covers it.
+    /// Whether the kernel is one block of code, which needs no probe: running it covers it.
     is_straight: bool,
 }
 
@@ -65,7 +65,7 @@ impl Bench {
         Ok(Bench { entry, tests, precision: Precision::of(&under_test.canonical_text()), plain, woven, is_straight })
     }
 
-    /// What is wrong with one test, and the largest distance seen.
+    /// Returns what is wrong with one test, and the largest distance found.
     fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> Done<(Vec<String>, u64)> {
         let (mut wrong, mut largest) = (Vec::new(), 0);
         let plain = completed(executor.run(self.plain, &test.launch, &once(None))?)?;

@@ -1,4 +1,5 @@
-//! Kernels on which LLVM's SPIR-V backend fails, or would without kassay's rewrites: what comes out, and how it runs.
+//! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
+//! and how it runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;

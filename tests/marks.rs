@@ -1,4 +1,4 @@
-//! Marks stand for every outcome of every kernel, once it is promoted.
+//! Checks that every outcome of every kernel has a mark after promotion.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use kassay::suite::resolve::Suite;
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Outcomes of branches, conditions, loops and barriers.
+/// Returns the outcomes of branches, conditions, loops and barriers.
 fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
     let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 
-/// Goals that have a mark, and how many goals there are.
+/// Returns, for each kernel of a file, the program with marks and the number of goals.
 fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
     let loaded = compile::load(path, options, true)?;
     let context = Context::create();
@@ -43,7 +43,7 @@ fn goals(program: &Program) -> BTreeSet<i64> {
     calls.filter_map(|(_, call)| program.constant(*call.operands.first()?)).collect()
 }
 
-/// Kernel files of `testdata` with the options of their suites.
+/// Returns the kernel files of `testdata` with the options of their suites.
 fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {

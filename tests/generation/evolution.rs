@@ -1,4 +1,4 @@
-//! The search for launches in which work-items meet.
+//! Checks the search for launches in which work-items access the same addresses.
 
 use kassay::exec::simulator::observation::Footprint;
 use kassay::generate::evolve::{Search, estimated, evolve};

@@ -1,4 +1,5 @@
-//! Buffers whose length is a guess: what goes beyond them is no finding, what goes beyond lengths that the kernel checks is.
+//! Checks buffers whose length is a guess: accesses beyond the guess are not findings, accesses beyond lengths that the
+//! kernel checks are.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ impl Simulate for Watched {
     }
 }
 
-/// The generated launches as they are after they were explored, each with how often it went out of bounds.
+/// Returns the generated launches after exploration, each with the number of its out-of-bounds faults.
 fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };
@@ -50,7 +51,7 @@ fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     explored.collect()
 }
 
-/// A kernel with more to do than a dry run follows.
+/// Returns a kernel with more iterations than a dry run follows.
 fn long(line: &str) -> String {
     format!(
         "kernel void k(global int *a, int n) {{

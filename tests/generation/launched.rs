@@ -1,4 +1,4 @@
-//! What generated launches look like.
+//! Checks the sizes, contents and arguments of generated launches.
 
 use kassay::generate::launches::{GeneratedLaunch, Request, launches};
 use kassay::generate::roles;

@@ -1,4 +1,4 @@
-//! What arguments are for, on small kernels.
+//! Checks argument roles on small kernels.
 
 use kassay::generate::model::{Contents, KernelModel, Role};
 use kassay::generate::roles;
@@ -73,7 +73,7 @@ fn one_too_many_is_no_longer_a_length() {
     assert_eq!(forgot("if (i <= n) b[i] = a[i];").as_deref(), Some("n"));
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j;").as_deref(), Some("n"));
     assert_eq!(forgot("if (i <= n - 1) b[i] = a[i];").as_deref(), Some("n"));
-    // Laid out by n + 1, or accessed at n: on purpose.
+    // A layout by n + 1, or an access at n, is deliberate.
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = b[n + 1 + j];"), None);
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j; b[n] = 0;"), None);
 }
@@ -197,7 +197,7 @@ fn tiles_that_are_read_whole_have_the_size_of_the_group() {
     assert_eq!(of("for (int k = 0; k < n; k++) b[x] += t[y][k];"), [None; 3]);
 }
 
-/// Ids as SPIR-V has them, which is vectors: only what is taken out of them counts.
+/// Ids as SPIR-V has them, which is vectors: only the components that are extracted count.
 #[test]
 fn only_ids_that_are_used_make_dimensions() {
     let of = |lanes: &[u32]| {

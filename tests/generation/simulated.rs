@@ -1,4 +1,4 @@
-//! Generated launches on the simulator: fixtures that are clean stay clean, and faults that are there are found.
+//! Runs generated launches on the simulator: clean fixtures stay clean, and existing faults are found.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use kassay::lower::code::Code;
 
 use super::support::{fixtures, with_file, with_source};
 
-/// Fixtures whose faults are there on purpose, or are theirs.
+/// Fixtures with deliberate faults, or faults of their own.
 const FAULTY: [&str; 1] = ["divergent_exit"];
 
-/// Runs the generated launches of a kernel, by name.
+/// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };

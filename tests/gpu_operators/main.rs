@@ -1,4 +1,5 @@
-//! Barrier, fence, atomic, index, local-memory and image operators, counted by hand on fixtures and small kernels.
+//! Checks barrier, fence, atomic, index, local-memory and image operators against counts by hand on fixtures and
+//! small kernels.
 
 mod private;
 
@@ -13,7 +14,7 @@ use kassay::mutation::mutant::{Excluded, Mutant};
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
 
-/// The mutants of a kernel file by some operators, and what these left alone.
+/// Returns the mutants of a kernel file by some operators, and the places that these excluded.
 fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     let options = KernelOptions { cl_std: cl_std.map(str::to_owned), ..KernelOptions::default() };
     let loaded = compile::load(path, &options, true).unwrap();
@@ -42,7 +43,7 @@ fn fixture(name: &str, operators: &str) -> Vec<Mutant> {
     found(&path, cl_std, operators).0
 }
 
-/// A kernel given as text.
+/// As [`found`], for a kernel given as text.
 fn inline(text: &str, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -50,7 +51,7 @@ fn inline(text: &str, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     found(&path, Some("CL3.0"), operators)
 }
 
-/// `line:column original -> replacement`.
+/// Formats mutants as `line:column original -> replacement`.
 fn shown(mutants: &[Mutant]) -> Vec<String> {
     let at = |m: &Mutant| m.range.as_ref().map_or("?".into(), |r| format!("{}:{}", r.start.line, r.start.column));
     mutants.iter().map(|m| format!("{} {} -> {}", at(m), m.original, m.replacement)).collect()
@@ -179,7 +180,7 @@ fn callee(edit: &Edit) -> Option<&str> {
 
 #[test]
 fn atomics_of_c11_are_done_plainly_or_otherwise() {
-    // Three fetch_add, two fetch_max, one compare_exchange, two loads; atomic_init is no atomic operation.
+    // Three fetch_add, two fetch_max, one compare_exchange, two loads; atomic_init is not an atomic operation.
     let mutants = fixture("atomics_cl20", "AR,AOP");
     assert_eq!((count(&mutants, "AR"), count(&mutants, "AOP")), (6, 5));
     let exchange = mutants.iter().find(|m| m.original.starts_with("atomic_compare")).unwrap();
@@ -234,7 +235,7 @@ fn every_atomic_of_opencl_1_has_its_plain_form() {
 #[test]
 fn indices_become_others_and_others_more_and_less() {
     let mutants = fixture("matmul_tiled", "GIR,GII,GID");
-    // Four calls, each by two other builtins and the other of two dimensions.
+    // Four calls, each replaced by two other builtins and by the other of two dimensions.
     assert_eq!((count(&mutants, "GIR"), count(&mutants, "GII"), count(&mutants, "GID")), (12, 4, 4));
     let first: Vec<String> = shown(&mutants).into_iter().take(5).collect();
     let expected = [
@@ -247,9 +248,9 @@ fn indices_become_others_and_others_more_and_less() {
     assert_eq!(first, expected);
     assert_eq!(callee(&mutants[0].edit), Some("_Z13get_global_idj"));
     assert!(mutants.iter().all(|m| !m.is_structural));
-    // LIU has no other dimensions.
+    // LIU does not replace dimensions.
     assert_eq!(count(&fixture("matmul_tiled", "liu"), "GIR"), 8);
-    // A kernel of one dimension has no other to take.
+    // A kernel of one dimension has no other dimension to use.
     assert_eq!(count(&fixture("reduction_tree", "GIR"), "GIR"), 6);
 }
 
@@ -293,7 +294,7 @@ fn local_variables_and_arguments_become_private() {
 
 #[test]
 fn image_coordinates_step_and_change_places() {
-    // Two reads and two writes of a 2D image: each coordinate twice, one exchange.
+    // Two reads and two writes of a 2D image: each coordinate is changed twice, and each call has one exchange.
     let mutants = fixture("blur_image", "ICR");
     assert_eq!(mutants.len(), 20);
     let first: Vec<&str> = mutants.iter().take(5).map(|m| &*m.replacement).collect();
@@ -308,12 +309,12 @@ fn image_coordinates_step_and_change_places() {
     assert!(mutants.iter().any(|m| m.replacement == "write_imagef(dst, at with .y + 1, sum)"));
     assert_eq!(count(&fixture("blur_image", "peng"), "ICR"), 20);
 
-    // One read of a 3D image: three coordinates twice, three pairs.
+    // One read of a 3D image: three coordinates are changed twice, and there are three pairs to exchange.
     let mutants = fixture("volume_slice", "ICR");
     assert_eq!(mutants.len(), 9);
     assert!(mutants.iter().all(|m| m.function == "voxel"));
 
-    // One read of a 1D image: a scalar; PENG has none.
+    // One read of a 1D image: its coordinate is a scalar, for which PENG has no mutant.
     let mutants = fixture("palette_1d", "ICR");
     let expected = [
         "20:20 read_imageui(palette, PICK, index) -> read_imageui(palette, PICK, index + 1)",
@@ -350,7 +351,7 @@ fn inspect_counts_by_operator_and_says_what_is_left_out() {
     assert_eq!(kernel["mutants_by_operator"], expected);
     assert_eq!(kernel["counts"]["mutants"], 18);
 
-    // Reasons only where more is asked for.
+    // Reasons appear only with `-v`.
     for (flags, says) in [(["--format", "json", "-v"].as_slice(), true), (["--format", "json"].as_slice(), false)] {
         let out = inspect("palette_1d", &[["--operators", "peng"].as_slice(), flags].concat());
         let result: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! What cannot get code, and what the message says; what inlining must not lose.
+//! Checks which kernels cannot be compiled for the host, with which messages; and what inlining must not lose.
 
 use kassay::error::Error;
 use kassay::kernel::options::KernelOptions;

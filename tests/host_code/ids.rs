@@ -1,4 +1,4 @@
-//! Work-item functions, with uneven groups and offsets.
+//! Checks work-item functions, with uneven groups and offsets.
 
 use kassay::lower::host::emit::Effort;
 

@@ -1,4 +1,5 @@
-//! PENG's mutants, counted by hand from the source (`[peng]` in `testdata/*/hand.toml`), beside those that `inspect` counts.
+//! Compares PENG's mutants, counted by hand from the source (`[peng]` in `testdata/*/hand.toml`), with those that
+//! `inspect` counts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,12 @@ use serde::Deserialize;
 struct Hand {
     entry: String,
     peng: BTreeMap<String, u64>,
-    /// Of these, those that are left out with a reason, because no operand of an instruction holds them.
+    /// The number of these that are left out with a reason, because no operand of an instruction holds them.
     #[serde(default)]
     peng_left_out: BTreeMap<String, u64>,
 }
 
-/// Folders whose mutants were counted by hand.
+/// Returns the folders whose mutants were counted by hand.
 fn counted() -> Vec<(PathBuf, Hand)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -32,7 +33,7 @@ fn counted() -> Vec<(PathBuf, Hand)> {
         .collect()
 }
 
-/// Mutants by operator, without those that have none.
+/// Returns the mutants by operator, without operators that have none.
 fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
     let suite = Suite::load(&folder.join("suite.toml")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));

@@ -1,4 +1,4 @@
-//! `docs/operators.md` is what the registry of operators says. `BLESS=1` writes it anew.
+//! Checks that `docs/operators.md` agrees with the registry of operators. `BLESS=1` regenerates it.
 
 use std::collections::BTreeSet;
 

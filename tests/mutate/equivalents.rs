@@ -1,6 +1,6 @@
-//! No mutant that is called equivalent is ever killed, and duplicates share their fate: on the suites' tests and on
-//! variants of their inputs, drawn anew in every run; also on kernels whose mutants read local memory that nobody has
-//! written, since that holds the same in all modules.
+//! Checks that no mutant that is called equivalent is ever killed, and that duplicates have the same outcome: on the
+//! suites' tests and on random variants of their inputs, which differ in every run; also on kernels whose mutants read
+//! uninitialised local memory, since that holds the same in all modules.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Done, lasting, mutants as rows, result, same, suite, text};
 
-/// The suite's elements in another order, other small numbers: mostly in bounds, as the originals are. What is not is
-/// dropped by the guards.
+/// Returns a test with the suite's elements in another order and other small numbers: mostly in bounds, as the
+/// originals are. Guards skip accesses that are not.
 fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
     let mut test = Test { name: format!("{} {number}", test.name), expectations: Vec::new(), ..test.clone() };
     for arg in &mut test.launch.args {
@@ -54,7 +54,7 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
     test
 }
 
-/// How many mutants are called equivalent, and how many duplicates, of a kernel on which all of them keep their word.
+/// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
 fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
@@ -125,7 +125,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     for (m, verdict) in verdicts.iter().enumerate() {
         let (id, Some(fate_of)) = (&mutants[m].id, fate(m)) else { continue };
         let (status, reason) = fate_of.status(true);
-        // A claim is about runs in bounds (invariant 11 of ARCHITECTURE.md).
+        // A claim is about runs in bounds (docs/mutate.md, `equivalent`).
         match verdict {
             Verdict::Equivalent { reason: claim } if status != Status::RuntimeError => {
                 assert_eq!(status, Status::Survived, "{id} is called equivalent ({claim}), but {reason:?}");
@@ -154,8 +154,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     Ok((equivalents, duplicates))
 }
 
-/// `kassay mutate`, which proves only what no test detects, finds the equivalents and duplicates that there are, and the solver
-/// takes no killed mutant for equivalent.
+/// Checks that `kassay mutate`, which proves only what no test detects, finds the same equivalents and duplicates, and
+/// that the solver proves no killed mutant equivalent.
 fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> Done {
     let bench = Bench::new()?;
     let args = ["mutate", &suite(kernel), "--quiet", "-o", "result.json"];
@@ -168,7 +168,7 @@ fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> Done {
         let (equivalent, duplicate) = (text(row, "status") == "equivalent", !row["duplicate_of"].is_null());
         let holds = match verdict {
             Verdict::Distinct => !equivalent && !duplicate,
-            // Of two that are the same edit, the second is a duplicate of an equivalent one.
+            // Of two equal edits that are equivalent, the second may also be a duplicate of the first.
             Verdict::Equivalent { .. } => equivalent,
             Verdict::DuplicateOf(_) => duplicate && !equivalent,
         };
@@ -201,7 +201,7 @@ fn what_is_called_equivalent_is_never_killed() -> Done {
     Ok(())
 }
 
-/// Where normal forms take long, mutants run first; what is told of them is the same.
+/// Where normal forms take long, mutants run first; the verdicts are the same.
 #[test]
 fn running_first_tells_the_same() -> Done {
     let bench = Bench::new()?;

@@ -1,4 +1,4 @@
-//! Exit codes, and what is said of tests that say nothing.
+//! Checks exit codes, and the messages about tests that are dropped.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ out = { fill = 0, len = 8 }
 n = 7
 ";
 
-/// The test of this name in a result.
+/// Returns the test of this name in a result.
 fn test<'r>(result: &'r Value, name: &str) -> &'r Value {
     let tests = result["tests"].as_array().map_or(&[][..], Vec::as_slice);
     tests.iter().find(|t| text(t, "name") == name).unwrap_or(&Value::Null)
@@ -32,7 +32,7 @@ fn a_score_below_the_threshold_is_a_finding() -> Done {
     let bench = Bench::of(ADD, ADD_SUITE)?;
     let met = bench.ends(0, "suite.toml", &["--operators", "ROR,SDL", "--fail-under", "10"])?;
     let score = met["summary"]["score"].as_f64().ok_or("no score")?;
-    // `!=` in place of `<` changes nothing for as few items.
+    // `!=` in place of `<` changes nothing for so few work-items.
     assert!((10.0..100.0).contains(&score), "{score}");
     let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR,SDL", "--fail-under", "99.9"])?;
     assert_eq!(said.code, Some(1), "{}", said.err);
@@ -58,7 +58,7 @@ fn tests_that_the_original_fails_are_dropped_and_named() -> Done {
     let dropped = test(&result, "outside");
     assert_eq!(text(dropped, "status"), "dropped");
     assert!(text(dropped, "reason").contains("access out of bounds at k.cl:3:"), "{dropped}");
-    // What is dropped neither kills nor reaches.
+    // A dropped test neither kills nor reaches a mutant.
     assert_eq!((&dropped["kills"], &dropped["reaches"]), (&0.into(), &0.into()));
     let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR"])?;
     assert_eq!(said.code, Some(1));

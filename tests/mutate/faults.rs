@@ -1,4 +1,4 @@
-//! Mutants that hang or leave their buffers: a fate with a place, and the others go on.
+//! Checks that mutants which hang or leave their buffers get a verdict with a place, and that the others are still run.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn mutants_that_misbehave_end_with_a_place() -> Done {
         assert_eq!(text(outside, "status"), "runtime-error", "{outside}");
         assert!(text(outside, "reason").contains("access out of bounds at k.cl:"), "{outside}");
         assert_eq!(outside["killed_by"], Value::from(vec!["windows"]));
-        // A loop without its condition leaves the buffer before it runs out of iterations.
+        // A loop without its condition leaves the buffer before it runs out of fuel.
         let endless = find(&result, "CSD", "true", 4)?;
         assert_eq!(text(endless, "status"), "runtime-error", "{endless}");
         assert!(text(endless, "reason").contains("access out of bounds at k.cl:5:"), "{endless}");

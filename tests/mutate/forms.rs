@@ -1,4 +1,4 @@
-//! Other forms of the kernel: optimised IR, LLVM IR and SPIR-V in place of source.
+//! Checks other forms of the kernel: optimised IR, LLVM IR and SPIR-V in place of source.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn mutants_are_made_in_optimised_ir_too() -> Done {
     Ok(())
 }
 
-/// The suite of `kernel`, on another file.
+/// Returns the suite of `kernel`, for another file.
 fn suite_of(kernel: &str, file: &str) -> Done<String> {
     let original = std::fs::read_to_string(suite(kernel))?;
     let name = format!("kernel = \"{kernel}.cl\"");
@@ -35,7 +35,7 @@ fn tool(program: &str, args: &[&str]) -> Done {
     if done.status.success() { Ok(()) } else { Err(format!("{program} {args:?}: {err}").into()) }
 }
 
-/// Kernels without source: the same mutants, by opcodes, from run to run.
+/// Kernels without source have the same mutants, by opcodes, in every run.
 #[test]
 fn kernels_may_be_llvm_ir_or_spirv() -> Done {
     let bench = Bench::new()?;

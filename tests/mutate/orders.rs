@@ -1,4 +1,4 @@
-//! Mutants of the second order.
+//! Checks second-order mutants.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn pairs_have_parts_a_fate_and_a_breakdown() -> Done {
         let [a, b] = parts[..] else { return Err("not two parts".into()) };
         assert_eq!(text(pair, "id"), format!("{a} + {b}"));
         assert_eq!(text(pair, "operator"), format!("{}+{}", text(first[a], "operator"), text(first[b], "operator")));
-        // What is the same as another is no part of a pair.
+        // A duplicate is not a part of a pair.
         assert!(first[a]["duplicate_of"].is_null() && first[b]["duplicate_of"].is_null());
         match text(pair, "status") {
             "ignored" => {

@@ -1,4 +1,4 @@
-//! What reports make of a real run.
+//! Checks the reports of a real run.
 
 use serde_json::Value;
 

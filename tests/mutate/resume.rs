@@ -1,4 +1,4 @@
-//! Runs that are killed at any moment and resumed: nothing is lost, nothing decided twice.
+//! Checks that runs which are killed at any moment and resumed lose nothing and decide nothing twice.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use crate::bench::{Bench, Done, lasting, result, same, suite};
 const RESULT: &str = "killed.json";
 const JOURNAL: &str = "killed.json.journal.jsonl";
 
-/// Starts a run and ends it with SIGKILL after `delay`, if it is not done by then. Whether it was done.
+/// Starts a run and kills it with SIGKILL after `delay`, unless it has ended by then. Returns whether it has.
 fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let begun = Instant::now();
@@ -32,10 +32,10 @@ fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
     }
 }
 
-/// The whole lines of the journal, of which each mutant has one at most.
+/// Returns the complete lines of the journal, which has at most one for each mutant.
 fn lines(bench: &Bench) -> Done<Vec<String>> {
     let Ok(text) = std::fs::read_to_string(bench.path(JOURNAL)) else { return Ok(Vec::new()) };
-    // A line that was being written when the run was killed is cut.
+    // A line that was only partly written when the run was killed is cut off.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let lines: Vec<String> = whole.lines().map(str::to_owned).collect();
     let (mut seen, mut classified) = (BTreeSet::new(), 0);
@@ -50,12 +50,13 @@ fn lines(bench: &Bench) -> Done<Vec<String>> {
     Ok(lines)
 }
 
-/// Kills a run again and again, at moments that `seed` gives, and compares what comes out with a run that nobody ended.
+/// Kills a run again and again, at times that follow from `seed`, and compares the result with that of an
+/// uninterrupted run.
 fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> Done {
     killed_and_resumed_with(kernel, args, longest, seed, &[])
 }
 
-/// The same with these variables in the environment of the runs that are killed.
+/// As [`killed_and_resumed`], with these variables in the environment of the runs that are killed.
 fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64, variables: &[(&str, &str)]) -> Done {
     let bench = Bench::new()?;
     let undisturbed = bench.mutate(&suite(kernel), args)?;
@@ -66,7 +67,7 @@ fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64,
     let mut before = Vec::new();
     let (mut rounds, mut interrupted) = (0, 0);
     loop {
-        // Later rounds may take longer, so that the run comes to its end also where a start takes all of the time.
+        // Later rounds may take longer, so that the run ends even where the start takes all of the time.
         let delay = Duration::from_millis(random.random_range(50..longest + 300 * rounds));
         let mut command = bench.command(if rounds == 0 { &begin } else { &resume });
         let done = killed_after(command.envs(variables.iter().copied()), delay)?;
@@ -88,7 +89,7 @@ fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64,
     same(&lasting(&undisturbed, &[]), &lasting(&resumed, &[]), kernel)
 }
 
-/// New moments in every run; `KASSAY_TEST_SEED` repeats one.
+/// Returns a new seed in every run; `KASSAY_TEST_SEED` repeats one.
 fn seed() -> u64 {
     let given = std::env::var("KASSAY_TEST_SEED").ok().and_then(|text| text.parse().ok());
     let seed = given.unwrap_or_else(|| {

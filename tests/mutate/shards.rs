@@ -1,4 +1,4 @@
-//! Shards, merged, are the whole run.
+//! Checks that merged shards equal the run without shards.
 
 use crate::bench::{Bench, Done, lasting, mutants, result, same, suite, text};
 

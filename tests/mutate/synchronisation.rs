@@ -1,4 +1,4 @@
-//! Mutants of synchronisation have one verdict, whatever the strategy and the device.
+//! Checks that mutants of synchronisation have the same verdict with every strategy and device.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,13 @@ use crate::bench::{Bench, Done, mutants, suite, text};
 
 const OPERATORS: &str = "SYR,FR,BFR,AR,AOP,SHR";
 
-/// Status and killing tests by id.
+/// Returns the status and the killing tests by id.
 fn verdicts(result: &Value) -> BTreeMap<&str, (&str, &Value)> {
     mutants(result).iter().map(|m| (text(m, "id"), (text(m, "status"), &m["killed_by"]))).collect()
 }
 
-/// How many mutants there are, and how many of them the simulator decided.
+/// Checks that all strategies and devices agree on a kernel; returns the number of mutants, and how many of them the
+/// simulator decided.
 fn agree(kernel: &str) -> Done<(usize, usize)> {
     let bench = Bench::new()?;
     let run = |args: &[&str]| bench.mutate(&suite(kernel), &[&["--operators", OPERATORS], args].concat());
@@ -27,7 +28,7 @@ fn agree(kernel: &str) -> Done<(usize, usize)> {
     Ok((mutants(&schemata).len(), decided))
 }
 
-/// Suites on which devices differ without the simulator; `KASSAY_TEST_KERNELS` names others.
+/// Uses suites on which devices differ without the simulator; `KASSAY_TEST_KERNELS` names others.
 #[test]
 fn strategies_and_devices_agree() -> Done {
     let kernels = std::env::var("KASSAY_TEST_KERNELS")

@@ -1,4 +1,4 @@
-//! What the solver decides beyond the normal form, and what it must not.
+//! Checks what the solver decides beyond the normal form, and what it must not.
 
 use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{Binary, Edit, Expr, Place, Predicate, Slot};
@@ -14,7 +14,7 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// The verdicts on edits of the comparison (`opcode`) at that position.
+/// Returns the verdicts on edits of the comparison (`opcode`) at that position.
 fn judged(body: &str, opcode: LLVMOpcode, position: usize, edits: impl Fn(Place) -> Vec<Edit>) -> Vec<Verdict> {
     verdicts(&kernel(body), |bitcode: &[u8], sites: &Sites| edits(places(bitcode, sites, opcode)[position].0))
 }

@@ -1,4 +1,4 @@
-//! What the operators find: text, line and column, counted by hand.
+//! Checks which mutants the operators find: text, line and column, counted by hand.
 
 use kassay::mutation::operators::Preset;
 

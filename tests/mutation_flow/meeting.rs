@@ -1,4 +1,5 @@
-//! Whether work-items of a kernel meet, which decides how often its mutants are run.
+//! Checks the decision whether the work-items of a kernel interact, on which the number of repeats of its
+//! mutants depends.
 
 use kassay::mutation::item_interaction::meets;
 use kassay::mutation::operators::Preset;

@@ -1,10 +1,10 @@
-//! Each way to go wrong gives its fault, and nothing else changes.
+//! Checks that each kind of fault is reported, and that nothing else changes.
 
 use kassay::instrument::layout::FaultKind;
 
 use crate::support::*;
 
-/// What stands in memory that no one may touch.
+/// The contents of memory that no work-item may touch.
 const CANARY: i32 = 0x5a5a_5a5a;
 
 #[track_caller]
@@ -48,10 +48,10 @@ fn endless_loops_with_barriers_are_left_together() -> Done {
     let mut lane = Device::start()?;
     for body in [
         "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
-        // One item alone never has enough.
+        // Only one work-item loops endlessly.
         "while (a[0] != 5) { barrier(CLK_LOCAL_MEM_FENCE); if (i == 3) while (n >= 0) n &= 0xff; l[i] = n; }",
         "for (;;) { for (int j = 0; j < 10; j++) { barrier(CLK_LOCAL_MEM_FENCE); n ^= l[j]; } if (n == 77) break; n &= 3; } l[i] = n;",
-        // The barrier is out of reach.
+        // The barrier is never reached.
         "while (a[0] != 5) { if (a[0] == 4) barrier(CLK_LOCAL_MEM_FENCE); n++; }",
     ] {
         let source = format!(

@@ -1,4 +1,4 @@
-//! Guarded kernels from source, and launches of them with a probe buffer in few words.
+//! Builds guarded kernels from source, and launches them with a probe buffer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct Guarded {
     pub layout: GuardLayout,
 }
 
-/// The one kernel of a file, guarded.
+/// Builds the kernel `entry` of a file with guards.
 pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> Done<Guarded> {
     let context = Context::create();
     let loaded = compile::load(file, options, false)?;
@@ -61,7 +61,7 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     Ok(Guarded { code, guards, layout })
 }
 
-/// The words that a launch of these arguments needs.
+/// Returns the words of the probe buffer that a launch with these arguments needs.
 pub fn probe(layout: GuardLayout, args: &[ArgValue], fuel: u32) -> Vec<u32> {
     let mut words = vec![0; layout.words(1, 0) as usize];
     words[header::FUEL as usize] = fuel;
@@ -83,19 +83,19 @@ pub fn once() -> RunOptions {
     RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true }
 }
 
-/// What a guarded launch did.
+/// The result of a guarded launch.
 #[derive(Debug)]
 pub struct Seen {
     pub observation: Observation,
     pub fault: Option<(FaultKind, u32)>,
     pub item: u32,
     pub used: u32,
-    /// What the fault's word says for people.
+    /// The fault's word as a message.
     pub says: String,
 }
 
 impl Guarded {
-    /// Runs it with the probe buffer as one more buffer.
+    /// Runs the kernel with the probe buffer as an additional buffer.
     pub fn run(
         &self,
         executor: &mut OpenClExecutor,
@@ -130,7 +130,7 @@ impl Guarded {
     }
 }
 
-/// A launch of `items` work-items in groups of `group`.
+/// Returns a range of `items` work-items in groups of `group`.
 pub fn range(items: u64, group: u64) -> NdRange {
     NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] }
 }
@@ -148,7 +148,7 @@ pub fn ints_of(seen: &Seen, position: u32) -> Done<Vec<i32>> {
     Ok(found.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
-/// A device worker, and the sources it has loaded.
+/// A device worker, and the programs that it has loaded by source.
 pub struct Device {
     executor: OpenClExecutor,
     loaded: HashMap<String, (Guarded, ProgramId)>,
@@ -159,7 +159,7 @@ impl Device {
         Ok(Device { executor: executor()?, loaded: HashMap::new() })
     }
 
-    /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive it.
+    /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive the run.
     pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> Done<Seen> {
         if !self.loaded.contains_key(source) {
             let dir = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! The journal: what is in it survives a kill, a torn end and a second run.
+//! Checks the journal: its entries survive a kill, a torn end and a second run.
 
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ proptest! {
             prop_assert!(found.len() >= before);
             before = found.len();
             if cut % 31 == 0 {
-                // What is torn is gone, and the rest can be written behind it.
+                // The torn part is gone, and the rest can be appended.
                 all[found.len()..].iter().for_each(|e| journal.append(e).unwrap());
                 drop(journal);
                 prop_assert_eq!(&fs::read(&path).unwrap(), &bytes);
@@ -78,7 +78,7 @@ fn a_damaged_end_is_cut_off() {
     journal.append(&Entry::Test("a".into())).unwrap();
     drop(journal);
     let good = fs::read(&path).unwrap();
-    // As file systems leave it when the power fails: a block of zeros, and lines behind it.
+    // As file systems leave it when the power fails: a block of zeros, and lines after it.
     fs::write(&path, [&good[..], &[0; 64], b"\n{\"Test\":\"b\"}\n"].concat()).unwrap();
     let (journal, found) = resume(&path).unwrap();
     assert_eq!(found, [Entry::Test("a".into())]);

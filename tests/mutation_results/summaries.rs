@@ -1,4 +1,4 @@
-//! Numbers, scores, and the breakdown of pairs.
+//! Checks the numbers, the scores, and the breakdown of pairs.
 
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
@@ -51,7 +51,7 @@ fn scores_divide_as_the_specification_says() {
     assert_eq!((late.score, late.score_without_timeouts), (Some(100.0), None));
 }
 
-/// A row of LIU's table 8.4 for each way in which the parts of a surviving pair can go.
+/// A row of LIU's table 8.4 for each combination of statuses that the parts of a surviving pair can have.
 #[test]
 fn surviving_pairs_are_told_apart_by_their_parts() {
     use Status::*;

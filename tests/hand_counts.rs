@@ -98,10 +98,10 @@ fn divergence(covered: &Covered) -> Vec<(&str, &str, bool, Option<u64>)> {
 fn kassay_counts_and_covers_as_the_hand_does() {
     let folders = folders();
     assert!(folders.len() >= 10, "only {} hand counts", folders.len());
-    let compared = spread(&folders, Device::start, |lane, (hand, suites)| {
+    let compared = spread(&folders, Device::start, |device, (hand, suites)| {
         let mut compared = 0;
         for suite in suites {
-            let [counts, groups] = lane.cover(suite, [Slots::Items, Slots::Groups]);
+            let [counts, groups] = device.cover(suite, [Slots::Items, Slots::Groups]);
             if counts.entry != hand.entry {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Which instructions may see values that differ between runs of one launch, on small kernels.
+//! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 
-/// The lines of `source`'s only kernel on which some instruction is tainted, and those on which none is.
+/// Returns the lines of `source`'s only kernel on which some instruction is tainted, and those on which none is.
 fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");

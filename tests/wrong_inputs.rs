@@ -1,5 +1,5 @@
-//! What a caller, an environment or a kernel can get wrong, through the program itself: the exit code of the contract, and
-//! a message that says what, where and what helps. Nothing panics.
+//! Checks everything that a caller, an environment or a kernel can get wrong, through the program itself: the exit code
+//! of the contract, and a message that says what, where and what helps. Nothing panics.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n
 }
 ";
 
-/// A suite of `KERNEL` that is right.
+/// A valid suite of `KERNEL`.
 const SUITE: &str = "kernel = \"k.cl\"
 
 [[test]]
@@ -28,7 +28,7 @@ struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run of kassay said.
+/// The output of a run of kassay.
 struct Said {
     code: Option<i32>,
     out: String,
@@ -61,7 +61,7 @@ impl Bench {
         said(self.command(args).output()?)
     }
 
-    /// Runs and expects this exit code and these parts of standard error, in order.
+    /// Runs kassay and expects this exit code and these parts of standard error, in order.
     fn refuses(&self, code: i32, args: &[&str], parts: &[&str]) -> Done {
         self.run(args)?.refused(code, parts).map_err(|e| format!("{args:?}: {e}").into())
     }
@@ -93,7 +93,7 @@ impl Said {
     }
 }
 
-/// Each row: what of [`SUITE`] is replaced by what, and what the message says.
+/// Each row: the part of [`SUITE`] that is replaced, its replacement, and parts of the message.
 #[test]
 fn suites_are_refused_with_the_place_and_the_mend() -> Done {
     let rows: &[(&str, &str, &[&str])] = &[
@@ -256,7 +256,7 @@ fn what_the_environment_lacks_is_told() -> Done {
     full.refused(3, &["cannot write /dev/full", "help: free some space"])
 }
 
-/// LLVM's library of builtins is opened only for a kernel that calls one of them; what is wrong with it is told then.
+/// LLVM's library of builtins is opened only for a kernel that calls one of them; only then is a fault in it reported.
 #[test]
 fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> Done {
     let bench = Bench::new()?;
@@ -324,7 +324,7 @@ fn a_kernel_that_goes_wrong_ends_only_its_test() -> Done {
         assert!(of(1, "reason").contains("memory that is not its own (signal 11)"), "{}", of(1, "reason"));
         assert!(!of(1, "reason").contains("PLEASE"), "{}", of(1, "reason"));
     }
-    // A group that no device takes is a finding of that test, too.
+    // A group that no device accepts is a finding of that test, too.
     bench.put("suite.toml", SUITE.replace("[4]", "[1048576]\nlocal = [1048576]"))?;
     let said = bench.run(&["run", "suite.toml"])?;
     assert_eq!(said.code, Some(1));
@@ -385,7 +385,7 @@ fn reports_are_made_of_results_alone() -> Done {
     Ok(())
 }
 
-/// What only the simulator can keep or see: schedules, and accesses out of bounds.
+/// Only the simulator can follow schedules and detect accesses out of bounds.
 #[test]
 fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
     let bench = Bench::new()?;
@@ -414,7 +414,7 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
             }
         }
     }
-    // Orders of work-groups alone are kept on devices too: what is launched first does the work of the last group.
+    // Devices follow orders of work-groups alone, too: the group launched first does the work of the last one.
     bench.put(
         "first.cl",
         "kernel void first(global int *out) {\n    out[get_global_id(0)] = get_group_id(0) * 10 + get_local_id(0);\n}\n",
@@ -436,7 +436,7 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
     Ok(())
 }
 
-/// A launch that the simulator refuses ends neither `check` nor `schedule`; what is refused says where and what helps.
+/// A launch that the simulator refuses ends neither `check` nor `schedule`; the refusal says where and what helps.
 #[test]
 fn what_the_simulator_does_not_take_is_told() -> Done {
     let bench = Bench::new()?;

@@ -35,8 +35,12 @@ pub fn fixtures() -> Vec<Suite> {
 }
 
 /// Returns the marks that the simulator's coverage shows; `None` if the launch faults.
-fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
-    let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
+fn simulated(
+    under_test: &KernelUnderTest<'_>,
+    instrumented: &mut Instrumented<'_>,
+    launch: &Launch,
+) -> Option<BTreeSet<u32>> {
+    let Ran::Shown(shown) = instrumented.run(launch, Duration::from_secs(20)).unwrap() else { return None };
     let tally = shown.tally;
     let all = outcomes(&under_test.sites);
     let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);
@@ -48,13 +52,13 @@ fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, laun
 fn first(
     under_test: &KernelUnderTest<'_>,
     kernel: &Kernel,
-    lane: &mut Instrumented<'_>,
+    instrumented: &mut Instrumented<'_>,
 ) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let model = roles::infer(under_test).unwrap();
     let (mut found, mut apart) = (Vec::new(), Vec::new());
     for generated in launches(&model, &Request::default()).unwrap() {
-        let Some(covered) = simulated(under_test, lane, &generated.launch) else { continue };
+        let Some(covered) = simulated(under_test, instrumented, &generated.launch) else { continue };
         let interpreted = engine.covered(&generated.launch);
         if covered != interpreted {
             let different = covered.symmetric_difference(&interpreted).copied().collect();
@@ -76,8 +80,8 @@ fn interpretations_agree_with_the_simulator() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
             // The interpreter does not interpret texels.
             if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
-                let mut lane = Instrumented::new(under_test, 1, None).unwrap();
-                apart.extend(first(under_test, &marked(under_test), &mut lane).1);
+                let mut instrumented = Instrumented::new(under_test, 1, None).unwrap();
+                apart.extend(first(under_test, &marked(under_test), &mut instrumented).1);
             }
         });
     }
@@ -88,10 +92,10 @@ fn interpretations_agree_with_the_simulator() {
 /// the simulator.
 fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
     let kernel = marked(under_test);
-    let mut lane = Instrumented::new(under_test, 1, None).unwrap();
+    let mut instrumented = Instrumented::new(under_test, 1, None).unwrap();
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
-    let (parents, _) = first(under_test, &kernel, &mut lane);
+    let (parents, _) = first(under_test, &kernel, &mut instrumented);
     for (launch, covered) in &parents {
         open.retain(|mark| !covered.contains(mark));
         engine.parent(launch);
@@ -100,7 +104,8 @@ fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet
     while !open.is_empty() {
         let Some(proposal) = engine.next(&open, &limits) else { break };
         let launch = proposal.apply(&parents[proposal.parent].0);
-        let covered = simulated(under_test, &mut lane, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
+        let covered =
+            simulated(under_test, &mut instrumented, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
         assert!(covered.contains(&proposal.aims_at), "{}: {proposal:?}", under_test.entry);
         open.retain(|mark| !covered.contains(mark));
         engine.outcome(&proposal, Some(&launch));

@@ -158,14 +158,14 @@ fn optimisers_leave_loops_and_barriers() {
 #[test]
 fn suites_run_on_ir_and_spirv_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut lane = Device::start();
+    let mut device = Device::start();
     for kernel in [&PATH, &REDUCE] {
         let (source, suite) = kernel.write(folder.path());
-        let [wanted] = lane.cover(&suite, [Slots::Groups]);
+        let [wanted] = device.cover(&suite, [Slots::Groups]);
         // Without names of arguments, tests give arguments by position.
         let ir = to_ir(&source, "named.ll", RAW);
         let suite = kernel.write_suite(folder.path(), ir.file_name().unwrap().to_str().unwrap());
-        let [seen] = lane.cover(&suite, [Slots::Groups]);
+        let [seen] = device.cover(&suite, [Slots::Groups]);
         let mut coverage = wanted.coverage.clone();
         (coverage.statement, coverage.least_branch) = Default::default();
         assert_eq!(seen.coverage, coverage, "{}.ll", kernel.name);
@@ -176,7 +176,7 @@ fn suites_run_on_ir_and_spirv_too() {
             };
             let by_position = Kernel { name: kernel.name, source: kernel.source, tests: &by_position(kernel) };
             let suite = by_position.write_suite(folder.path(), file.file_name().unwrap().to_str().unwrap());
-            let [seen] = lane.cover(&suite, [Slots::Groups]);
+            let [seen] = device.cover(&suite, [Slots::Groups]);
             coverage.line = Default::default();
             assert_eq!(seen.coverage, coverage, "{} as nameless {form}", kernel.name);
         }

@@ -82,8 +82,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let bitcode = under_test.module.write_bitcode_to_memory();
     let verdicts = equivalence::classify(bitcode.as_slice(), &under_test.sites, &entry, &edits, 2, None)?;
 
-    let lane = starting.ready()?;
-    let most = lane.device().max_work_group_size;
+    let executor = starting.ready()?;
+    let most = executor.device().max_work_group_size;
     let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
     let variants: Vec<Test> =
         (1..=3).flat_map(|n| tests.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()).collect();
@@ -113,8 +113,13 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         batch: true,
         end: None,
     };
-    let mut engine =
-        Engine::new(ModuleBuilder::new(&under_test, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
+    let mut engine = Engine::new(
+        ModuleBuilder::new(&under_test, Target::SpirV),
+        vec![Box::new(executor)],
+        &tests,
+        &mutants,
+        options,
+    );
     engine.try_original(&wanted, false)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];

@@ -17,12 +17,12 @@ fn is_fault(seen: &Seen, kind: FaultKind, line: u32) {
 
 #[test]
 fn an_endless_loop_runs_out_of_fuel() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     for body in
         ["while (1) a[0]++;", "for (;;) { if (a[0] < 0) continue; a[0] |= 1; }", "do a[0] ^= 1; while (a[1] == 9);"]
     {
         let source = format!("kernel void k(global volatile int *a) {{ {body} a[1] = 7; }}");
-        let seen = lane.run(&source, range(8, 4), vec![ints(&[0, 9])], 1000)?;
+        let seen = device.run(&source, range(8, 4), vec![ints(&[0, 9])], 1000)?;
         is_fault(&seen, FaultKind::Fuel, 0);
         assert!(seen.item < 8);
         assert_eq!(seen.used, 1000, "{body}");
@@ -32,10 +32,10 @@ fn an_endless_loop_runs_out_of_fuel() -> Done {
 
 #[test]
 fn only_the_item_without_fuel_leaves() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let source = "kernel void k(global int *a) { int i = get_global_id(0), n = 0; \
                   while (i == 5 || n < i) n++; a[i] = n; }";
-    let seen = lane.run(source, range(8, 8), vec![ints(&[CANARY; 8])], 1000)?;
+    let seen = device.run(source, range(8, 8), vec![ints(&[CANARY; 8])], 1000)?;
     is_fault(&seen, FaultKind::Fuel, 0);
     assert_eq!(seen.item, 5);
     let out = ints_of(&seen, 0)?;
@@ -45,7 +45,7 @@ fn only_the_item_without_fuel_leaves() -> Done {
 
 #[test]
 fn endless_loops_with_barriers_are_left_together() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     for body in [
         "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
         // Only one work-item loops endlessly.
@@ -58,7 +58,7 @@ fn endless_loops_with_barriers_are_left_together() -> Done {
             "kernel void k(global volatile int *a) {{ local int l[16]; int i = get_local_id(0), n = i; l[i] = 0; \
              barrier(CLK_LOCAL_MEM_FENCE); {body} barrier(CLK_LOCAL_MEM_FENCE); a[1 + get_global_id(0)] = 1; }}"
         );
-        let seen = lane.run(&source, range(64, 16), vec![ints(&[0; 65])], 500).map_err(|e| format!("{body}: {e}"))?;
+        let seen = device.run(&source, range(64, 16), vec![ints(&[0; 65])], 500).map_err(|e| format!("{body}: {e}"))?;
         is_fault(&seen, FaultKind::Fuel, 0);
         assert_eq!(ints_of(&seen, 0)?[1..], [1; 64], "{body}");
     }
@@ -67,16 +67,16 @@ fn endless_loops_with_barriers_are_left_together() -> Done {
 
 #[test]
 fn a_fault_does_not_keep_others_waiting() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let source = "kernel void k(global int *a, int far) { int i = get_local_id(0), n = 0; local int l[8]; \n\
                   for (int j = 0; j < 100; j++) { l[i] = j; barrier(CLK_LOCAL_MEM_FENCE); n += l[7 - i]; \n\
                   if (j == 50 && i == 2) a[far] = 1; \n barrier(CLK_LOCAL_MEM_FENCE); } a[i] = n; }";
-    let good = lane.run(source, range(8, 8), vec![ints(&[0; 8]), int(7)], FUEL)?;
+    let good = device.run(source, range(8, 8), vec![ints(&[0; 8]), int(7)], FUEL)?;
     assert_eq!(good.fault, None);
     assert_eq!(ints_of(&good, 0)?, [4950; 8]);
     assert_eq!(good.used, 101);
     for far in [8, -1, 1 << 30] {
-        let seen = lane.run(source, range(8, 8), vec![ints(&[0; 8]), int(far)], FUEL)?;
+        let seen = device.run(source, range(8, 8), vec![ints(&[0; 8]), int(far)], FUEL)?;
         is_fault(&seen, FaultKind::OutOfBounds, 3);
         assert_eq!(seen.item, 2);
     }
@@ -86,7 +86,7 @@ fn a_fault_does_not_keep_others_waiting() -> Done {
 /// Buffers `a` and `c` are near `b` in memory; only `b` is accessed.
 #[test]
 fn global_accesses_out_of_bounds_are_skipped() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let head = "kernel void k(global int *a, global int *b, global int *c, int i, global long *r) {\n";
     for at in [4, 5, 1000, -1, -2, -1000, i32::MAX, i32::MIN] {
         for body in [
@@ -100,7 +100,7 @@ fn global_accesses_out_of_bounds_are_skipped() -> Done {
             "global char *p = (global char *)b; p[i < 0 ? i : 4L * i] = 1;",
         ] {
             let args = vec![ints(&[CANARY; 16]), ints(&[CANARY; 4]), ints(&[CANARY; 16]), int(at), ints(&[0, 0])];
-            let seen = lane
+            let seen = device
                 .run(&format!("{head}{body}\n}}"), range(1, 1), args, FUEL)
                 .map_err(|e| format!("{body} {at}: {e}"))?;
             is_fault(&seen, FaultKind::OutOfBounds, 2);
@@ -115,7 +115,7 @@ fn global_accesses_out_of_bounds_are_skipped() -> Done {
 
 #[test]
 fn vectors_reach_as_far_as_their_last_lane() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let head = "kernel void k(global int *a, int i) {\n";
     for (body, good, bad) in [
         ("((global int4 *)a)[i] = (int4)(1);", vec![0, 1], vec![2, -1]),
@@ -132,13 +132,13 @@ fn vectors_reach_as_far_as_their_last_lane() -> Done {
     ] {
         let source = format!("{head}{body}\n}}");
         for at in good {
-            let seen = lane
+            let seen = device
                 .run(&source, range(1, 1), vec![ints(&[0; 8]), int(at)], FUEL)
                 .map_err(|e| format!("{body}: {e}"))?;
             assert_eq!(seen.fault, None, "{body} {at}");
         }
         for at in bad {
-            let seen = lane.run(&source, range(1, 1), vec![ints(&[0; 8]), int(at)], FUEL)?;
+            let seen = device.run(&source, range(1, 1), vec![ints(&[0; 8]), int(at)], FUEL)?;
             is_fault(&seen, FaultKind::OutOfBounds, 2);
         }
     }
@@ -147,7 +147,7 @@ fn vectors_reach_as_far_as_their_last_lane() -> Done {
 
 #[test]
 fn local_private_and_constant_memory_has_bounds() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     for (body, good, bad) in [
         ("local int v[8]; v[i] = 1; a[0] = v[i];", 7, 8),
         ("local int v[4][8]; v[i][0] = 1; a[0] = v[i][0];", 3, 4),
@@ -166,10 +166,10 @@ fn local_private_and_constant_memory_has_bounds() -> Done {
             let by_value = kassay::suite::launch::ArgValue::Value(vec![1; 12]);
             vec![ints(&[3; 8]), kassay::suite::launch::ArgValue::Local(24), int(at), by_value, ints(&[1; 5])]
         };
-        let seen = lane.run(&source, range(2, 2), args(good), FUEL).map_err(|e| format!("{body}: {e}"))?;
+        let seen = device.run(&source, range(2, 2), args(good), FUEL).map_err(|e| format!("{body}: {e}"))?;
         assert_eq!(seen.fault, None, "{body}");
         for at in [bad, bad + 1000, -2, i32::MIN] {
-            let seen = lane.run(&source, range(2, 2), args(at), FUEL)?;
+            let seen = device.run(&source, range(2, 2), args(at), FUEL)?;
             is_fault(&seen, FaultKind::OutOfBounds, 3);
         }
     }
@@ -178,7 +178,7 @@ fn local_private_and_constant_memory_has_bounds() -> Done {
 
 #[test]
 fn pointers_of_several_origins_are_looked_up() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let chosen = "kernel void k(global int *a, global int *b, int which, int i) {\n\
                   global int *p = which ? a : b; p[i] = 1;\n}";
     let stepped = "kernel void k(global int *a, global int *b, int which, int i) {\n\
@@ -188,10 +188,10 @@ fn pointers_of_several_origins_are_looked_up() -> Done {
     for source in [chosen, stepped, kept] {
         for (which, size) in [(0, 8), (1, 4)] {
             let args = |at: i32| vec![ints(&[0; 4]), ints(&[0; 8]), int(which), int(at)];
-            let seen = lane.run(source, range(1, 1), args(size - 1), FUEL)?;
+            let seen = device.run(source, range(1, 1), args(size - 1), FUEL)?;
             assert_eq!(seen.fault, None, "{source}");
             assert_eq!(ints_of(&seen, 1 - which as u32)?[size as usize - 1], 1);
-            let seen = lane.run(source, range(1, 1), args(100_000), FUEL)?;
+            let seen = device.run(source, range(1, 1), args(100_000), FUEL)?;
             is_fault(&seen, FaultKind::OutOfBounds, 2);
         }
     }
@@ -200,14 +200,14 @@ fn pointers_of_several_origins_are_looked_up() -> Done {
 
 #[test]
 fn copies_are_checked_whole() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     let source = "kernel void k(global int *a, global int *r, uint n, local int *l) {\n\
                   for (int j = 0; j < 8; j++) l[j] = 5; barrier(CLK_LOCAL_MEM_FENCE);\n\
                   event_t e = async_work_group_copy(l, a, (size_t)n, 0);\n\
                   wait_group_events(1, &e); r[get_local_id(0)] = l[7]; }";
     let local = || kassay::suite::launch::ArgValue::Local(32);
     for (n, fault) in [(8, false), (9, true), (-1, true), (0, false)] {
-        let seen = lane.run(source, range(2, 2), vec![ints(&[1; 8]), ints(&[0; 2]), int(n), local()], FUEL)?;
+        let seen = device.run(source, range(2, 2), vec![ints(&[1; 8]), ints(&[0; 2]), int(n), local()], FUEL)?;
         assert_eq!(seen.fault.is_some(), fault, "{n}");
         if fault {
             is_fault(&seen, FaultKind::OutOfBounds, 3);
@@ -220,7 +220,7 @@ fn copies_are_checked_whole() -> Done {
 
 #[test]
 fn divisions_that_are_not_defined_are_faults() -> Done {
-    let mut lane = Device::start()?;
+    let mut device = Device::start()?;
     for (body, good, bad) in [
         ("a[0] = x / y;", (7, 2), vec![(7, 0), (i32::MIN, -1)]),
         ("a[0] = x % y;", (7, -1), vec![(7, 0), (i32::MIN, -1)]),
@@ -234,10 +234,10 @@ fn divisions_that_are_not_defined_are_faults() -> Done {
     ] {
         let source = format!("kernel void k(global int *a, int x, int y) {{\n{body}\n}}");
         let args = |(x, y): (i32, i32)| vec![ints(&[0]), int(x), int(y)];
-        let seen = lane.run(&source, range(1, 1), args(good), FUEL).map_err(|e| format!("{body}: {e}"))?;
+        let seen = device.run(&source, range(1, 1), args(good), FUEL).map_err(|e| format!("{body}: {e}"))?;
         assert_eq!(seen.fault, None, "{body}");
         for operands in bad {
-            let seen = lane.run(&source, range(1, 1), args(operands), FUEL)?;
+            let seen = device.run(&source, range(1, 1), args(operands), FUEL)?;
             is_fault(&seen, FaultKind::Division, 2);
         }
     }

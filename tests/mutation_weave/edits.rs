@@ -7,7 +7,7 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::support::Kernel;
 
-/// The shape of a value: whether its lanes are floats, their width, and how many there are.
+/// The shape of a value: whether its lanes are floats, their width, and whether it is a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     float: bool,

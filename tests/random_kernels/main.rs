@@ -1,7 +1,7 @@
-//! Random kernels: whatever is woven into them verifies, for every operator and every way of weaving.
+//! Checks on random kernels that everything woven into them verifies, for every operator and every kind of weaving.
 //!
 //! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
-//! `KASSAY_SOAK_FROM` on. Kernels that once failed stand in `found/`.
+//! `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
 
 mod generator;
 mod weaves;
@@ -9,10 +9,10 @@ mod weaves;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Kernels of a run of the tests.
+/// The number of kernels in an ordinary run of the tests.
 const FEW: u64 = 6;
 
-/// Lowering forks, and no other thread may use LLVM then.
+/// Lowering forks, and no other thread may use LLVM at that time.
 static ONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {

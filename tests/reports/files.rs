@@ -1,4 +1,4 @@
-//! Results as files: written, read back, converted; and their published schemas.
+//! Checks results as files: written, read back, converted; and their published schemas.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,9 @@
-//! Every test of `testdata` gives on the simulator what it gives on an OpenCL device, and no check fires.
+//! Checks that every test of `testdata` gives the same outputs on the simulator as on an OpenCL device, and that no
+//! check reports a fault.
 //!
-//! Equal bit for bit, but for floats of kernels with operations whose precision OpenCL leaves to the device: these agree within twice
-//! the error that is allowed to one of them, or within a small part where such results are computed with.
+//! Outputs are equal bit for bit, except floats of kernels with operations whose precision OpenCL leaves to the device:
+//! these agree within twice the error that is allowed to one of them, or within a small relative error where the kernel
+//! computes with such results.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use super::output_support::{distance, expected, suites};
 /// Suites whose barriers diverge, which devices may not notice.
 const DIVERGENT: [&str; 1] = ["divergent_exit"];
 
-/// What errors of single operations may grow to.
+/// The error that errors of single operations may grow to.
 const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -34,7 +36,7 @@ fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> D
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
-/// What is wrong with a suite.
+/// Returns what is wrong with a suite.
 fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> Done<(Vec<String>, usize)> {
     let suite = Suite::load(path)?;
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };

@@ -1,4 +1,4 @@
-//! What no kernel may do: each is a fault, and kassay goes on.
+//! Checks that each kind of misbehaviour is reported as a fault, and that kassay goes on.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::support::{
     LIMIT, code, ints, launch, loaded, output, simulate, table, with_access, with_barrier, with_loop,
 };
 
-/// `out[index] = 1` for one index; a second access reads it back and stores what it saw in `seen`.
+/// Writes `out[index] = 1` for one index; a second access reads it back and stores the value in `seen`.
 const INDEX: &str = "KERNEL {
     int *out = ARG(int *, 0), *seen = ARG(int *, 1);
     i64 index = ARG(i64, 2);
@@ -48,7 +48,7 @@ fn accesses_outside_are_skipped_and_told() {
     assert_eq!(kinds(2), (misaligned, vec![5; 4], 0));
 }
 
-/// Pointers from anywhere: read from a buffer of addresses.
+/// Pointers of any origin: read from a buffer of addresses.
 #[test]
 fn wild_pointers_are_judged_by_where_they_lead() {
     const WILD: &str = "KERNEL {
@@ -121,7 +121,7 @@ fn large_private_arrays_fit_on_the_stack() {
     assert_eq!(output(&simulation, 0), (0..64).map(sum).collect::<Vec<_>>());
 }
 
-/// A kernel that does what word 0 of its probe buffer says.
+/// A kernel whose behaviour word 0 of its probe buffer selects.
 const MANY: &str = "KERNEL {
     int *out = ARG(int *, 0), *probe = ARG(int *, 1);
     i64 fuel = item->fuel;
@@ -264,7 +264,7 @@ fn large_launches_are_shared_among_threads() {
     }
 }
 
-/// Code that is no object, or not ours, is kassay's fault.
+/// Code that is not an object, or not one of kassay's, is kassay's fault.
 #[test]
 fn objects_that_cannot_be_loaded_are_refused() {
     let broken = kassay::exec::HostCode { object: vec![1, 2, 3], entry: "k".into(), table: HostTable::default() };

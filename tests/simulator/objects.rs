@@ -1,4 +1,4 @@
-//! Loading, arguments, ids, values that items exchange.
+//! Checks loading, arguments, ids, and values that items exchange.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn ids_and_sizes_are_those_of_the_range_also_in_ragged_groups() {
     assert_eq!(output(&simulation, 0), (0..15).map(expected).collect::<Vec<_>>());
 }
 
-/// A reduction in local memory: a static variable, a local argument, two barriers.
+/// A reduction in local memory, with a static variable, a local argument, and two barriers.
 #[test]
 fn local_memory_and_barriers() {
     const SUM: &str = "KERNEL {
@@ -188,7 +188,7 @@ fn probes_begin_with_what_is_given() {
     }
 }
 
-/// Launches of 64 work-items, run again and again; printed, not judged.
+/// Runs launches of 64 work-items repeatedly; the rate is printed, not judged.
 #[test]
 fn speed_of_small_launches() {
     let code = code(ADD, add_table());

@@ -1,4 +1,5 @@
-//! The simulator's images against an OpenCL device's: every shape, sampler and format that the device has, read and written.
+//! Compares the simulator's images with an OpenCL device's: every shape, sampler and format that the device has, read
+//! and written.
 
 mod support;
 
@@ -11,8 +12,8 @@ use support::*;
 const ADDRESSING: [Addressing; 5] =
     [Addressing::None, Addressing::ClampToEdge, Addressing::Clamp, Addressing::Repeat, Addressing::MirroredRepeat];
 
-/// What a component of a texel may be apart (section 8.3): conversions of normalized channels are exact to 1.5 ulp, which
-/// filtering adds up.
+/// How far a component of a texel may differ (section 8.3): conversions of normalized channels are exact to 1.5 ulp,
+/// and filtering adds these errors up.
 const TOLERANCE: f32 = 1e-5;
 
 #[test]
@@ -138,7 +139,7 @@ fn every_format_of_the_device_is_read_and_written_alike() -> Done {
             for (at, colour) in coordinates.iter().zip(&colours) {
                 image.write(*at, kind, *colour).map_err(|e| format!("{e:?}"))?;
             }
-            // SAFETY: nobody else has the image.
+            // SAFETY: no other reference to the image exists.
             let ours = unsafe { image.output() }.ok_or("no texels")?;
             same_texels(ours, &given, ty).map_err(|e| format!("{order} {ty}: {e}"))?;
             formats.push(format!("{order}/{ty}"));
@@ -148,7 +149,7 @@ fn every_format_of_the_device_is_read_and_written_alike() -> Done {
     Ok(())
 }
 
-/// Rounding to normalized integers and halves is the device's choice, by one unit.
+/// Compares texels; rounding to normalized integers and halves is the device's choice, by one unit.
 fn same_texels(ours: &[u8], given: &[u8], ty: &str) -> Done {
     let units = |bytes: &[u8]| -> Vec<i64> {
         match ty {

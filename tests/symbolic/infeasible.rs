@@ -1,4 +1,4 @@
-//! Outcomes that no launch shows are proved to be so; those that some launch shows are not.
+//! Checks that outcomes which no launch shows are proved infeasible, and those that some launch shows are not.
 
 use kassay::cfg::sites::SiteKind;
 use kassay::kernel::options::KernelOptions;
@@ -8,19 +8,19 @@ use super::support::{Judged, judge_source};
 
 const PARAMETERS: &str = "__global int *out, __global const int *in, int n, int m, uint u, float x, float y, uchar c";
 
-/// A kernel whose second line is the body.
+/// Returns the source of a kernel whose second line is the body.
 fn kernel(body: &str) -> String {
     format!("__kernel void k({PARAMETERS}) {{ size_t g = get_global_id(0); size_t l = get_local_id(0);\n{body}\n}}\n")
 }
 
-/// The branches of a body.
+/// Returns the branches of a body.
 fn branches(body: &str) -> Vec<Judged> {
     let mut all = judge_source(&kernel(body), &KernelOptions::default(), &[]);
     all.retain(|j| j.kind == SiteKind::Branch);
     all
 }
 
-/// Asserts which outcomes of the last branch are infeasible: of `t`rue and `f`alse.
+/// Asserts which outcomes of the last branch are infeasible: `t` for true, `f` for false.
 #[track_caller]
 fn last(body: &str, expected: &str) {
     let all = branches(body);
@@ -156,7 +156,8 @@ fn builtins_have_ranges() {
     last("if (exp(x) < 0.0f) out[0] = 1;", "");
 }
 
-/// What devices may do differently (`symbolic::open`) is no ground for a proof; what they all do is.
+/// Behaviour that devices may choose (`symbolic::implementation_defined`) must not support a proof; behaviour common to
+/// all does.
 #[test]
 fn what_opencl_leaves_open_proves_nothing() {
     last("if (x != x && convert_uint_sat(x) != 0u) out[0] = 1;", "");
@@ -177,7 +178,7 @@ fn what_opencl_leaves_open_proves_nothing() {
     last("if (x / y > 1.0f && x < 1.0f && y == 1.0f) out[0] = 1;", "");
     last("if (n == 0 && 5 / n == 7) out[0] = 1;", "");
     last("if (native_recip(x) > 1.0f && x > 2.0f) out[0] = 1;", "");
-    // The bits of what is no number.
+    // The bits of a NaN.
     last("if (isnan(x) && as_int(x + 1.0f) == 0x7fc12345) out[0] = 1;", "");
     last("if (isnan(x) && as_int(x + 1.0f) == 0x3f800000) out[0] = 1;", "t");
 }

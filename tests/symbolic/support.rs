@@ -1,4 +1,4 @@
-//! Kernels with marks for all their outcomes.
+//! Reads kernels with marks for all their outcomes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use kassay::program::{promoted, reader};
 use kassay::solve::query::Limits;
 use kassay::symbolic::infeasible::{Assumption, ProofOutcome, prove};
 
-/// An outcome of a site and what was found of it.
+/// An outcome of a site and the result of its proof.
 #[derive(Debug)]
 pub struct Judged {
     pub site: String,
@@ -23,7 +23,7 @@ pub struct Judged {
     pub fate: ProofOutcome,
 }
 
-/// The fates of all outcomes of branches, conditions, loops and barriers.
+/// Returns the proof outcomes of all outcomes of branches, conditions, loops and barriers.
 pub fn judge(
     path: &Path,
     entry: Option<&str>,
@@ -56,7 +56,7 @@ pub fn judge(
     judged.collect()
 }
 
-/// The same of a source text.
+/// As [`judge`], for a source text.
 pub fn judge_source(source: &str, options: &KernelOptions, assumptions: &[Assumption]) -> Vec<Judged> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");

@@ -1,4 +1,4 @@
-//! The check of inputs, on a simulator that says what it is told to.
+//! Checks the check of inputs, on a simulator with scripted results.
 
 use kassay::error::Result;
 use kassay::exec::simulator::observation::{Conflict, Simulation, SimulationOptions};
@@ -15,7 +15,7 @@ use kassay::sync::reproduction::{self, Kernel};
 
 use super::support::{Done, Tables, access, conflict, interface, launch, place, simulation};
 
-/// Gives what a function of launch and options says.
+/// Returns the result of a function of launch and options.
 struct Told<F>(F);
 
 impl<F: FnMut(&Launch, &SimulationOptions) -> Simulation> Simulate for Told<F> {
@@ -59,7 +59,7 @@ fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
     for (source, line) in [(0, 5), (1, 7), (2, 9)] {
         table.barrier(source, vec![place("k", line, 5)]);
     }
-    // The first is needed, the second is not, nobody reaches the third.
+    // The first barrier is needed, the second is not, and no work-item reaches the third.
     let mut launches = 0;
     let done = check(&table, &[case("a"), case("b")], |_, options| {
         launches += 1;
@@ -74,7 +74,7 @@ fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
     assert_eq!(judged, [(5, Some(false), 2), (7, Some(true), 2), (9, None, 0)]);
     let found: Vec<_> = done.found.iter().map(|f| (f.finding.kind, f.finding.accesses[0].location.line)).collect();
     assert_eq!(found, [(FindingKind::RedundantBarrier, 7)]);
-    // Two inputs; the first without both barriers, then without each; the other without the second alone.
+    // Two inputs: the first without both barriers, then without each; the other without the second alone.
     assert_eq!(launches, 6);
     Ok(())
 }

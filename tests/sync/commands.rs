@@ -1,4 +1,4 @@
-//! `kassay check` and `kassay schedule` as a user meets them: verdicts, exit codes, reproductions, replays.
+//! Checks `kassay check` and `kassay schedule` as a user sees them: verdicts, exit codes, reproductions, replays.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::support::Done;
 
-/// Standard output, standard error and the exit code.
+/// Returns standard output, standard error and the exit code.
 fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -22,7 +22,7 @@ fn json(args: &[&str], code: i32) -> Done<Value> {
     Ok(serde_json::from_str(&out)?)
 }
 
-/// A kernel and a suite for it in a folder of their own.
+/// Writes a kernel and a suite for it into a folder of their own.
 fn suite(source: &str, tests: &str) -> Done<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("k.cl"), source)?;
@@ -35,7 +35,7 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// `(kind, lines)` of every finding.
+/// Returns `(kind, lines)` of every finding.
 fn findings(result: &Value) -> Vec<(String, Vec<u64>)> {
     let lines = |f: &Value| f["accesses"].as_array().into_iter().flatten().filter_map(|a| a["line"].as_u64()).collect();
     let all = result["findings"].as_array().into_iter().flatten();
@@ -80,7 +80,7 @@ fn a_race_is_told_and_its_reproduction_shows_it_again() -> Done {
     let shown = json(&["check", reproduction, "--no-amplify"], 1)?;
     assert_eq!(findings(&shown), findings(&result));
     assert!(shown["amplification"].is_null());
-    // The suite's two orders leave what the witness says.
+    // The suite's two orders give the outputs that the witness states.
     let run = json(&["run", reproduction, "--device", "sim"], 0)?;
     assert_eq!(run["tests"].as_array().map(Vec::len), Some(2));
     Ok(())

@@ -1,4 +1,4 @@
-//! From observations made by hand to findings and verdicts.
+//! Checks findings and verdicts from observations made by hand.
 
 use kassay::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
 use kassay::lower::host::table::{HostTable, Mode};
@@ -134,7 +134,7 @@ fn faults_are_told_with_what_they_hit() {
     assert_eq!(told, expected);
     assert_eq!(found[0].message, "work-item 9 writes `tmp[64]`, but it has 64 elements");
     assert_eq!(found[1].message, "work-item 9 reads `x[-2]`, but it has 16 elements");
-    // The pointer's own space is known even where it leads nowhere.
+    // The pointer's own address space is known even where it points to no object.
     assert_eq!((found[2].variable.as_deref(), found[2].memory), (None, Some(Memory::Global)));
 }
 

@@ -1,4 +1,4 @@
-//! Tests under several schedules, on the OpenCL device: through a map of work-groups.
+//! Runs tests under several schedules on the OpenCL device, through a map of work-groups.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     let started = StartingExecutors::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
     let program = executor.load(&mapped.code)?;
-    let mut lane = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
+    let mut runner = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
     let launch = Launch::new(range.clone(), vec![buffer(), buffer()]);
     let output = |position: u32, label: &str| Output {
@@ -40,7 +40,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     assert_eq!(plan.len(), 10);
     assert!(plan.iter().any(|p| p.family == Family::OneGroupFirst));
     let options = ScheduleOptions { repeats: 2, timeout: Duration::from_secs(20) };
-    Ok(scheduling::run(&mut lane, "t", &launch, &outputs, &plan, options)?)
+    Ok(scheduling::run(&mut runner, "t", &launch, &outputs, &plan, options)?)
 }
 
 fn ranges() -> [NdRange; 3] {

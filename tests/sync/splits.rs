@@ -1,4 +1,4 @@
-//! The branch that sent work-items different ways, found in real kernels.
+//! Checks that the branch on which work-items diverged is found in real kernels.
 
 use inkwell::context::Context;
 use kassay::exec::simulator::observation::{Divergence, Waiting};
@@ -7,7 +7,7 @@ use kassay::sync::divergence_cause::Splits;
 
 use super::support::{Done, Tables, under_test};
 
-/// Where the n-th occurrence of `what` stands: line and column.
+/// Returns the line and column of the n-th occurrence of `what`.
 fn find(source: &str, what: &str, n: usize) -> Option<(u32, u32)> {
     let (at, _) = source.match_indices(what).nth(n)?;
     let line = source[..at].matches('\n').count() as u32 + 1;
@@ -15,7 +15,8 @@ fn find(source: &str, what: &str, n: usize) -> Option<(u32, u32)> {
     Some((line, (at - begin) as u32 + 1))
 }
 
-/// Who waits: each a path of calls, innermost first, as `(function, text, which occurrence)`; and the iteration.
+/// The work-items that wait at a barrier: the call path, innermost first, as `(function, text, which occurrence)`; and
+/// the iteration.
 type Waits<'a> = (&'a [(&'a str, &'a str, usize)], u64);
 
 fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(String, u32)>> {

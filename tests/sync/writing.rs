@@ -1,4 +1,4 @@
-//! Suites that are written read back as the same launches.
+//! Checks that suites which are written read back as the same launches.
 
 use std::path::{Path, PathBuf};
 

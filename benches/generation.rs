@@ -13,7 +13,7 @@ use std::time::Instant;
 use kassay::result::generate::{GenerateResult, GoalStatus};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type BenchResult<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The percentage of kernels that have to be whole, and the goal for the mean seconds per kernel.
 const LIMIT: f64 = 95.0;
@@ -41,7 +41,7 @@ impl Tally {
     }
 }
 
-fn main() -> Done {
+fn main() -> BenchResult {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let mut budget = "60".to_owned();
     if let Some(at) = words.iter().position(|w| w == "--budget") {
@@ -60,10 +60,10 @@ fn main() -> Done {
         }
         print!("{name:<26}");
         let mut row = [Tally::default(); MODES.len()];
-        for (fate, (_, more)) in row.iter_mut().zip(MODES) {
-            *fate = generate(&suite, more, &budget).map_err(|e| format!("{name}: {e}"))?;
-            let told = format!("{}+{}/{}", fate.covered, fate.infeasible, fate.all());
-            print!("{told:>16}{:>9.2}", fate.seconds);
+        for (tally, (_, more)) in row.iter_mut().zip(MODES) {
+            *tally = generate(&suite, more, &budget).map_err(|e| format!("{name}: {e}"))?;
+            let covered = format!("{}+{}/{}", tally.covered, tally.infeasible, tally.all());
+            print!("{covered:>16}{:>9.2}", tally.seconds);
         }
         println!();
         rows.push(row);
@@ -77,9 +77,9 @@ fn main() -> Done {
 }
 
 /// Returns the kernels of `testdata` by name, each with a suite that knows its entry and options.
-fn kernels() -> Done<Vec<(String, Suite)>> {
-    let sorted = |folder: &Path| -> Done<Vec<PathBuf>> {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+fn kernels() -> BenchResult<Vec<(String, Suite)>> {
+    let sorted = |folder: &Path| -> BenchResult<Vec<PathBuf>> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<BenchResult<_>>()?;
         files.sort();
         Ok(files)
     };
@@ -105,7 +105,7 @@ fn kernels() -> Done<Vec<(String, Suite)>> {
     Ok(all)
 }
 
-fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<Tally> {
+fn generate(suite: &Suite, more: &[&str], budget: &str) -> BenchResult<Tally> {
     let scratch = tempfile::tempdir()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("generate").arg(&suite.kernel).arg("-o").arg(scratch.path());

@@ -25,7 +25,7 @@ const LIMIT: f64 = 20.0;
 /// An analysis is judged only if it took at least this with the fewer blocks, in milliseconds.
 const LEAST_MS: f64 = 5.0;
 
-type Done<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 /// Returns the source of a kernel of about `blocks` blocks.
 fn source(shape: &str, blocks: usize) -> String {
@@ -61,7 +61,7 @@ fn source(shape: &str, blocks: usize) -> String {
 }
 
 /// Returns the number of blocks, and the milliseconds of each analysis.
-fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> {
+fn times(shape: &str, blocks: usize) -> BenchResult<(usize, Vec<(&'static str, f64)>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source(shape, blocks))?;
@@ -98,7 +98,7 @@ fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> 
     Ok((program.blocks.len(), all))
 }
 
-fn main() -> Done<()> {
+fn main() -> BenchResult<()> {
     let args: Vec<String> = std::env::args().collect();
     let most =
         args.iter().position(|a| a == "--most").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(10_000usize);

@@ -49,7 +49,7 @@ kernel void barriers(global int *out, int n) {
 }
 ";
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type BenchResult<T = ()> = Result<T, Box<dyn Error>>;
 
 fn buffer(words: usize) -> ArgValue {
     let bytes = (0..words).flat_map(|i| ((i % 7) as f32).to_le_bytes()).collect();
@@ -65,7 +65,7 @@ fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
     Launch::new(NdRange { dims, global, local: Some(local), offset: [0; 3] }, args)
 }
 
-fn code(under_test: &KernelUnderTest<'_>, races: bool) -> Done<Arc<HostCode>> {
+fn code(under_test: &KernelUnderTest<'_>, races: bool) -> BenchResult<Arc<HostCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, Effort::Full)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
@@ -80,9 +80,9 @@ fn clock() -> f64 {
 }
 
 /// Returns the seconds of a run, the median of several that take at least 0.3 s together.
-fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: bool) -> Done<f64> {
+fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: bool) -> BenchResult<f64> {
     let options = SimulationOptions { races, ..SimulationOptions::default() };
-    let mut once = || -> Done<f64> {
+    let mut once = || -> BenchResult<f64> {
         let start = clock();
         let simulation = simulator.simulate(program, launch, &options, Duration::from_secs(60), &[])?;
         if !simulation.completed || !simulation.faults.is_empty() || !simulation.conflicts.is_empty() {
@@ -99,7 +99,7 @@ fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: b
     Ok(times[times.len() / 2])
 }
 
-fn main() -> Done {
+fn main() -> BenchResult {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("bench.cl");
     std::fs::write(&path, SOURCE)?;
@@ -108,7 +108,7 @@ fn main() -> Done {
     let file = KernelFile::parse(&context, &loaded)?;
     let mut simulator = Simulator::new(1)?;
     let sources = build::sources_of(&path);
-    let mut measure = |entry: &str, races: bool, launch: &Launch| -> Done<f64> {
+    let mut measure = |entry: &str, races: bool, launch: &Launch| -> BenchResult<f64> {
         let under_test = file.under_test(entry, &loaded, &sources)?;
         let program = simulator.load_host(&code(&under_test, races)?)?;
         time(&mut simulator, program, launch, races)

@@ -26,7 +26,7 @@ const KERNEL: &str = "loop_shapes";
 /// From source to the end of the first launch, in milliseconds.
 const GOAL_MS: f64 = 150.0;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 /// Times by stage, in milliseconds; the stages are in order of first appearance.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Stages {
     }
 }
 
-fn main() -> Outcome<()> {
+fn main() -> BenchResult<()> {
     let mut rounds = 15;
     let mut kernel = KERNEL.to_owned();
     let mut args = std::env::args().skip(1);
@@ -108,20 +108,25 @@ fn worker() -> WorkerOptions {
     WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() }
 }
 
-fn load(suite: &Suite, with_ast: bool) -> Outcome<Loaded> {
+fn load(suite: &Suite, with_ast: bool) -> BenchResult<Loaded> {
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     Ok(compile::load(&suite.kernel, &options, with_ast)?)
 }
 
 /// Returns the first test, with a local size.
-fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> Outcome<Test> {
+fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> BenchResult<Test> {
     let mut test = suite.resolve(interface, 0)?.into_iter().next().ok_or("there is no test")?;
     let range = &mut test.launch.range;
     range.local = Some(range.local_or_default(interface.required_local, most));
     Ok(test)
 }
 
-fn launch(executor: &mut OpenClExecutor, program: ProgramId, test: &Test, plan: Option<&CoveragePlan>) -> Outcome<()> {
+fn launch(
+    executor: &mut OpenClExecutor,
+    program: ProgramId,
+    test: &Test,
+    plan: Option<&CoveragePlan>,
+) -> BenchResult<()> {
     let range = &test.launch.range;
     let group: u64 = range.local.unwrap_or([1; 3]).iter().product();
     let probe_words = match plan {
@@ -134,7 +139,7 @@ fn launch(executor: &mut OpenClExecutor, program: ProgramId, test: &Test, plan: 
 }
 
 /// Times every stage by itself, one after the other.
-fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
+fn apart(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     let context = Context::create();
     let suite = stages.time("read the suite", || Suite::load(path))?;
     stages.time("clang: bitcode alone", || load(&suite, false))?;
@@ -173,7 +178,7 @@ fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
 
 /// Times the stages as `kassay run` and, with probes, `kassay cover` perform them: the worker starts while
 /// clang compiles.
-fn together(path: &Path, with_probes: bool) -> Outcome<()> {
+fn together(path: &Path, with_probes: bool) -> BenchResult<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;

@@ -17,7 +17,7 @@ const OF_CLANG: f64 = 4.0;
 
 const ONE_LINE: &str = "kernel void one(global int *o) { o[get_global_id(0)] = 1; }\n";
 
-type Done<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 /// Elapsed and processor time in milliseconds.
 type Times = [f64; 2];
@@ -28,7 +28,7 @@ struct Case {
     suite: PathBuf,
 }
 
-fn main() -> Done<()> {
+fn main() -> BenchResult<()> {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let mut rounds = 9;
     if let Some(at) = words.iter().position(|w| w == "--rounds") {
@@ -78,14 +78,15 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Writes the kernels with suites of one work-group each into `folder`.
-fn cases(folder: &Path) -> Done<Vec<Case>> {
+fn cases(folder: &Path) -> BenchResult<Vec<Case>> {
     let one = folder.join("one.cl");
     std::fs::write(&one, ONE_LINE)?;
     let suite = "kernel = \"one.cl\"\n[[test]]\nglobal = [1]\nlocal = [1]\n[test.args]\no = { fill = 0, len = 1 }\n";
     std::fs::write(folder.join("one.toml"), suite)?;
     let mut cases = vec![Case { name: "one line".into(), kernel: one, suite: folder.join("one.toml") }];
     let races = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/races");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&races)?.map(|entry| Ok(entry?.path())).collect::<Done<_>>()?;
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&races)?.map(|entry| Ok(entry?.path())).collect::<BenchResult<_>>()?;
     files.sort();
     for file in files.into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")) {
         let mut suite: toml::Table = std::fs::read_to_string(&file)?.parse()?;
@@ -104,7 +105,7 @@ fn cases(folder: &Path) -> Done<Vec<Case>> {
     Ok(cases)
 }
 
-fn clang(case: &Case, folder: &Path) -> Done<Times> {
+fn clang(case: &Case, folder: &Path) -> BenchResult<Times> {
     let mut command = Command::new("clang-22");
     command.args([
         "-x",
@@ -121,14 +122,14 @@ fn clang(case: &Case, folder: &Path) -> Done<Times> {
     timed(&mut command, &[0])
 }
 
-fn check(case: &Case, cache: &[&str]) -> Done<Times> {
+fn check(case: &Case, cache: &[&str]) -> BenchResult<Times> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("check").arg(&case.suite).args(["--no-amplify", "--quiet"]).args(cache);
     // A launch that was made smaller may have findings.
     timed(&mut command, &[0, 1])
 }
 
-fn timed(command: &mut Command, codes: &[i32]) -> Done<Times> {
+fn timed(command: &mut Command, codes: &[i32]) -> BenchResult<Times> {
     let before = spent();
     let begun = Instant::now();
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output()?;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -38,7 +38,7 @@ struct Suite {
     path: PathBuf,
 }
 
-fn suite(text: &str) -> Done<Suite> {
+fn suite(text: &str) -> TestResult<Suite> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("k.cl"), KERNEL)?;
     let path = folder.path().join("suite.toml");
@@ -59,7 +59,7 @@ impl Suite {
 }
 
 /// Returns standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
+fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
@@ -67,19 +67,19 @@ fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
     Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
 }
 
-fn json(args: &[&str]) -> Done<(Value, i32)> {
+fn json(args: &[&str]) -> TestResult<(Value, i32)> {
     let (out, err, code) = kassay(&[args, &["--format", "json"]].concat())?;
     Ok((serde_json::from_str(&out).map_err(|e| format!("{args:?}: {e}: {err}"))?, code))
 }
 
 /// Returns whether there is an OpenCL device.
-fn has_device() -> Done<bool> {
+fn has_device() -> TestResult<bool> {
     let (result, _) = json(&["devices"])?;
     Ok(result.to_string().contains("\"opencl:"))
 }
 
 #[test]
-fn the_simulator_skips_what_faults_and_goes_on() -> Done {
+fn the_simulator_skips_what_faults_and_goes_on() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (ran, code) = json(&["run", suite.path(), "--device", "sim"])?;
     assert_eq!((code, &ran["tests"][0]["status"]), (0, &Value::from("passed")), "{ran}");
@@ -98,7 +98,7 @@ fn the_simulator_skips_what_faults_and_goes_on() -> Done {
 }
 
 #[test]
-fn faults_that_are_allowed_are_findings_of_check() -> Done {
+fn faults_that_are_allowed_are_findings_of_check() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (checked, code) = json(&["check", suite.path()])?;
     assert_eq!((code, &checked["verdict"]), (1, &Value::from("memory-fault")), "{checked}");
@@ -106,7 +106,7 @@ fn faults_that_are_allowed_are_findings_of_check() -> Done {
 }
 
 #[test]
-fn mutants_are_judged_by_what_such_tests_leave() -> Done {
+fn mutants_are_judged_by_what_such_tests_leave() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (mutated, code) = json(&["mutate", suite.path(), "--device", "sim", "--operators", "AOR,ROR"])?;
     assert_eq!(code, 0, "{mutated}");
@@ -120,11 +120,11 @@ fn mutants_are_judged_by_what_such_tests_leave() -> Done {
 }
 
 #[test]
-fn devices_take_such_tests_with_margins_only() -> Done {
+fn devices_take_such_tests_with_margins_only() -> TestResult {
     if !has_device()? {
         return Ok(());
     }
-    let refused = |text: &str| -> Done<String> {
+    let refused = |text: &str| -> TestResult<String> {
         let suite = suite(text)?;
         let mut all = String::new();
         for command in ["run", "cover", "mutate", "schedule"] {
@@ -149,16 +149,16 @@ fn devices_take_such_tests_with_margins_only() -> Done {
     assert_eq!((code, &covered["coverage"]["branch"]["covered"]), (0, &Value::from(1)), "{covered}");
     let (on_device, _) = json(&["mutate", suite.path(), "--device", "opencl"])?;
     let (on_host, _) = json(&["mutate", suite.path(), "--device", "sim"])?;
-    let fates = |result: &Value| -> Vec<String> {
+    let statuses = |result: &Value| -> Vec<String> {
         let all = result["mutants"].as_array().into_iter().flatten();
         all.map(|m| format!("{} {}", m["id"], m["status"])).collect()
     };
-    assert_eq!(fates(&on_device), fates(&on_host));
+    assert_eq!(statuses(&on_device), statuses(&on_host));
     Ok(())
 }
 
 #[test]
-fn what_is_generated_with_faults_runs_again() -> Done {
+fn what_is_generated_with_faults_runs_again() -> TestResult {
     let folder = tempfile::tempdir()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
     for name in ["fault_before", "fault_one_side"] {
@@ -171,8 +171,8 @@ fn what_is_generated_with_faults_runs_again() -> Done {
         assert!(with_fault.is_some_and(|n| n > 0), "{made}");
         let suite = format!("{out}/suite.toml");
         let text = std::fs::read_to_string(&suite)?;
-        for said in ["faults = \"allowed\"", "faulted = [", "out-of-bounds", "margin = "] {
-            assert!(text.contains(said), "{said}: {text}");
+        for part in ["faults = \"allowed\"", "faulted = [", "out-of-bounds", "margin = "] {
+            assert!(text.contains(part), "{part}: {text}");
         }
         let (covered, code) = json(&["cover", &suite, "--device", "sim"])?;
         assert_eq!((code, &covered["coverage"]), (0, &made["coverage"]), "{covered}");
@@ -189,7 +189,7 @@ fn what_is_generated_with_faults_runs_again() -> Done {
 }
 
 #[test]
-fn what_is_said_wrongly_gets_an_error_with_its_place() -> Done {
+fn what_is_said_wrongly_gets_an_error_with_its_place() -> TestResult {
     let entry = |faulted: &str| with(&format!("faulted = [{faulted}]"), "", "");
     let cases = [
         (with("", "", "").replace("\"allowed\"", "\"ignored\""), ":6:", "allowed"),

@@ -24,9 +24,9 @@ use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn executor() -> Done<OpenClExecutor> {
+fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
 }
@@ -39,7 +39,7 @@ struct Kernel {
     inexact: bool,
 }
 
-fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Kernel> {
+fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> TestResult<Kernel> {
     let loaded = compile::load(source, options, true)?;
     let context = Context::create();
     let machine = spirv::machine()?;
@@ -52,7 +52,7 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
     let from_spirv = loaded.format == Format::SpirV;
     let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &build::sources_of(source));
     let inexact = Precision::of(&module.print_to_string().to_string()).bound() > 0;
-    let code = |module: &inkwell::module::Module<'_>| -> Done<Code> {
+    let code = |module: &inkwell::module::Module<'_>| -> TestResult<Code> {
         spirv::prepare(module, &entry, &machine)?;
         let spirv = Arc::new(spirv::emit(module, &machine)?);
         Ok(Code::SpirV(SpirvCode { spirv, entry: entry.clone(), build_options: spirv::build_options(module) }))
@@ -71,7 +71,7 @@ fn groups(range: &NdRange) -> Option<[u64; 3]> {
 }
 
 /// Returns the header and the slots of the probe buffer, and the strides of the arguments.
-fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -> Done<(Vec<u32>, Vec<u64>)> {
+fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -> TestResult<(Vec<u32>, Vec<u64>)> {
     let groups = groups(&launch.range).ok_or("uneven groups")?;
     let mut words = vec![0; layout.slot(slots) as usize];
     words[header::SLOTS as usize] = slots;
@@ -102,7 +102,7 @@ fn batch(
     references: &[Reference],
     (slots, variations): (u32, u32),
     map: Option<&[u32]>,
-) -> Done<SweepOutcome> {
+) -> TestResult<SweepOutcome> {
     let (probe, strides) = head(layout, launch, slots, map)?;
     let variations: Vec<Variation> = (0..variations).map(|n| Variation { words: vec![(slot::MUTANT, n)] }).collect();
     let batch = Batch {
@@ -158,7 +158,7 @@ fn check(
     kernel: &Kernel,
     launch: &Launch,
     types: &dyn Fn(u32) -> Option<Type>,
-) -> Done<Vec<String>> {
+) -> TestResult<Vec<String>> {
     let once = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
     let plain = executor.run(programs.0, launch, &once)?.map_err(|f| format!("{f:?}"))?;
     let tolerance = if kernel.inexact { Tolerance { abs: 1e-6, rel: 1e-4 } } else { Tolerance::default() };
@@ -187,7 +187,7 @@ fn check(
     Ok(found)
 }
 
-fn suites() -> Done<Vec<PathBuf>> {
+fn suites() -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let file = folder?.path().join("suite.toml");
@@ -200,7 +200,7 @@ fn suites() -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
+fn kernels_with_virtual_ids_compute_what_the_originals_do() -> TestResult {
     let mut executor = executor()?;
     let (mut found, mut checked) = (Vec::new(), [0; 4]);
     for path in suites()? {
@@ -265,7 +265,7 @@ const LINEAR_IDS: &str = "kernel void k(global ulong *out) {
 }";
 
 #[test]
-fn every_id_is_that_of_its_own_run() -> Done {
+fn every_id_is_that_of_its_own_run() -> TestResult {
     let dir = tempfile::tempdir()?;
     let mut executor = executor()?;
     for (source, standard, words) in [(ALL_IDS, "CL1.2", 52), (LINEAR_IDS, "CL2.0", 3)] {
@@ -302,7 +302,7 @@ const ADD: &str = "kernel void k(global float *y, global const float *x, int n) 
 
 #[test]
 #[ignore = "prints how many runs a second there are"]
-fn rates() -> Done {
+fn rates() -> TestResult {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("k.cl");
     std::fs::write(&file, ADD)?;

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
 /// Returns the result, the exit code, and the elapsed time.
-fn check(target: &Path, more: &[&str]) -> Done<(Value, i32, Duration)> {
+fn check(target: &Path, more: &[&str]) -> TestResult<(Value, i32, Duration)> {
     let begun = Instant::now();
     let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
         .arg("check")
@@ -40,7 +40,7 @@ fn says(result: &Value, what: &str) -> bool {
 const SLACK: Duration = Duration::from_secs(8);
 
 #[test]
-fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
+fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> TestResult {
     let (result, code, took) = check(&data("budget/queens.toml"), &["--budget", "4"])?;
     assert!(took < Duration::from_secs(4) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("clean"), 0));
@@ -53,7 +53,7 @@ fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
 
 /// Writes a kernel in which each function calls the one before it twice: `2^times` copies of the first function once
 /// everything is inlined.
-fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
+fn doubling(folder: &Path, times: u32) -> TestResult<PathBuf> {
     let mut text = "int f0(global const int *b, int i) { int r = 0; for (int k = 0; k < 3; k++) r += b[(i + k) & 63] * k; return r; }\n"
         .to_owned();
     for n in 1..=times {
@@ -72,7 +72,7 @@ fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
 }
 
 #[test]
-fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
+fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 13)?;
     let suite = folder.path().join("suite.toml");
@@ -93,7 +93,7 @@ fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
 }
 
 #[test]
-fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
+fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 20)?;
     let begun = Instant::now();
@@ -102,15 +102,15 @@ fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
         .arg(&kernel)
         .args(["--budget", "60", "--no-cache"])
         .output()?;
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("too large for the simulator"), "{said}");
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("too large for the simulator"), "{message}");
     assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
     Ok(())
 }
 
 #[test]
-fn clang_ends_with_the_budget() -> Done {
+fn clang_ends_with_the_budget() -> TestResult {
     let folder = tempfile::tempdir()?;
     let mut text = "#define S0 x = x * 3 + i;\n".to_owned();
     for n in 1..=21 {
@@ -126,14 +126,17 @@ fn clang_ends_with_the_budget() -> Done {
         .args(["--budget", "1", "--no-cache"])
         .output()?;
     assert!(begun.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", begun.elapsed());
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("the time was over before clang's run was done") && said.contains("--budget"), "{said}");
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("the time was over before clang's run was done") && message.contains("--budget"),
+        "{message}"
+    );
     Ok(())
 }
 
 #[test]
-fn without_a_completed_input_the_verdict_is_unknown() -> Done {
+fn without_a_completed_input_the_verdict_is_unknown() -> TestResult {
     let (result, code, took) = check(&data("budget/relax.toml"), &["--budget", "3"])?;
     assert!(took < Duration::from_secs(3) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("unknown"), 1));
@@ -142,7 +145,7 @@ fn without_a_completed_input_the_verdict_is_unknown() -> Done {
 }
 
 #[test]
-fn what_takes_long_is_no_memory_fault() -> Done {
+fn what_takes_long_is_no_memory_fault() -> TestResult {
     for name in ["relax.cl", "queens.cl", "queens.toml"] {
         let more = if name.ends_with("cl") { "--evolve" } else { "--schedules=3" };
         let (result, _, took) = check(&data("budget").join(name), &["--budget", "3", more])?;
@@ -154,7 +157,7 @@ fn what_takes_long_is_no_memory_fault() -> Done {
 }
 
 #[test]
-fn lanes_find_the_same() -> Done {
+fn lanes_find_the_same() -> TestResult {
     for name in ["check/clean_tiled_product", "check/race_halo_of_tile", "check/redundant_second", "check/divergent_if"]
     {
         let kernel = data(name).join(format!("{}.cl", name.trim_start_matches("check/")));
@@ -172,7 +175,7 @@ fn lanes_find_the_same() -> Done {
 }
 
 #[test]
-fn of_launches_too_large_to_be_watched_a_sample_of_groups_is_run() -> Done {
+fn of_launches_too_large_to_be_watched_a_sample_of_groups_is_run() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = |body: &str| format!("kernel void k(global uint *x) {{ size_t i = get_global_id(0); {body} }}");
     let suite = "kernel = \"k.cl\"\n[[test]]\nname = \"large\"\nglobal = [2147483648]\nlocal = [64]\nargs = { x = { fill = 0, len = 4096 } }\n";

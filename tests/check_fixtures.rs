@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
 /// What the comments of a kernel state.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ struct Expected {
 /// variable), whether it is benign, and its lines.
 type Shape = (String, Vec<String>, bool, BTreeSet<u64>);
 
-fn expectation(kernel: &Path) -> Done<Expectation> {
+fn expectation(kernel: &Path) -> TestResult<Expectation> {
     let mut out = Expectation::default();
     for (line, number) in fs::read_to_string(kernel)?.lines().zip(1..) {
         if let Some(rest) = line.strip_prefix("// expect: ") {
@@ -60,15 +60,15 @@ fn expectation(kernel: &Path) -> Done<Expectation> {
     Ok(out)
 }
 
-fn folders() -> Done<Vec<PathBuf>> {
+fn folders() -> TestResult<Vec<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check");
-    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<TestResult<_>>()?;
     folders.retain(|f| f.is_dir());
     folders.sort();
     Ok(folders)
 }
 
-fn check(suite: &Path, more: &[&str]) -> Done<(Value, i32)> {
+fn check(suite: &Path, more: &[&str]) -> TestResult<(Value, i32)> {
     let scratch = tempfile::tempdir()?;
     let output = scratch.path().join("result.json");
     let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
@@ -109,12 +109,12 @@ fn words(finding: &Value) -> Vec<String> {
 }
 
 /// Describes how the result for the folder's suite disagrees with the comments.
-fn disagreement(folder: &Path) -> Done<Option<String>> {
+fn disagreement(folder: &Path) -> TestResult<Option<String>> {
     disagreement_of(folder, &folder.join("suite.toml"), &["--no-amplify"])
 }
 
 /// Describes how the result of `check` for `target` disagrees with the comments of the folder's kernel.
-fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<String>> {
+fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> TestResult<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let expected = expectation(&folder.join(format!("{name}.cl")))?;
     let flags: Vec<&str> = flags.iter().copied().chain(expected.flags.iter().map(String::as_str)).collect();
@@ -145,13 +145,16 @@ fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<
 }
 
 /// Runs `work` on every folder, two at a time, and collects its complaints.
-fn complaints(work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
+fn complaints(work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> TestResult<Vec<String>> {
     let folders = folders()?;
     assert!(folders.len() >= 60, "only {} folders", folders.len());
     complaints_about(&folders, work)
 }
 
-fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
+fn complaints_about(
+    places: &[PathBuf],
+    work: impl Fn(&Path) -> TestResult<Option<String>> + Sync,
+) -> TestResult<Vec<String>> {
     let queue = Mutex::new(places.iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -171,14 +174,14 @@ fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> Done<Option<Stri
 }
 
 #[test]
-fn verdicts_findings_and_lines_are_those_of_the_comments() -> Done {
+fn verdicts_findings_and_lines_are_those_of_the_comments() -> TestResult {
     let wrong = complaints(disagreement)?;
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 
 #[test]
-fn at_least_half_of_the_kernels_is_clean() -> Done {
+fn at_least_half_of_the_kernels_is_clean() -> TestResult {
     let all = folders()?;
     let mut clean = 0;
     for folder in &all {
@@ -190,7 +193,7 @@ fn at_least_half_of_the_kernels_is_clean() -> Done {
 }
 
 /// Checks that races and divergences write suites which, checked again, show the finding that they were written for.
-fn reproduction(folder: &Path) -> Done<Option<String>> {
+fn reproduction(folder: &Path) -> TestResult<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let scratch = tempfile::tempdir()?;
     let to = scratch.path().join("found");
@@ -216,7 +219,7 @@ fn reproduction(folder: &Path) -> Done<Option<String>> {
 }
 
 #[test]
-fn reproduction_suites_show_their_findings_again() -> Done {
+fn reproduction_suites_show_their_findings_again() -> TestResult {
     let wrong = complaints(reproduction)?;
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
@@ -224,7 +227,7 @@ fn reproduction_suites_show_their_findings_again() -> Done {
 
 /// These kernels are clean with their suites, and their generated launches must find nothing either.
 #[test]
-fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> Done {
+fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> TestResult {
     for name in ["clean_queue_in_local", "clean_claimed_slots"] {
         let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/check/{name}/{name}.cl"));
         for seed in ["0", "1", "2"] {
@@ -238,7 +241,7 @@ fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() ->
 /// Conflicts that exist for single values of scalars are found without a suite; nothing is reported where a host would
 /// not mean to pass such values, or where they make no accesses conflict.
 #[test]
-fn values_that_bring_work_items_together_are_solved_for() -> Done {
+fn values_that_bring_work_items_together_are_solved_for() -> TestResult {
     let names = [
         "race_single_value",
         "race_offset_meets_item",
@@ -272,7 +275,7 @@ const NOT_CLEAN: [(&str, &str); 1] = [
 ];
 
 #[test]
-fn the_other_kernels_of_testdata_are_clean() -> Done {
+fn the_other_kernels_of_testdata_are_clean() -> TestResult {
     let mut suites = Vec::new();
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let folder = entry?.path();

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
+fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
@@ -21,18 +21,18 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-fn json(args: &[&str]) -> Done<Value> {
+fn json(args: &[&str]) -> TestResult<Value> {
     let (out, err, code) = kassay(&[args, &["--format", "json"]].concat())?;
     assert_eq!(code, 0, "{args:?}: {err}{out}");
     Ok(serde_json::from_str(&out)?)
 }
 
 /// Returns the result of generating for a kernel.
-fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<Value> {
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<Value> {
     json(&[&["generate", at(kernel), "-o", at(folder), "--max-execs", "400"], more].concat())
 }
 
-fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
     std::fs::write(&kernel, source)?;
@@ -47,7 +47,7 @@ fn goals(result: &Value) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
+fn generated_suites_rerun_and_cover_what_was_claimed() -> TestResult {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/generate.schema.json"),
@@ -96,7 +96,7 @@ const CONSTANT: &str = "kernel void k(global int *out, global const int *in, int
 ";
 
 #[test]
-fn constants_of_the_code_are_found() -> Done {
+fn constants_of_the_code_are_found() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let result = generate(&kernel, &out, &[])?;
     assert!(goals(&result).iter().all(|(_, status, _)| status == "covered"), "{result}");
@@ -114,9 +114,9 @@ fn constants_of_the_code_are_found() -> Done {
 }
 
 #[test]
-fn equal_seeds_give_equal_suites() -> Done {
+fn equal_seeds_give_equal_suites() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
-    let read = |name: &str| -> Done<(Value, String)> {
+    let read = |name: &str| -> TestResult<(Value, String)> {
         let out = out.with_file_name(name);
         let mut result = generate(&kernel, &out, &["--seed", "7"])?;
         result["elapsed_s"] = 0.into();
@@ -131,7 +131,7 @@ fn equal_seeds_give_equal_suites() -> Done {
 }
 
 #[test]
-fn the_interface_file_is_written_once_and_kept_to() -> Done {
+fn the_interface_file_is_written_once_and_kept_to() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     generate(&kernel, &out, &["--no-fuzz"])?;
     let path = out.join("interface.toml");
@@ -165,16 +165,16 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
 }
 
 #[test]
-fn wrong_inputs_are_told_with_their_place() -> Done {
+fn wrong_inputs_are_told_with_their_place() -> TestResult {
     let (folder, kernel, out) = kernel(CONSTANT)?;
     std::fs::create_dir(&out)?;
-    let refused = |args: &[&str], needles: &[&str]| -> Done {
+    let refused = |args: &[&str], needles: &[&str]| -> TestResult {
         let (_, err, code) = kassay(&[&["generate"], args].concat())?;
         assert_eq!(code, 2, "{args:?}: {err}");
         assert!(needles.iter().all(|n| err.contains(n)), "{args:?}: {needles:?}: {err}");
         Ok(())
     };
-    let edited = |text: &str, needles: &[&str]| -> Done {
+    let edited = |text: &str, needles: &[&str]| -> TestResult {
         std::fs::write(out.join("interface.toml"), text)?;
         refused(&[at(&kernel), "-o", at(&out)], &[needles, &["interface.toml:"]].concat())
     };
@@ -209,7 +209,7 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
 }
 
 #[test]
-fn a_device_that_is_missing_is_told_before_the_search() -> Done {
+fn a_device_that_is_missing_is_told_before_the_search() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
     assert_eq!(code, 3, "{err}");
@@ -219,7 +219,7 @@ fn a_device_that_is_missing_is_told_before_the_search() -> Done {
 }
 
 #[test]
-fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> Done {
+fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let (_folder, kernel, out) =
         kernel("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }")?;
     let begun = std::time::Instant::now();

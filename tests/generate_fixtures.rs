@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The seconds that a kernel gets, and how many more unoptimised code next to other tests may need.
 const BUDGET: u64 = 40;
@@ -29,7 +29,7 @@ struct Expected {
 }
 
 /// Returns what the marks of a kernel state.
-fn expectations(text: &str) -> Done<Vec<Expected>> {
+fn expectations(text: &str) -> TestResult<Vec<Expected>> {
     let mut names: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
         if let Some((_, name)) = line.split_once("// <- ") {
@@ -58,9 +58,9 @@ fn expectations(text: &str) -> Done<Vec<Expected>> {
     Ok(all)
 }
 
-fn kernels(wanted: impl Fn(&str) -> bool) -> Done<Vec<PathBuf>> {
+fn kernels(wanted: impl Fn(&str) -> bool) -> TestResult<Vec<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
-    let mut files: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+    let mut files: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<TestResult<_>>()?;
     files.retain(|f| f.extension().is_some_and(|e| e == "cl"));
     files.retain(|f| f.file_stem().and_then(|n| n.to_str()).is_some_and(&wanted));
     files.sort();
@@ -75,7 +75,7 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn kassay(args: &[&str]) -> Done<Value> {
+fn kassay(args: &[&str]) -> TestResult<Value> {
     let run = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).args(["--format", "json"]).output()?;
     if run.status.code() != Some(0) {
         return Err(format!("{args:?}: {:?}: {}", run.status, String::from_utf8_lossy(&run.stderr)).into());
@@ -106,7 +106,7 @@ fn lines_named(reason: &str) -> BTreeSet<u64> {
 }
 
 /// Describes how the result disagrees with the comments of a kernel.
-fn disagreement(kernel: &Path) -> Done<Option<String>> {
+fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
     let source = fs::read_to_string(kernel)?;
     let name = kernel.file_stem().and_then(|n| n.to_str()).ok_or("no name")?;
     let expected = expectations(&source).map_err(|e| format!("{name}: {e}"))?;
@@ -181,7 +181,7 @@ fn disagreement(kernel: &Path) -> Done<Option<String>> {
 }
 
 /// Checks every kernel whose name is wanted, two at a time.
-fn agree(wanted: impl Fn(&str) -> bool) -> Done {
+fn agree(wanted: impl Fn(&str) -> bool) -> TestResult {
     let kernels = kernels(wanted)?;
     assert!(!kernels.is_empty());
     let queue = Mutex::new(kernels.iter());
@@ -207,37 +207,37 @@ fn agree(wanted: impl Fn(&str) -> bool) -> Done {
 }
 
 #[test]
-fn outcomes_that_chance_hardly_comes_to_are_covered() -> Done {
+fn outcomes_that_chance_hardly_comes_to_are_covered() -> TestResult {
     agree(|name| !["dead_", "trap_", "hard_", "launch_", "fault_"].iter().any(|p| name.starts_with(p)))
 }
 
 #[test]
-fn launches_get_the_geometry_that_outcomes_ask_for() -> Done {
+fn launches_get_the_geometry_that_outcomes_ask_for() -> TestResult {
     agree(|name| name.starts_with("launch_"))
 }
 
 #[test]
-fn what_only_faulting_launches_come_to_is_covered_with_a_fault() -> Done {
+fn what_only_faulting_launches_come_to_is_covered_with_a_fault() -> TestResult {
     agree(|name| name.starts_with("fault_"))
 }
 
 #[test]
-fn dead_code_is_proved_infeasible() -> Done {
+fn dead_code_is_proved_infeasible() -> TestResult {
     agree(|name| name.starts_with("dead_"))
 }
 
 #[test]
-fn what_only_looks_impossible_is_covered() -> Done {
+fn what_only_looks_impossible_is_covered() -> TestResult {
     agree(|name| name.starts_with("trap_"))
 }
 
 #[test]
-fn kernels_beyond_a_solver_neither_hang_nor_lose_what_was_found() -> Done {
+fn kernels_beyond_a_solver_neither_hang_nor_lose_what_was_found() -> TestResult {
     agree(|name| name.starts_with("hard_"))
 }
 
 #[test]
-fn there_are_kernels_of_each_kind_and_their_marks_can_be_read() -> Done {
+fn there_are_kernels_of_each_kind_and_their_marks_can_be_read() -> TestResult {
     let all = kernels(|_| true)?;
     assert!(all.len() >= 80, "only {} kernels", all.len());
     let mut count: BTreeMap<String, usize> = BTreeMap::new();

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Returns standard error and the exit code.
-fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<(String, i32)> {
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(String, i32)> {
     let output = command(kernel, folder, more).output()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!err.contains("panicked"), "{err}");
@@ -23,7 +23,7 @@ fn command(kernel: &Path, folder: &Path, more: &[&str]) -> Command {
     command
 }
 
-fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
     std::fs::write(&kernel, source)?;
@@ -43,7 +43,7 @@ const ENDLESS: &str = "kernel void k(global int *out, global const int *in, int 
 
 const LONG: [&str; 6] = ["--no-smt", "--attempts", "1000000000", "--seed", "3", "--budget"];
 
-fn json(path: &Path) -> Done<Value> {
+fn json(path: &Path) -> TestResult<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
@@ -57,7 +57,7 @@ fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> 
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
+fn a_search_that_was_killed_goes_on_and_loses_nothing() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
     let journal = out.join("generate.json.journal.jsonl");
     let lines = || -> Vec<Value> {
@@ -114,20 +114,20 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
 }
 
 #[test]
-fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> Done {
+fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
-    let run = |seed: &str| -> Done {
+    let run = |seed: &str| -> TestResult {
         let (err, code) = generate(&kernel, &out, &["--no-smt", "--max-execs", "60", "--seed", seed])?;
         assert_eq!(code, 0, "{err}");
         Ok(())
     };
-    let data = || -> Done<Vec<String>> {
+    let data = || -> TestResult<Vec<String>> {
         let names = std::fs::read_dir(&out)?.filter_map(|e| e.ok()?.file_name().into_string().ok());
         let mut all: Vec<String> = names.filter(|n| n.ends_with(".npy")).collect();
         all.sort();
         Ok(all)
     };
-    let named = || -> Done<Vec<String>> {
+    let named = || -> TestResult<Vec<String>> {
         let suite: toml::Table = std::fs::read_to_string(out.join("suite.toml"))?.parse()?;
         let mut all = Vec::new();
         for test in suite["test"].as_array().into_iter().flatten() {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Hand {
+struct HandCount {
     entry: String,
     /// Counts of mutants, which `mutation_peng.rs` checks.
     #[serde(rename = "peng")]
@@ -39,7 +39,7 @@ struct Counts {
 }
 
 /// Returns the hand counts of sites and coverage in `testdata`, each with the suites of its folder.
-fn folders() -> Vec<(Hand, Vec<PathBuf>)> {
+fn folders() -> Vec<(HandCount, Vec<PathBuf>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let paths = |folder: &Path| -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -27,7 +27,7 @@ use kassay::suite::scalar_layout;
 
 use output_support::{distance, expected, suites};
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// A suite's kernel on a device: plain, and with probes of both kinds.
 struct Bench {
@@ -41,7 +41,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn load(path: &Path, executor: &mut OpenClExecutor) -> Done<Bench> {
+    fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
         let suite = Suite::load(path)?;
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     /// Returns what is wrong with one test, and the largest distance found.
-    fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> Done<(Vec<String>, u64)> {
+    fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> TestResult<(Vec<String>, u64)> {
         let (mut wrong, mut largest) = (Vec::new(), 0);
         let plain = completed(executor.run(self.plain, &test.launch, &once(None))?)?;
         expected(test, &plain, "original", &mut wrong);
@@ -104,7 +104,7 @@ fn completed(result: RunResult) -> Result<Observation, String> {
 }
 
 #[test]
-fn instrumented_kernels_compute_what_the_originals_do() -> Done {
+fn instrumented_kernels_compute_what_the_originals_do() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     let mut executor = OpenClExecutor::start(DeviceRequest::Any, options)?;
     let (mut wrong, mut compared, mut expectations) = (Vec::new(), 0, 0);

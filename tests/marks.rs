@@ -12,7 +12,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::program::{Op, Program, promoted, reader};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Returns the outcomes of branches, conditions, loops and barriers.
 fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
@@ -22,7 +22,7 @@ fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
 }
 
 /// Returns, for each kernel of a file, the program with marks and the number of goals.
-fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
+fn marked(path: &Path, options: &KernelOptions) -> TestResult<Vec<(Program, usize)>> {
     let loaded = compile::load(path, options, true)?;
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
@@ -44,7 +44,7 @@ fn goals(program: &Program) -> BTreeSet<i64> {
 }
 
 /// Returns the kernel files of `testdata` with the options of their suites.
-fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
+fn kernels() -> TestResult<Vec<(PathBuf, KernelOptions)>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let suite = folder?.path().join("suite.toml");
@@ -57,7 +57,7 @@ fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
 }
 
 #[test]
-fn every_outcome_has_a_mark() -> Done {
+fn every_outcome_has_a_mark() -> TestResult {
     let kernels = kernels()?;
     assert!(kernels.len() > 50, "{}", kernels.len());
     for (path, options) in kernels {
@@ -70,7 +70,7 @@ fn every_outcome_has_a_mark() -> Done {
 }
 
 #[test]
-fn a_helper_has_its_marks_wherever_it_is_called() -> Done {
+fn a_helper_has_its_marks_wherever_it_is_called() -> TestResult {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(

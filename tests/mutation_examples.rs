@@ -79,22 +79,22 @@ fn every_operator_has_its_examples() {
 #[test]
 fn one_is_killed_and_one_survives() {
     let examples = examples();
-    let mut fates: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
+    let mut statuses: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
     for kernel in kernels(&examples) {
         let here = |e: &Example| e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
         let operators: Vec<&str> = examples.iter().filter(|(_, e)| here(e)).map(|(id, _)| id.as_str()).collect();
-        fates.insert(kernel.clone(), run(&kernel, &operators));
+        statuses.insert(kernel.clone(), run(&kernel, &operators));
     }
     for (operator, example) in &examples {
         let wanted = [(example.killed.as_ref(), Status::Killed), (Some(&example.survived), Status::Survived)];
         for (name, status) in wanted.into_iter().filter_map(|(name, status)| Some((name?, status))) {
-            let mut fate = fates[name.kernel()].get(name.id()).copied();
+            let mut actual = statuses[name.kernel()].get(name.id()).copied();
             for _ in 1..TRIES {
-                if example.races && status == Status::Killed && fate == Some(Status::Undecided) {
-                    fate = run(name.kernel(), &[operator]).get(name.id()).copied();
+                if example.races && status == Status::Killed && actual == Some(Status::Undecided) {
+                    actual = run(name.kernel(), &[operator]).get(name.id()).copied();
                 }
             }
-            assert_eq!(fate, Some(status), "{operator}: {}", name.id());
+            assert_eq!(actual, Some(status), "{operator}: {}", name.id());
         }
     }
 }

@@ -10,7 +10,7 @@ use kassay::suite::resolve::Suite;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
-struct Hand {
+struct HandCount {
     entry: String,
     peng: BTreeMap<String, u64>,
     /// The number of these that are left out with a reason, because no operand of an instruction holds them.
@@ -19,7 +19,7 @@ struct Hand {
 }
 
 /// Returns the folders whose mutants were counted by hand.
-fn counted() -> Vec<(PathBuf, Hand)> {
+fn counted() -> Vec<(PathBuf, HandCount)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();

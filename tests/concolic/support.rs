@@ -35,14 +35,14 @@ pub fn marked(under_test: &KernelUnderTest<'_>) -> Kernel {
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, &wanted).unwrap();
     let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine).unwrap();
-    let said = |(s, o): &(usize, usize)| {
+    let outcome = |(s, o): &(usize, usize)| {
         let site = &under_test.sites.sites[*s];
         (site.location.as_ref().map_or(0, |l| l.line), format!("{}: {}", site.construct, site.outcomes[*o].label))
     };
     Kernel {
         program: reader::read(&promoted, &under_test.entry).unwrap(),
         interface: under_test.interface.clone(),
-        outcomes: wanted.iter().map(said).collect(),
+        outcomes: wanted.iter().map(outcome).collect(),
     }
 }
 
@@ -71,7 +71,7 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
 }
 
 /// The result of a search.
-pub struct Found {
+pub struct SearchResult {
     pub open: BTreeSet<u32>,
     /// The proposals, and the launches that they yield.
     pub proposals: Vec<Proposal>,
@@ -80,14 +80,14 @@ pub struct Found {
 }
 
 /// Searches from one launch; every proposal has to cover its goal when it is interpreted.
-pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> Found {
+pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> SearchResult {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, bounds, ranges);
     assert_eq!(engine.parent(seed), 0);
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
     let covered = engine.covered(seed);
     open.retain(|mark| !covered.contains(mark));
     let limits = Limits { end: Some(Instant::now() + Duration::from_secs(120)), ..Limits::default() };
-    let mut found = Found { open, launches: Vec::new(), proposals: Vec::new(), statistics: engine.statistics() };
+    let mut found = SearchResult { open, launches: Vec::new(), proposals: Vec::new(), statistics: engine.statistics() };
     while !found.open.is_empty() && found.proposals.len() < most {
         let Some(proposal) = engine.next(&found.open, &limits) else { break };
         let launch = proposal.apply(seed);

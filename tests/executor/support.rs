@@ -10,7 +10,7 @@ use kassay::error::Error;
 use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type Test = Result<(), Box<dyn std::error::Error>>;
+pub type TestResult = Result<(), Box<dyn std::error::Error>>;
 
 pub fn options() -> WorkerOptions {
     WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() }
@@ -24,7 +24,7 @@ pub fn executor() -> Result<OpenClExecutor, Error> {
 pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
-    let run = |program: &str, args: &[&str]| -> Test {
+    let run = |program: &str, args: &[&str]| -> TestResult {
         let done = Command::new(program).args(args).output()?;
         if done.status.success() {
             Ok(())

@@ -75,7 +75,7 @@ fn agreed(words: &[u32]) -> Run {
 }
 
 #[test]
-fn each_variation_is_compared_on_pristine_inputs() -> Test {
+fn each_variation_is_compared_on_pristine_inputs() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -98,7 +98,7 @@ fn each_variation_is_compared_on_pristine_inputs() -> Test {
 }
 
 #[test]
-fn small_differences_are_tolerated_where_they_may_be() -> Test {
+fn small_differences_are_tolerated_where_they_may_be() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance { abs: 0.0, rel: 0.01 })];
@@ -109,7 +109,7 @@ fn small_differences_are_tolerated_where_they_may_be() -> Test {
 }
 
 #[test]
-fn a_variation_that_changes_its_mind_ends_early() -> Test {
+fn a_variation_that_changes_its_mind_ends_early() -> TestResult {
     // A counter in a buffer would be reset; only the device's memory outside the buffers, here a margin, survives
     // a launch.
     let source = "kernel void k(global int *y, global uint *probe) {
@@ -137,7 +137,7 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
 }
 
 #[test]
-fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
+fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -164,7 +164,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
 }
 
 #[test]
-fn who_spoils_the_worker_for_others_is_found() -> Test {
+fn who_spoils_the_worker_for_others_is_found() -> TestResult {
     // A variation leaves a trap outside its buffer; a later one falls into it.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
@@ -188,7 +188,7 @@ fn who_spoils_the_worker_for_others_is_found() -> Test {
 }
 
 #[test]
-fn several_outputs_and_images_are_compared() -> Test {
+fn several_outputs_and_images_are_compared() -> TestResult {
     let source = "kernel void k(global int *a, write_only image2d_t img, read_only image2d_t in, global int *b, global uint *probe) {
         int2 p = (int2)(get_global_id(0), get_global_id(1));
         int i = p.x + 3 * p.y;
@@ -233,7 +233,7 @@ fn several_outputs_and_images_are_compared() -> Test {
 }
 
 #[test]
-fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
+fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let mut launch = launch();
     launch.args.pop();
@@ -258,7 +258,7 @@ const BATCHED: &str = "kernel void k(global int *y, global const int *x, global 
     if (i == 0) words[1] = slot * 100 + words[0]; }";
 
 #[test]
-fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
+fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> TestResult {
     let mut bench = Bench::new(BATCHED)?;
     let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
     let launch = Launch::new(range, vec![ints(&[1; 8]), ints(&[2; 8])]);
@@ -302,7 +302,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
 
 #[test]
 #[ignore = "prints how many variations a second are run"]
-fn rates() -> Test {
+fn rates() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     for items in [64_usize, 1024, 16384] {
         let launch = Launch::new(

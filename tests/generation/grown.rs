@@ -17,9 +17,9 @@ use kassay::sync::checking::{Case, Simulate, explore};
 
 use super::support::with_source;
 
-struct Watched(Simulator, ProgramId);
+struct WatchedSimulator(Simulator, ProgramId);
 
-impl Simulate for Watched {
+impl Simulate for WatchedSimulator {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         self.0.simulate(self.1, launch, options, Duration::from_secs(60), &[])
     }
@@ -32,7 +32,7 @@ fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
-    let mut watched = Watched(simulator, program);
+    let mut watched = WatchedSimulator(simulator, program);
     let made = launches(&model, &Request::default()).unwrap();
     let explored = made.into_iter().map(|g| {
         let mut case = Case {
@@ -70,9 +70,9 @@ fn guessed_lengths_grow_to_what_is_accessed() {
         let ArgValue::Buffer(bytes) = &case.launch.args[0] else { panic!("no buffer") };
         let elements = bytes.len() as u64 / 4;
         assert!(elements >= case.launch.range.items() * 64, "{}", case.name);
-        let said: Vec<&String> = case.preconditions.iter().filter(|p| p.starts_with("a has ")).collect();
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].starts_with(&format!("a has {elements} elements")), "{said:?}");
+        let notes: Vec<&String> = case.preconditions.iter().filter(|p| p.starts_with("a has ")).collect();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with(&format!("a has {elements} elements")), "{notes:?}");
     }
 }
 

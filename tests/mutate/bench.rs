@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Returns the path of the suite of a kernel of `testdata/`.
 pub fn suite(kernel: &str) -> String {
@@ -19,19 +19,19 @@ pub struct Bench {
 }
 
 /// The output of a run.
-pub struct Said {
+pub struct FinishedRun {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
 impl Bench {
-    pub fn new() -> Done<Bench> {
+    pub fn new() -> TestResult<Bench> {
         Ok(Bench { folder: tempfile::tempdir()? })
     }
 
     /// Makes a folder with a kernel `k.cl` and a suite for it.
-    pub fn of(kernel: &str, suite: &str) -> Done<Bench> {
+    pub fn of(kernel: &str, suite: &str) -> TestResult<Bench> {
         let bench = Bench::new()?;
         bench.put("k.cl", kernel)?;
         bench.put("suite.toml", suite)?;
@@ -42,7 +42,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    pub fn put(&self, name: &str, text: &str) -> Done {
+    pub fn put(&self, name: &str, text: &str) -> TestResult {
         Ok(std::fs::write(self.path(name), text)?)
     }
 
@@ -53,32 +53,33 @@ impl Bench {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Done<Said> {
+    pub fn run(&self, args: &[&str]) -> TestResult<FinishedRun> {
         let Output { status, stdout, stderr } = self.command(args).output()?;
-        let said = Said { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
-        if said.err.contains("panicked") {
-            return Err(format!("{args:?}: {}", said.err).into());
+        let finished =
+            FinishedRun { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
+        if finished.err.contains("panicked") {
+            return Err(format!("{args:?}: {}", finished.err).into());
         }
-        Ok(said)
+        Ok(finished)
     }
 
     /// Runs `kassay mutate` with a result file; it has to end with `code`.
-    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> Done<Value> {
+    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> TestResult<Value> {
         let args = [&["mutate", suite, "--quiet", "-o", "result.json"], args].concat();
-        let said = self.run(&args)?;
-        if said.code != Some(code) {
-            return Err(format!("{args:?} ended with {:?}: {}", said.code, said.err).into());
+        let finished = self.run(&args)?;
+        if finished.code != Some(code) {
+            return Err(format!("{args:?} ended with {:?}: {}", finished.code, finished.err).into());
         }
         result(&self.path("result.json"))
     }
 
     /// Runs `kassay mutate`, which has to succeed.
-    pub fn mutate(&self, suite: &str, args: &[&str]) -> Done<Value> {
+    pub fn mutate(&self, suite: &str, args: &[&str]) -> TestResult<Value> {
         self.ends(0, suite, args)
     }
 }
 
-pub fn result(path: &Path) -> Done<Value> {
+pub fn result(path: &Path) -> TestResult<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
@@ -145,7 +146,7 @@ pub fn differences(a: &Value, b: &Value, at: &str) -> Vec<String> {
 }
 
 /// Fails with the differences, if there are any.
-pub fn same(a: &Value, b: &Value, what: &str) -> Done {
+pub fn same(a: &Value, b: &Value, what: &str) -> TestResult {
     match differences(a, b, "").as_slice() {
         [] => Ok(()),
         some => Err(format!("{what}: {}", some.join("\n")).into()),

@@ -27,7 +27,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, lasting, mutants as rows, result, same, suite, text};
+use crate::bench::{Bench, TestResult, lasting, mutants as rows, result, same, suite, text};
 
 /// Returns a test with the suite's elements in another order and other small numbers: mostly in bounds, as the
 /// originals are. Guards skip accesses that are not.
@@ -55,7 +55,7 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
 }
 
 /// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
-fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
+fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usize)> {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
     let suite = Suite::load(Path::new(&suite(kernel)))?;
@@ -124,12 +124,12 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];
     let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();
-    let fates = engine.run(cases, false, &|_, _| Ok(()))?;
-    let fate = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&m).ok().map(|at| &fates[at]) };
+    let outcomes = engine.run(cases, false, &|_, _| Ok(()))?;
+    let outcome_of = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&m).ok().map(|at| &outcomes[at]) };
     let (mut equivalents, mut duplicates) = (0, 0);
     for (m, verdict) in verdicts.iter().enumerate() {
-        let (id, Some(fate_of)) = (&mutants[m].id, fate(m)) else { continue };
-        let (status, reason) = fate_of.status(true);
+        let (id, Some(own)) = (&mutants[m].id, outcome_of(m)) else { continue };
+        let (status, reason) = own.status(true);
         // A claim is about runs in bounds (docs/mutate.md, `equivalent`).
         match verdict {
             Verdict::Equivalent { reason: claim } if status != Status::RuntimeError => {
@@ -137,14 +137,14 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
                 equivalents += 1;
             }
             Verdict::DuplicateOf(other) => {
-                let other_fate = fate(*other).ok_or("a duplicate of nothing")?;
-                let (other_status, other_reason) = other_fate.status(true);
+                let other_outcome = outcome_of(*other).ok_or("a duplicate of nothing")?;
+                let (other_status, other_reason) = other_outcome.status(true);
                 if status == Status::RuntimeError || other_status == Status::RuntimeError {
                     continue;
                 }
                 assert_eq!(
-                    (status, &fate_of.killed_by),
-                    (other_status, &other_fate.killed_by),
+                    (status, &own.killed_by),
+                    (other_status, &other_outcome.killed_by),
                     "{id} is called a duplicate of {}, but {reason:?} and {other_reason:?}",
                     mutants[*other].id
                 );
@@ -161,11 +161,11 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
 
 /// Checks that `kassay mutate`, which proves only what no test detects, finds the same equivalents and duplicates, and
 /// that the solver proves no killed mutant equivalent.
-fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> Done {
+fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> TestResult {
     let bench = Bench::new()?;
     let args = ["mutate", &suite(kernel), "--quiet", "-o", "result.json"];
-    let said = bench.command(&args).env("KASSAY_DOUBT_PROOFS", "1").output()?;
-    assert!(matches!(said.status.code(), Some(0 | 1)), "{kernel}: {}", String::from_utf8_lossy(&said.stderr));
+    let output = bench.command(&args).env("KASSAY_DOUBT_PROOFS", "1").output()?;
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{kernel}: {}", String::from_utf8_lossy(&output.stderr));
     let result = result(&bench.path("result.json"))?;
     let rows: BTreeMap<&str, &Value> = rows(&result).iter().map(|m| (text(m, "id"), m)).collect();
     for (mutant, verdict) in mutants.iter().zip(verdicts) {
@@ -192,7 +192,7 @@ fn random() -> ChaCha8Rng {
 }
 
 #[test]
-fn what_is_called_equivalent_is_never_killed() -> Done {
+fn what_is_called_equivalent_is_never_killed() -> TestResult {
     let mut random = random();
     let kernels = std::env::var("KASSAY_TEST_KERNELS")
         .unwrap_or_else(|_| "double_math switch_machine liu_example atomics_cl20".into());
@@ -208,7 +208,7 @@ fn what_is_called_equivalent_is_never_killed() -> Done {
 
 /// Where normal forms take long, mutants run first; the verdicts are the same.
 #[test]
-fn running_first_tells_the_same() -> Done {
+fn running_first_tells_the_same() -> TestResult {
     let bench = Bench::new()?;
     let mut duplicates = 0;
     for (kernel, operators) in [("loop_shapes", "all"), ("switch_machine", "all"), ("bitonic_sort", "ROR,SYR")] {

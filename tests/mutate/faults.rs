@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -25,7 +25,7 @@ out = { fill = 0, len = 32 }
 n = 5
 ";
 
-fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> Done<&'r Value> {
+fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> TestResult<&'r Value> {
     let found = mutants(result).iter().find(|m| {
         text(m, "operator") == operator
             && text(m, "replacement") == replacement
@@ -35,7 +35,7 @@ fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> 
 }
 
 #[test]
-fn mutants_that_misbehave_end_with_a_place() -> Done {
+fn mutants_that_misbehave_end_with_a_place() -> TestResult {
     let bench = Bench::of(KERNEL, SUITE)?;
     for args in [&[][..], &["--strategy", "rebuild"], &["--batch", "off"]] {
         let args = [&["--operators", "ROR,GII,CSD"], args].concat();
@@ -63,7 +63,7 @@ fn mutants_that_misbehave_end_with_a_place() -> Done {
 }
 
 #[test]
-fn a_loop_that_never_ends_is_a_time_out() -> Done {
+fn a_loop_that_never_ends_is_a_time_out() -> TestResult {
     let kernel = "kernel void k(global int *out, int n) {
     int i = get_global_id(0);
     int steps = 0;
@@ -85,7 +85,7 @@ fn a_loop_that_never_ends_is_a_time_out() -> Done {
 }
 
 #[test]
-fn a_division_by_what_a_mutant_makes_zero_is_a_fault_with_both_strategies() -> Done {
+fn a_division_by_what_a_mutant_makes_zero_is_a_fault_with_both_strategies() -> TestResult {
     let kernel = "int digit(int x) {
     return x % 10;
 }
@@ -114,7 +114,7 @@ kernel void k(global int *out) {
 }
 
 #[test]
-fn texels_beyond_an_image_are_faults_with_both_strategies() -> Done {
+fn texels_beyond_an_image_are_faults_with_both_strategies() -> TestResult {
     let bench = Bench::new()?;
     for strategy in ["schemata", "rebuild"] {
         let result = bench.mutate(&suite("sobel_image"), &["--operators", "AI", "--strategy", strategy])?;

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_default()
 }
 
 #[test]
-fn pairs_have_parts_a_fate_and_a_breakdown() -> Done {
+fn pairs_have_parts_a_fate_and_a_breakdown() -> TestResult {
     let bench = Bench::new()?;
     let result = bench.mutate(&suite("saxpy_tail"), &["--order", "2", "--sample", "250", "--seed", "3"])?;
     let is_pair = |m: &&Value| m["parts"].is_array();

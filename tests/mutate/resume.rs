@@ -8,13 +8,13 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, lasting, result, same, suite};
+use crate::bench::{Bench, TestResult, lasting, result, same, suite};
 
 const RESULT: &str = "killed.json";
 const JOURNAL: &str = "killed.json.journal.jsonl";
 
 /// Starts a run and kills it with SIGKILL after `delay`, unless it has ended by then. Returns whether it has.
-fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
+fn killed_after(command: &mut Command, delay: Duration) -> TestResult<bool> {
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let begun = Instant::now();
     loop {
@@ -33,7 +33,7 @@ fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
 }
 
 /// Returns the complete lines of the journal, which has at most one for each mutant.
-fn lines(bench: &Bench) -> Done<Vec<String>> {
+fn lines(bench: &Bench) -> TestResult<Vec<String>> {
     let Ok(text) = std::fs::read_to_string(bench.path(JOURNAL)) else { return Ok(Vec::new()) };
     // A line that was only partly written when the run was killed is cut off.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -52,12 +52,18 @@ fn lines(bench: &Bench) -> Done<Vec<String>> {
 
 /// Kills a run again and again, at times that follow from `seed`, and compares the result with that of an
 /// uninterrupted run.
-fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> Done {
+fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> TestResult {
     killed_and_resumed_with(kernel, args, longest, seed, &[])
 }
 
 /// As [`killed_and_resumed`], with these variables in the environment of the runs that are killed.
-fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64, variables: &[(&str, &str)]) -> Done {
+fn killed_and_resumed_with(
+    kernel: &str,
+    args: &[&str],
+    longest: u64,
+    seed: u64,
+    variables: &[(&str, &str)],
+) -> TestResult {
     let bench = Bench::new()?;
     let undisturbed = bench.mutate(&suite(kernel), args)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -100,27 +106,27 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn a_run_of_modules_of_many_is_killed_and_resumed() -> Done {
+fn a_run_of_modules_of_many_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("rng_lcg_long", &["--sample", "40", "--batch", "off"], 800, seed())
 }
 
 #[test]
-fn a_run_that_compares_afterwards_is_killed_and_resumed() -> Done {
+fn a_run_that_compares_afterwards_is_killed_and_resumed() -> TestResult {
     killed_and_resumed_with("rng_lcg_long", &["--batch", "off"], 800, seed(), &[("KASSAY_MOST_BEFORE", "0")])
 }
 
 #[test]
-fn a_run_of_modules_of_one_is_killed_and_resumed() -> Done {
+fn a_run_of_modules_of_one_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "12"], 1500, seed())
 }
 
 #[test]
-fn a_run_of_pairs_is_killed_and_resumed() -> Done {
+fn a_run_of_pairs_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("vector_add", &["--order", "2", "--sample", "80"], 700, seed())
 }
 
 #[test]
-fn a_complete_result_is_resumed_as_it_is_and_no_other() -> Done {
+fn a_complete_result_is_resumed_as_it_is_and_no_other() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     let first = bench.mutate(&of, &["--operators", "ROR"])?;
@@ -129,16 +135,16 @@ fn a_complete_result_is_resumed_as_it_is_and_no_other() -> Done {
     let path = bench.path("result.json");
     let path = path.to_str().ok_or("a path that is no text")?;
     for other in [&["--operators", "AOR"][..], &["--operators", "ROR", "--shard", "1/2"]] {
-        let said = bench.run(&[&["mutate", &of, "-o", path, "--resume"], other].concat())?;
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        assert!(said.err.contains("is the result of another run"), "{}", said.err);
+        let finished = bench.run(&[&["mutate", &of, "-o", path, "--resume"], other].concat())?;
+        assert_eq!(finished.code, Some(2), "{}", finished.err);
+        assert!(finished.err.contains("is the result of another run"), "{}", finished.err);
         assert_eq!(result(path.as_ref())?, first);
     }
     Ok(())
 }
 
 #[test]
-fn only_the_same_run_can_be_resumed() -> Done {
+fn only_the_same_run_can_be_resumed() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("palette_1d");
     let begin = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "2"];
@@ -152,12 +158,12 @@ fn only_the_same_run_can_be_resumed() -> Done {
     child.wait()?;
     let journal = std::fs::read(bench.path(JOURNAL))?;
     let other = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "3", "--resume"];
-    let said = bench.run(&other)?;
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("journal of another run") && said.err.contains("--resume"), "{}", said.err);
+    let finished = bench.run(&other)?;
+    assert_eq!(finished.code, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("journal of another run") && finished.err.contains("--resume"), "{}", finished.err);
     assert_eq!(std::fs::read(bench.path(JOURNAL))?, journal);
-    let said = bench.run(&["mutate", &of, "--resume"])?;
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("-o"), "{}", said.err);
+    let finished = bench.run(&["mutate", &of, "--resume"])?;
+    assert_eq!(finished.code, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("-o"), "{}", finished.err);
     Ok(())
 }

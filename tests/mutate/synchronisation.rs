@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 const OPERATORS: &str = "SYR,FR,BFR,AR,AOP,SHR";
 
@@ -15,7 +15,7 @@ fn verdicts(result: &Value) -> BTreeMap<&str, (&str, &Value)> {
 
 /// Checks that all strategies and devices agree on a kernel; returns the number of mutants, and how many of them the
 /// simulator decided.
-fn agree(kernel: &str) -> Done<(usize, usize)> {
+fn agree(kernel: &str) -> TestResult<(usize, usize)> {
     let bench = Bench::new()?;
     let run = |args: &[&str]| bench.mutate(&suite(kernel), &[&["--operators", OPERATORS], args].concat());
     let schemata = run(&[])?;
@@ -30,7 +30,7 @@ fn agree(kernel: &str) -> Done<(usize, usize)> {
 
 /// Uses suites on which devices differ without the simulator; `KASSAY_TEST_KERNELS` names others.
 #[test]
-fn strategies_and_devices_agree() -> Done {
+fn strategies_and_devices_agree() -> TestResult {
     let kernels = std::env::var("KASSAY_TEST_KERNELS")
         .unwrap_or_else(|_| "levenshtein kmeans_assign string_search monte_carlo_pi odd_even_sort".into());
     let (mut all, mut decided) = (0, 0);
@@ -57,7 +57,7 @@ const SUITE: &str = "kernel = \"k.cl\"\n[[test]]\nname = \"two groups\"\nglobal 
                      o = { fill = 0, len = 16 }\ntile = { local = 32 }\n";
 
 #[test]
-fn a_race_that_no_output_shows_kills() -> Done {
+fn a_race_that_no_output_shows_kills() -> TestResult {
     let bench = Bench::of(NEIGHBOURS, SUITE)?;
     let result = bench.mutate("suite.toml", &["--operators", "SYR,BFR"])?;
     let all = mutants(&result);
@@ -74,7 +74,7 @@ fn a_race_that_no_output_shows_kills() -> Done {
 }
 
 #[test]
-fn what_the_simulator_cannot_judge_is_listed() -> Done {
+fn what_the_simulator_cannot_judge_is_listed() -> TestResult {
     let bench = Bench::of(NEIGHBOURS, &SUITE.replace("[16]", "[262144]").replace("len = 16", "len = 262144"))?;
     let result = bench.mutate("suite.toml", &["--operators", "SYR"])?;
     let left = result["not_simulated"].as_array().ok_or("nothing is listed")?;

@@ -20,7 +20,7 @@ fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn 
     assert_eq!(ours[0], theirs[0], "no mutant");
     assert_eq!(ours[0].fault, None);
     let mut wrong = Vec::new();
-    let is_same = |ours: &Did, theirs: &Did| match ours.fault {
+    let is_same = |ours: &Effect, theirs: &Effect| match ours.fault {
         // A loop that runs out of fuel is left by an edge that leaves it: `while (true)` in the source has none.
         Some(FaultKind::Fuel | FaultKind::OutOfBounds) => ours.fault == theirs.fault,
         // clang may compile a division by a constant 0 to anything.

@@ -30,12 +30,12 @@ pub fn alone_here() -> MutexGuard<'static, ()> {
 }
 
 /// The mutants that operators found in a kernel.
-pub struct Seen {
+pub struct FoundMutants {
     pub mutants: Vec<Mutant>,
     pub excluded: Vec<Excluded>,
 }
 
-impl Seen {
+impl FoundMutants {
     /// Formats each mutant of an operator as `line:column original -> replacement`.
     pub fn of(&self, operator: &str) -> Vec<String> {
         let mutants = self.mutants.iter().filter(|m| m.operator == operator);
@@ -77,8 +77,8 @@ impl Kernel {
     }
 
     /// Returns the mutants of these operators.
-    pub fn find(&self, operators: &[&str], preset: Preset) -> Seen {
-        self.with(operators, preset, |_, found| Seen { mutants: found.mutants, excluded: found.excluded })
+    pub fn find(&self, operators: &[&str], preset: Preset) -> FoundMutants {
+        self.with(operators, preset, |_, found| FoundMutants { mutants: found.mutants, excluded: found.excluded })
     }
 
     pub fn with<R>(
@@ -167,21 +167,21 @@ pub struct Program {
 
 /// The effect of a variant: the contents of the buffer, integers that are 0 before, and the fault that a guard stopped.
 #[derive(Debug, PartialEq)]
-pub struct Did {
+pub struct Effect {
     pub words: Vec<i32>,
     pub fault: Option<FaultKind>,
 }
 
 impl Program {
     /// Runs each of the variants from 0 to `last` with `items` work-items on a buffer of `words` words.
-    pub fn run(&self, executor: &mut dyn Executor, last: u32, items: u64, words: usize) -> Vec<Did> {
+    pub fn run(&self, executor: &mut dyn Executor, last: u32, items: u64, words: usize) -> Vec<Effect> {
         let program = executor.load(&self.code).unwrap();
         let seen = (0..=last).map(|number| self.run_one(executor, program, number, items, words)).collect();
         executor.unload(program);
         seen
     }
 
-    fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Did {
+    fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Effect {
         let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([1, 1, 1]), offset: [0; 3] };
         let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; words * 4]))];
         let mut head = vec![0; self.layout.words(1, 0) as usize];
@@ -203,6 +203,6 @@ impl Program {
         let seen = seen.unwrap_or_else(|fault| panic!("variant {number}: {fault:?}"));
         let fault = FaultKind::read(seen.probe[slot + slot::FAULT as usize]).map(|(kind, _)| kind);
         let bytes = seen.outputs[0].1.chunks_exact(4);
-        Did { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
+        Effect { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
     }
 }

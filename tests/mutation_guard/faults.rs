@@ -8,7 +8,7 @@ use crate::support::*;
 const CANARY: i32 = 0x5a5a_5a5a;
 
 #[track_caller]
-fn is_fault(seen: &Seen, kind: FaultKind, line: u32) {
+fn is_fault(seen: &GuardedRun, kind: FaultKind, line: u32) {
     assert_eq!(seen.fault.map(|(k, _)| k), Some(kind), "{seen:?}");
     if line > 0 {
         assert!(seen.says.contains(&format!("k.cl:{line}:")), "{}", seen.says);
@@ -16,7 +16,7 @@ fn is_fault(seen: &Seen, kind: FaultKind, line: u32) {
 }
 
 #[test]
-fn an_endless_loop_runs_out_of_fuel() -> Done {
+fn an_endless_loop_runs_out_of_fuel() -> TestResult {
     let mut device = Device::start()?;
     for body in
         ["while (1) a[0]++;", "for (;;) { if (a[0] < 0) continue; a[0] |= 1; }", "do a[0] ^= 1; while (a[1] == 9);"]
@@ -31,7 +31,7 @@ fn an_endless_loop_runs_out_of_fuel() -> Done {
 }
 
 #[test]
-fn only_the_item_without_fuel_leaves() -> Done {
+fn only_the_item_without_fuel_leaves() -> TestResult {
     let mut device = Device::start()?;
     let source = "kernel void k(global int *a) { int i = get_global_id(0), n = 0; \
                   while (i == 5 || n < i) n++; a[i] = n; }";
@@ -44,7 +44,7 @@ fn only_the_item_without_fuel_leaves() -> Done {
 }
 
 #[test]
-fn endless_loops_with_barriers_are_left_together() -> Done {
+fn endless_loops_with_barriers_are_left_together() -> TestResult {
     let mut device = Device::start()?;
     for body in [
         "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
@@ -66,7 +66,7 @@ fn endless_loops_with_barriers_are_left_together() -> Done {
 }
 
 #[test]
-fn a_fault_does_not_keep_others_waiting() -> Done {
+fn a_fault_does_not_keep_others_waiting() -> TestResult {
     let mut device = Device::start()?;
     let source = "kernel void k(global int *a, int far) { int i = get_local_id(0), n = 0; local int l[8]; \n\
                   for (int j = 0; j < 100; j++) { l[i] = j; barrier(CLK_LOCAL_MEM_FENCE); n += l[7 - i]; \n\
@@ -85,7 +85,7 @@ fn a_fault_does_not_keep_others_waiting() -> Done {
 
 /// Buffers `a` and `c` are near `b` in memory; only `b` is accessed.
 #[test]
-fn global_accesses_out_of_bounds_are_skipped() -> Done {
+fn global_accesses_out_of_bounds_are_skipped() -> TestResult {
     let mut device = Device::start()?;
     let head = "kernel void k(global int *a, global int *b, global int *c, int i, global long *r) {\n";
     for at in [4, 5, 1000, -1, -2, -1000, i32::MAX, i32::MIN] {
@@ -114,7 +114,7 @@ fn global_accesses_out_of_bounds_are_skipped() -> Done {
 }
 
 #[test]
-fn vectors_reach_as_far_as_their_last_lane() -> Done {
+fn vectors_reach_as_far_as_their_last_lane() -> TestResult {
     let mut device = Device::start()?;
     let head = "kernel void k(global int *a, int i) {\n";
     for (body, good, bad) in [
@@ -146,7 +146,7 @@ fn vectors_reach_as_far_as_their_last_lane() -> Done {
 }
 
 #[test]
-fn local_private_and_constant_memory_has_bounds() -> Done {
+fn local_private_and_constant_memory_has_bounds() -> TestResult {
     let mut device = Device::start()?;
     for (body, good, bad) in [
         ("local int v[8]; v[i] = 1; a[0] = v[i];", 7, 8),
@@ -177,7 +177,7 @@ fn local_private_and_constant_memory_has_bounds() -> Done {
 }
 
 #[test]
-fn pointers_of_several_origins_are_looked_up() -> Done {
+fn pointers_of_several_origins_are_looked_up() -> TestResult {
     let mut device = Device::start()?;
     let chosen = "kernel void k(global int *a, global int *b, int which, int i) {\n\
                   global int *p = which ? a : b; p[i] = 1;\n}";
@@ -199,7 +199,7 @@ fn pointers_of_several_origins_are_looked_up() -> Done {
 }
 
 #[test]
-fn copies_are_checked_whole() -> Done {
+fn copies_are_checked_whole() -> TestResult {
     let mut device = Device::start()?;
     let source = "kernel void k(global int *a, global int *r, uint n, local int *l) {\n\
                   for (int j = 0; j < 8; j++) l[j] = 5; barrier(CLK_LOCAL_MEM_FENCE);\n\
@@ -219,7 +219,7 @@ fn copies_are_checked_whole() -> Done {
 }
 
 #[test]
-fn divisions_that_are_not_defined_are_faults() -> Done {
+fn divisions_that_are_not_defined_are_faults() -> TestResult {
     let mut device = Device::start()?;
     for (body, good, bad) in [
         ("a[0] = x / y;", (7, 2), vec![(7, 0), (i32::MIN, -1)]),

@@ -22,12 +22,12 @@ use kassay::kernel::signature;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// More iterations than any kernel here needs.
 pub const FUEL: u32 = 100_000_000;
 
-pub fn executor() -> Done<OpenClExecutor> {
+pub fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
 }
@@ -40,7 +40,7 @@ pub struct Guarded {
 }
 
 /// Builds the kernel `entry` of a file with guards.
-pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> Done<Guarded> {
+pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> TestResult<Guarded> {
     let context = Context::create();
     let loaded = compile::load(file, options, false)?;
     let machine = spirv::machine()?;
@@ -85,7 +85,7 @@ pub fn once() -> RunOptions {
 
 /// The result of a guarded launch.
 #[derive(Debug)]
-pub struct Seen {
+pub struct GuardedRun {
     pub observation: Observation,
     pub fault: Option<(FaultKind, u32)>,
     pub item: u32,
@@ -103,7 +103,7 @@ impl Guarded {
         launch: &Launch,
         fuel: u32,
         options: &RunOptions,
-    ) -> Done<Result<Seen, kassay::exec::Fault>> {
+    ) -> TestResult<Result<GuardedRun, kassay::exec::Fault>> {
         let words = probe(self.layout, &launch.args, fuel);
         let mut args = launch.args.clone();
         args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));
@@ -120,7 +120,7 @@ impl Guarded {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
         let fault = word(slot::FAULT);
-        Ok(Ok(Seen {
+        Ok(Ok(GuardedRun {
             observation,
             fault: FaultKind::read(fault),
             item: word(slot::FAULT_ITEM),
@@ -143,7 +143,7 @@ pub fn int(value: i32) -> ArgValue {
     ArgValue::Value(value.to_le_bytes().to_vec())
 }
 
-pub fn ints_of(seen: &Seen, position: u32) -> Done<Vec<i32>> {
+pub fn ints_of(seen: &GuardedRun, position: u32) -> TestResult<Vec<i32>> {
     let found = seen.observation.outputs.iter().find(|(p, _)| *p == position).ok_or("no such output")?;
     Ok(found.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
@@ -155,12 +155,12 @@ pub struct Device {
 }
 
 impl Device {
-    pub fn start() -> Done<Device> {
+    pub fn start() -> TestResult<Device> {
         Ok(Device { executor: executor()?, loaded: HashMap::new() })
     }
 
     /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive the run.
-    pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> Done<Seen> {
+    pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> TestResult<GuardedRun> {
         if !self.loaded.contains_key(source) {
             let dir = tempfile::tempdir()?;
             let file = dir.path().join("k.cl");

@@ -27,7 +27,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn load(path: &Path, executor: &mut OpenClExecutor) -> Done<Bench> {
+    fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
         let suite = Suite::load(path)?;
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -50,7 +50,7 @@ impl Bench {
     }
 }
 
-fn suites(folder: &str) -> Done<Vec<PathBuf>> {
+fn suites(folder: &str) -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     while let Some(folder) = todo.pop() {
@@ -72,7 +72,7 @@ fn suites(folder: &str) -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn guarded_kernels_compute_what_the_originals_do() -> Done {
+fn guarded_kernels_compute_what_the_originals_do() -> TestResult {
     let mut executor = executor()?;
     let (mut wrong, mut compared) = (Vec::new(), 0);
     let suites = suites("testdata")?;
@@ -127,7 +127,7 @@ fn guarded_kernels_compute_what_the_originals_do() -> Done {
 
 #[test]
 #[ignore = "measures; takes minutes"]
-fn what_guards_cost() -> Done {
+fn what_guards_cost() -> TestResult {
     let wanted = std::env::var("KASSAY_GUARD_SUITES").unwrap_or_default();
     let mut executor = executor()?;
     for path in suites("benches/overhead")? {

@@ -89,15 +89,15 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
 
 /// Generates a mutant's status, the tests that kill and reach it, the distance back to the mutant that it duplicates
 /// (0: none), and its line.
-fn fate() -> impl Strategy<Value = (Status, Vec<&'static str>, Vec<&'static str>, usize, u32)> {
+fn outcome() -> impl Strategy<Value = (Status, Vec<&'static str>, Vec<&'static str>, usize, u32)> {
     let tests = || subsequence(TESTS.to_vec(), 0..=TESTS.len());
     (select(&STATUSES), tests(), tests(), prop_oneof![3 => Just(0), 1 => 1..6_usize], 0..6_u32)
 }
 
 /// Generates the result of a complete run, with pairs or without.
 pub fn whole() -> impl Strategy<Value = MutateResult> {
-    let pairs = prop::collection::vec((fate(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..30);
-    (prop::collection::vec(fate(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
+    let pairs = prop::collection::vec((outcome(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..30);
+    (prop::collection::vec(outcome(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
         let mut mutants: Vec<Mutant> = Vec::new();
         let add = |(status, kills, reaches, back, line): (Status, Vec<&str>, Vec<&str>, usize, u32),
                    parts: Vec<String>,
@@ -117,12 +117,12 @@ pub fn whole() -> impl Strategy<Value = MutateResult> {
             one.duplicate_of = original.filter(|o| o.duplicate_of.is_none()).map(|o| o.id.clone());
             mutants.push(one);
         };
-        first.into_iter().for_each(|fate| add(fate, vec![], &mut mutants));
+        first.into_iter().for_each(|outcome| add(outcome, vec![], &mut mutants));
         if second_order {
             let count = mutants.len();
-            for (fate, a, b) in pairs {
+            for (outcome, a, b) in pairs {
                 let parts = [a, b].map(|i| mutants[i.index(count)].id.clone()).to_vec();
-                add(fate, parts, &mut mutants);
+                add(outcome, parts, &mut mutants);
             }
         }
         let mut whole = result(mutants, if second_order { 2 } else { 1 });

@@ -55,9 +55,9 @@ fn scores_divide_as_the_specification_says() {
 #[test]
 fn surviving_pairs_are_told_apart_by_their_parts() {
     use Status::*;
-    let fates =
+    let statuses =
         [("e", Equivalent), ("f", Equivalent), ("s", Survived), ("n", NoCoverage), ("k", Killed), ("t", Timeout)];
-    let mut mutants: Vec<Mutant> = fates.iter().map(|(id, status)| mutant(id, *status)).collect();
+    let mut mutants: Vec<Mutant> = statuses.iter().map(|(id, status)| mutant(id, *status)).collect();
     let mut pair = |a: &str, b: &str, status| {
         mutants.push(Mutant { parts: vec![a.into(), b.into()], ..mutant(&format!("{a} + {b}"), status) });
     };

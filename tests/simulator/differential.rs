@@ -28,16 +28,16 @@ const DIVERGENT: [&str; 1] = ["divergent_exit"];
 /// The error that errors of single operations may grow to.
 const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> Done<Arc<HostCode>> {
+fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<HostCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, effort)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
 /// Returns what is wrong with a suite.
-fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> Done<(Vec<String>, usize)> {
+fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> TestResult<(Vec<String>, usize)> {
     let suite = Suite::load(path)?;
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -116,7 +116,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
 }
 
 #[test]
-fn suites_give_what_they_give_on_a_device() -> Done {
+fn suites_give_what_they_give_on_a_device() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     let mut device = OpenClExecutor::start(DeviceRequest::Any, options)?;
     let mut simulator = Simulator::new(2)?;

@@ -17,7 +17,7 @@ const ADDRESSING: [Addressing; 5] =
 const TOLERANCE: f32 = 1e-5;
 
 #[test]
-fn float_coordinates_find_the_same_texels() -> Done {
+fn float_coordinates_find_the_same_texels() -> TestResult {
     let mut device = Device::start()?;
     let mut seen = 0;
     for shape in SHAPES.iter().filter(|s| s.sampled) {
@@ -56,7 +56,7 @@ fn float_coordinates_find_the_same_texels() -> Done {
     Ok(())
 }
 
-fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> Done {
+fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> TestResult {
     let close = ours.iter().zip(given).all(|(a, b)| {
         let (x, y) = (f32::from_bits(*a), f32::from_bits(*b));
         a == b || x == y || (!exact && (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0))
@@ -69,7 +69,7 @@ fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> Done {
 }
 
 #[test]
-fn integer_coordinates_find_the_same_texels() -> Done {
+fn integer_coordinates_find_the_same_texels() -> TestResult {
     let mut device = Device::start()?;
     let mut seen = 0;
     for shape in &SHAPES {
@@ -114,7 +114,7 @@ fn integer_coordinates_find_the_same_texels() -> Done {
 }
 
 #[test]
-fn every_format_of_the_device_is_read_and_written_alike() -> Done {
+fn every_format_of_the_device_is_read_and_written_alike() -> TestResult {
     let mut device = Device::start()?;
     let shape = SHAPES.iter().find(|s| s.ty == "image2d_t").ok_or("no 2D images")?;
     let mut formats = Vec::new();
@@ -150,7 +150,7 @@ fn every_format_of_the_device_is_read_and_written_alike() -> Done {
 }
 
 /// Compares texels; rounding to normalized integers and halves is the device's choice, by one unit.
-fn same_texels(ours: &[u8], given: &[u8], ty: &str) -> Done {
+fn same_texels(ours: &[u8], given: &[u8], ty: &str) -> TestResult {
     let units = |bytes: &[u8]| -> Vec<i64> {
         match ty {
             "UNORM_INT8" => bytes.iter().map(|b| i64::from(*b)).collect(),

@@ -15,7 +15,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::abi::texel;
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// A kind of image, with a size.
 pub struct Shape {
@@ -307,13 +307,13 @@ fn words(values: &[[u32; 4]]) -> ArgValue {
 }
 
 impl Device {
-    pub fn start() -> Done<Device> {
+    pub fn start() -> TestResult<Device> {
         let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
         let options = WorkerOptions { exe, ..WorkerOptions::default() };
         Ok(Device { executor: OpenClExecutor::start(DeviceRequest::Any, options)? })
     }
 
-    pub fn load(&mut self, source: &str) -> Done<ProgramId> {
+    pub fn load(&mut self, source: &str) -> TestResult<ProgramId> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("k.cl");
         std::fs::write(&path, source)?;
@@ -325,7 +325,7 @@ impl Device {
     }
 
     /// `None`: the device does not support such images.
-    fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> Done<Option<Observation>> {
+    fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> TestResult<Option<Observation>> {
         let range = NdRange { dims: 1, global: [count as u64, 1, 1], local: Some([1; 3]), offset: [0; 3] };
         let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
         match self.executor.run(program, &Launch::new(range, args), &options)? {
@@ -341,7 +341,7 @@ impl Device {
         image: &ArgValue,
         sampler: Option<&ArgValue>,
         at: &[[u32; 4]],
-    ) -> Done<Option<Vec<[u32; 4]>>> {
+    ) -> TestResult<Option<Vec<[u32; 4]>>> {
         let mut args = vec![image.clone()];
         args.extend(sampler.cloned());
         args.extend([words(at), words(&vec![[0; 4]; at.len()])]);
@@ -358,7 +358,7 @@ impl Device {
         image: &ArgValue,
         at: &[[u32; 4]],
         colours: &[[u32; 4]],
-    ) -> Done<Option<Vec<u8>>> {
+    ) -> TestResult<Option<Vec<u8>>> {
         let args = vec![image.clone(), words(at), words(colours)];
         let Some(seen) = self.run(program, at.len(), args)? else { return Ok(None) };
         Ok(Some(seen.outputs.iter().find(|(p, _)| *p == 0).ok_or("no output")?.1.clone()))

@@ -27,16 +27,16 @@ fn last(body: &str, expected: &str) {
     let line = all.iter().map(|j| j.site.clone()).next_back().unwrap();
     let found: Vec<&Judged> = all.iter().filter(|j| j.site == line).collect();
     for judged in &found {
-        let is = matches!(judged.fate, ProofOutcome::Infeasible { .. });
+        let is = matches!(judged.proof, ProofOutcome::Infeasible { .. });
         let wanted = expected.contains(&judged.label[..1]);
-        assert_eq!(is, wanted, "{body}\n{}: {:?}", judged.label, judged.fate);
+        assert_eq!(is, wanted, "{body}\n{}: {:?}", judged.label, judged.proof);
     }
     assert!(found.len() >= 2, "{found:?}");
 }
 
 fn reason(body: &str) -> (String, Vec<String>) {
     let all = branches(body);
-    let found = all.into_iter().find_map(|j| match j.fate {
+    let found = all.into_iter().find_map(|j| match j.proof {
         ProofOutcome::Infeasible { reason, preconditions } => Some((reason, preconditions)),
         ProofOutcome::Unknown { .. } => None,
     });
@@ -127,7 +127,7 @@ fn required_sizes_are_kept() {
     let all = judge_source(source, &KernelOptions::default(), &[]);
     let proved: Vec<(u32, &str)> = all
         .iter()
-        .filter(|j| j.kind == SiteKind::Branch && matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| j.kind == SiteKind::Branch && matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| (j.line, j.label.as_str()))
         .collect();
     assert_eq!(proved, [(2, "true"), (3, "false")]);
@@ -203,8 +203,8 @@ fn a_helper_with_a_constant_has_dead_branches() {
     let source = "int f(int mode, int v) {\n if (mode == 0) return v;\n return -v; }\n\
         __kernel void k(__global int *out, int n) {\n out[0] = f(1, n);\n out[1] = f(2, n); }";
     let all = judge_source(source, &KernelOptions::default(), &[]);
-    let fates: Vec<bool> = all.iter().map(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).collect();
-    assert_eq!(fates, [true, false], "{all:?}");
+    let proofs: Vec<bool> = all.iter().map(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).collect();
+    assert_eq!(proofs, [true, false], "{all:?}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn dead_cases_of_a_switch() {
     let all =
         branches("switch (n & 3) { case 0: out[0] = 1; break; case 3: out[0] = 2; break; case 4: out[0] = 3; break; }");
     let dead: Vec<&str> =
-        all.iter().filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
+        all.iter().filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
     assert_eq!(dead, ["case 4"]);
     last(
         "if (n >= 0 && n < 2) switch (n) { case 0: out[0] = 1; break; case 1: out[0] = 2; break; default: out[0] = 3; }",
@@ -257,7 +257,7 @@ fn states_are_those_that_are_set() {
         case 1: s = in[i] < 2 ? 2 : 0; break; case 2: s = 0; break; default: s = 0; } }";
     let all = branches(machine);
     let dead: Vec<&str> =
-        all.iter().filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
+        all.iter().filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
     assert_eq!(dead, ["default"], "{all:?}");
 }
 
@@ -281,7 +281,7 @@ fn constant_tables_hold_what_they_were_given() {
     let all = judge_source(source, &KernelOptions::default(), &[]);
     let proved: Vec<(u32, &str)> = all
         .iter()
-        .filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| (j.line, j.label.as_str()))
         .collect();
     assert_eq!(proved, [(4, "true")]);
@@ -305,7 +305,7 @@ fn assumptions_are_named_where_they_are_needed() {
     );
     let proved: Vec<(u32, Vec<String>)> = all
         .into_iter()
-        .filter_map(|j| match j.fate {
+        .filter_map(|j| match j.proof {
             ProofOutcome::Infeasible { preconditions, .. } => Some((j.line, preconditions)),
             ProofOutcome::Unknown { .. } => None,
         })
@@ -318,7 +318,7 @@ fn classes_of_loops_that_cannot_occur() {
     let all = judge_source(&kernel("for (int i = 0; i < 5; i++) out[i] = 1;"), &KernelOptions::default(), &[]);
     let dead: Vec<&str> = all
         .iter()
-        .filter(|j| j.kind == SiteKind::Loop && matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| j.kind == SiteKind::Loop && matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| j.label.as_str())
         .collect();
     assert_eq!(dead, ["zero", "one"], "{all:?}");

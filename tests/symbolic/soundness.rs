@@ -37,7 +37,7 @@ fn what_suites_cover_is_not_proved_infeasible() {
         let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[], (200_000, 60));
         let infeasible: BTreeSet<(String, String)> = judged
             .into_iter()
-            .filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. }))
+            .filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. }))
             .map(|j| (j.site, j.label))
             .collect();
         if infeasible.is_empty() {

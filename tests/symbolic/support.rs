@@ -20,7 +20,7 @@ pub struct Judged {
     pub kind: SiteKind,
     pub line: u32,
     pub label: String,
-    pub fate: ProofOutcome,
+    pub proof: ProofOutcome,
 }
 
 /// Returns the proof outcomes of all outcomes of branches, conditions, loops and barriers.
@@ -47,11 +47,11 @@ pub fn judge(
     let program = reader::read(&promoted, &under_test.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
     let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(seconds)) };
-    let fates = prove(&program, &under_test.interface, &numbers, assumptions, &sources, &limits);
-    let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
+    let proofs = prove(&program, &under_test.interface, &numbers, assumptions, &sources, &limits);
+    let judged = wanted.into_iter().zip(proofs).map(|((s, o), proof)| {
         let site = &under_test.sites.sites[s];
         let line = site.location.as_ref().map_or(0, |l| l.line);
-        Judged { site: site.id.clone(), kind: site.kind, line, label: site.outcomes[o].label.clone(), fate }
+        Judged { site: site.id.clone(), kind: site.kind, line, label: site.outcomes[o].label.clone(), proof }
     });
     judged.collect()
 }

@@ -13,12 +13,12 @@ use kassay::sync::checking::{self, Case, CheckOptions, Checked, Simulate};
 use kassay::sync::findings::Reader;
 use kassay::sync::reproduction::{self, Kernel};
 
-use super::support::{Done, Tables, access, conflict, interface, launch, place, simulation};
+use super::support::{Tables, TestResult, access, conflict, interface, launch, place, simulation};
 
 /// Returns the result of a function of launch and options.
-struct Told<F>(F);
+struct ScriptedSimulator<F>(F);
 
-impl<F: FnMut(&Launch, &SimulationOptions) -> Simulation> Simulate for Told<F> {
+impl<F: FnMut(&Launch, &SimulationOptions) -> Simulation> Simulate for ScriptedSimulator<F> {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         Ok((self.0)(launch, options))
     }
@@ -50,11 +50,11 @@ fn check(
 ) -> Result<Checked> {
     let interface = interface();
     let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", split: &|_| None };
-    checking::check(&mut [Told(told)], &reader, &mut cases.to_vec(), CheckOptions::default())
+    checking::check(&mut [ScriptedSimulator(told)], &reader, &mut cases.to_vec(), CheckOptions::default())
 }
 
 #[test]
-fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
+fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> TestResult {
     let mut table = Tables::new();
     for (source, line) in [(0, 5), (1, 7), (2, 9)] {
         table.barrier(source, vec![place("k", line, 5)]);
@@ -80,7 +80,7 @@ fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
 }
 
 #[test]
-fn a_race_comes_with_schedules_between_which_outputs_differ() -> Done {
+fn a_race_comes_with_schedules_between_which_outputs_differ() -> TestResult {
     let mut table = Tables::new();
     let site = table.access(Mode::Write, 0, vec![place("k", 3, 1)]);
     let race = Conflict { ..conflict([access(site, Mode::Write, 1, 2), access(site, Mode::Write, 2, 2)], 0, 4) };
@@ -115,7 +115,7 @@ fn a_race_comes_with_schedules_between_which_outputs_differ() -> Done {
 }
 
 #[test]
-fn verdicts_hold_for_all_interleavings_only_of_inputs_that_end() -> Done {
+fn verdicts_hold_for_all_interleavings_only_of_inputs_that_end() -> TestResult {
     let table = Tables::new();
     let mut all = check(&table, &[case("a")], |_, _| simulation())?;
     assert_eq!(checking::holds_for(&[], &[], &all.inputs).0, HoldsFor::AllInterleavings);

@@ -14,10 +14,13 @@ use kassay::lower::host::table::{
 };
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Reads a kernel from its source.
-pub fn under_test<'c>(context: &'c Context, source: &str) -> Done<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
+pub fn under_test<'c>(
+    context: &'c Context,
+    source: &str,
+) -> TestResult<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source)?;

@@ -106,7 +106,7 @@ fn faults_that_are_allowed_are_findings_of_check() -> TestResult {
 }
 
 #[test]
-fn mutants_are_judged_by_what_such_tests_leave() -> TestResult {
+fn mutants_are_judged_by_the_outputs_of_such_tests() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (mutated, code) = json(&["mutate", suite.path(), "--device", "sim", "--operators", "AOR,ROR"])?;
     assert_eq!(code, 0, "{mutated}");
@@ -158,7 +158,7 @@ fn devices_take_such_tests_with_margins_only() -> TestResult {
 }
 
 #[test]
-fn what_is_generated_with_faults_runs_again() -> TestResult {
+fn suites_generated_with_faults_run_again() -> TestResult {
     let folder = tempfile::tempdir()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
     for name in ["fault_before", "fault_one_side"] {
@@ -189,7 +189,7 @@ fn what_is_generated_with_faults_runs_again() -> TestResult {
 }
 
 #[test]
-fn what_is_said_wrongly_gets_an_error_with_its_place() -> TestResult {
+fn wrong_statements_of_faults_get_an_error_with_their_place() -> TestResult {
     let entry = |faulted: &str| with(&format!("faulted = [{faulted}]"), "", "");
     let cases = [
         (with("", "", "").replace("\"allowed\"", "\"ignored\""), ":6:", "allowed"),

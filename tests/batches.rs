@@ -265,7 +265,7 @@ const LINEAR_IDS: &str = "kernel void k(global ulong *out) {
 }";
 
 #[test]
-fn every_id_is_that_of_its_own_run() -> TestResult {
+fn every_run_of_a_batch_sees_its_own_ids() -> TestResult {
     let dir = tempfile::tempdir()?;
     let mut executor = executor()?;
     for (source, standard, words) in [(ALL_IDS, "CL1.2", 52), (LINEAR_IDS, "CL2.0", 3)] {

@@ -105,7 +105,7 @@ fn a_hit_gives_what_a_miss_gives() {
 }
 
 #[test]
-fn a_change_of_what_is_included_or_of_options_is_seen() {
+fn changes_of_included_files_and_of_options_are_detected() {
     let bench = Bench::new();
     let two = bench.lowered();
     bench.put("factor.h", "#define FACTOR 3\n");
@@ -137,7 +137,7 @@ fn line_directives_do_not_hide_a_change() {
 }
 
 #[test]
-fn a_damaged_entry_is_as_good_as_none() {
+fn a_damaged_entry_is_a_miss() {
     let bench = Bench::new();
     let whole = bench.lowered();
     let damages: [fn(&mut Vec<u8>); 4] = [
@@ -174,7 +174,7 @@ fn processes_share_a_cache() {
 }
 
 #[test]
-fn the_bound_is_kept_and_what_was_used_last_stays() {
+fn the_bound_is_kept_and_recently_used_entries_stay() {
     let bench = Bench::new();
     let compile = |i: usize| {
         let define = format!("-DUNUSED={i}");
@@ -203,7 +203,7 @@ fn the_bound_is_kept_and_what_was_used_last_stays() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_no_error() {
+fn an_unwritable_folder_is_not_an_error() {
     let bench = Bench::new();
     bench.put("file", "not a folder");
     for folder in ["file", "file/below", "/proc/nowhere", "/dev/null"] {
@@ -214,7 +214,7 @@ fn a_folder_that_cannot_be_written_is_no_error() {
 }
 
 #[test]
-fn the_users_folder_is_used_unless_another_is_named_or_none() {
+fn the_users_folder_is_used_unless_another_or_none_is_named() {
     let bench = Bench::new();
     assert!(bench.run(&["inspect", "k.cl", "--no-cache"]).status.success());
     let off = bench.command(&["inspect", "k.cl"]).env("KASSAY_CACHE", "off").status().unwrap();

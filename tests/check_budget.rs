@@ -40,7 +40,7 @@ fn says(result: &Value, what: &str) -> bool {
 const SLACK: Duration = Duration::from_secs(8);
 
 #[test]
-fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> TestResult {
+fn inputs_that_complete_within_the_budget_are_clean_and_the_others_are_named() -> TestResult {
     let (result, code, took) = check(&data("budget/queens.toml"), &["--budget", "4"])?;
     assert!(took < Duration::from_secs(4) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("clean"), 0));
@@ -72,7 +72,7 @@ fn doubling(folder: &Path, times: u32) -> TestResult<PathBuf> {
 }
 
 #[test]
-fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> TestResult {
+fn a_kernel_without_time_for_its_code_is_unknown() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 13)?;
     let suite = folder.path().join("suite.toml");
@@ -145,7 +145,7 @@ fn without_a_completed_input_the_verdict_is_unknown() -> TestResult {
 }
 
 #[test]
-fn what_takes_long_is_no_memory_fault() -> TestResult {
+fn a_long_launch_is_not_a_memory_fault() -> TestResult {
     for name in ["relax.cl", "queens.cl", "queens.toml"] {
         let more = if name.ends_with("cl") { "--evolve" } else { "--schedules=3" };
         let (result, _, took) = check(&data("budget").join(name), &["--budget", "3", more])?;
@@ -157,7 +157,7 @@ fn what_takes_long_is_no_memory_fault() -> TestResult {
 }
 
 #[test]
-fn lanes_find_the_same() -> TestResult {
+fn any_number_of_jobs_finds_the_same() -> TestResult {
     for name in ["check/clean_tiled_product", "check/race_halo_of_tile", "check/redundant_second", "check/divergent_if"]
     {
         let kernel = data(name).join(format!("{}.cl", name.trim_start_matches("check/")));
@@ -175,7 +175,7 @@ fn lanes_find_the_same() -> TestResult {
 }
 
 #[test]
-fn of_launches_too_large_to_be_watched_a_sample_of_groups_is_run() -> TestResult {
+fn launches_too_large_to_be_watched_run_a_sample_of_their_groups() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = |body: &str| format!("kernel void k(global uint *x) {{ size_t i = get_global_id(0); {body} }}");
     let suite = "kernel = \"k.cl\"\n[[test]]\nname = \"large\"\nglobal = [2147483648]\nlocal = [64]\nargs = { x = { fill = 0, len = 4096 } }\n";

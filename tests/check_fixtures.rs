@@ -174,14 +174,14 @@ fn complaints_about(
 }
 
 #[test]
-fn verdicts_findings_and_lines_are_those_of_the_comments() -> TestResult {
+fn verdicts_findings_and_lines_match_the_comments() -> TestResult {
     let wrong = complaints(disagreement)?;
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 
 #[test]
-fn at_least_half_of_the_kernels_is_clean() -> TestResult {
+fn at_least_half_of_the_kernels_are_clean() -> TestResult {
     let all = folders()?;
     let mut clean = 0;
     for folder in &all {
@@ -241,7 +241,7 @@ fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() ->
 /// Conflicts that exist for single values of scalars are found without a suite; nothing is reported where a host would
 /// not mean to pass such values, or where they make no accesses conflict.
 #[test]
-fn values_that_bring_work_items_together_are_solved_for() -> TestResult {
+fn values_that_make_accesses_conflict_are_solved_for() -> TestResult {
     let names = [
         "race_single_value",
         "race_offset_meets_item",

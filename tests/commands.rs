@@ -181,7 +181,7 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
 }
 
 #[test]
-fn a_schema_tells_what_does_not_fit() -> TestResult {
+fn a_schema_rejects_what_does_not_fit() -> TestResult {
     let good = json(&["devices"])?;
     let refused = |path: &str, key: &str, value: Option<Value>| -> TestResult {
         let mut bad = good.clone();
@@ -224,7 +224,7 @@ fn suites_fit_their_published_schema() -> TestResult {
 }
 
 #[test]
-fn every_way_out_gives_the_same_result() -> TestResult {
+fn every_output_path_gives_the_same_result() -> TestResult {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("r.json");
     let to = file.to_str().ok_or("no UTF-8")?;
@@ -254,7 +254,7 @@ fn every_way_out_gives_the_same_result() -> TestResult {
 }
 
 #[test]
-fn quiet_leaves_results_that_were_asked_for() -> TestResult {
+fn quiet_prints_only_requested_results() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("generated");
     let (suite, kernel) = (testdata("vector_add/suite.toml"), testdata("vector_add/vector_add.cl"));
@@ -350,7 +350,7 @@ fn saved_outputs_serve_as_expectations() -> TestResult {
 }
 
 #[test]
-fn what_a_kernel_prints_is_shown() -> TestResult {
+fn output_of_printf_is_shown() -> TestResult {
     let suite = testdata("printf_debug/suite.toml");
     let result = json(&["run", &suite])?;
     let verbose = result["tests"].as_array().into_iter().flatten().find(|t| t["name"] == "verbose").ok_or("no test")?;
@@ -364,7 +364,7 @@ fn what_a_kernel_prints_is_shown() -> TestResult {
 }
 
 #[test]
-fn graphs_are_what_graphviz_takes() -> TestResult {
+fn graphviz_accepts_the_graphs() -> TestResult {
     let folder = tempfile::tempdir()?;
     let dot = folder.path().join("k.dot");
     let to = dot.to_str().ok_or("no UTF-8")?;
@@ -443,7 +443,7 @@ fn text_is_plain_unless_a_terminal_reads_it() -> TestResult {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure() -> TestResult {
+fn a_closed_pipe_is_not_a_failure() -> TestResult {
     let kernel: PathBuf = testdata("macro_mix/macro_mix.cl").into();
     for format in ["text", "json"] {
         let mut child = kassay()

@@ -89,7 +89,7 @@ kernel void k(global int *out, int n) {
 }
 
 #[test]
-fn items_that_never_come_out_of_a_loop_count() -> Result<(), Box<dyn Error>> {
+fn items_that_never_leave_a_loop_count() -> Result<(), Box<dyn Error>> {
     let kernel = "kernel void k(global int *out, int n) {
     int i = get_global_id(0);
     if (i == n)

@@ -44,7 +44,7 @@ fn deep_loops_and_long_paths_end_with_the_budget() {
 /// Each function calls the one before it twice: half a million instructions once everything is inlined, whose code and
 /// paths would take minutes.
 #[test]
-fn goals_of_a_kernel_for_whose_code_there_is_no_time_say_so() {
+fn goals_say_so_if_there_was_no_time_for_the_kernels_code() {
     const BUDGET: u64 = 2;
     let mut text = "int f0(global const int *b, int i) { return b[i & 63] > i ? b[(i + 1) & 63] : i; }\n".to_owned();
     for n in 1..=13 {

@@ -131,7 +131,7 @@ fn equal_seeds_give_equal_suites() -> TestResult {
 }
 
 #[test]
-fn the_interface_file_is_written_once_and_kept_to() -> TestResult {
+fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     generate(&kernel, &out, &["--no-fuzz"])?;
     let path = out.join("interface.toml");
@@ -165,7 +165,7 @@ fn the_interface_file_is_written_once_and_kept_to() -> TestResult {
 }
 
 #[test]
-fn wrong_inputs_are_told_with_their_place() -> TestResult {
+fn wrong_inputs_are_reported_with_their_place() -> TestResult {
     let (folder, kernel, out) = kernel(CONSTANT)?;
     std::fs::create_dir(&out)?;
     let refused = |args: &[&str], needles: &[&str]| -> TestResult {
@@ -209,7 +209,7 @@ fn wrong_inputs_are_told_with_their_place() -> TestResult {
 }
 
 #[test]
-fn a_device_that_is_missing_is_told_before_the_search() -> TestResult {
+fn a_missing_device_is_reported_before_the_search() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
     assert_eq!(code, 3, "{err}");

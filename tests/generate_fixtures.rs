@@ -207,17 +207,17 @@ fn agree(wanted: impl Fn(&str) -> bool) -> TestResult {
 }
 
 #[test]
-fn outcomes_that_chance_hardly_comes_to_are_covered() -> TestResult {
+fn outcomes_that_are_hard_to_reach_by_chance_are_covered() -> TestResult {
     agree(|name| !["dead_", "trap_", "hard_", "launch_", "fault_"].iter().any(|p| name.starts_with(p)))
 }
 
 #[test]
-fn launches_get_the_geometry_that_outcomes_ask_for() -> TestResult {
+fn launches_get_the_geometry_that_outcomes_require() -> TestResult {
     agree(|name| name.starts_with("launch_"))
 }
 
 #[test]
-fn what_only_faulting_launches_come_to_is_covered_with_a_fault() -> TestResult {
+fn outcomes_of_faulting_launches_only_are_covered_with_a_fault() -> TestResult {
     agree(|name| name.starts_with("fault_"))
 }
 
@@ -227,7 +227,7 @@ fn dead_code_is_proved_infeasible() -> TestResult {
 }
 
 #[test]
-fn what_only_looks_impossible_is_covered() -> TestResult {
+fn outcomes_that_only_look_impossible_are_covered() -> TestResult {
     agree(|name| name.starts_with("trap_"))
 }
 

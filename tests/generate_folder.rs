@@ -57,7 +57,7 @@ fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> 
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_and_loses_nothing() -> TestResult {
+fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
     let journal = out.join("generate.json.journal.jsonl");
     let lines = || -> Vec<Value> {
@@ -114,7 +114,7 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> TestResult {
 }
 
 #[test]
-fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> TestResult {
+fn data_of_an_earlier_suite_is_removed_and_other_files_stay() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
     let run = |seed: &str| -> TestResult {
         let (err, code) = generate(&kernel, &out, &["--no-smt", "--max-execs", "60", "--seed", seed])?;

@@ -72,7 +72,7 @@ fn valid(result: &Value, schema: &str) -> TestResult {
 }
 
 #[test]
-fn scores_rise_and_a_rerun_says_the_same() -> TestResult {
+fn scores_rise_and_a_rerun_agrees() -> TestResult {
     for name in ["vector_add", "saxpy_tail", "helper_thrice"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
@@ -122,7 +122,7 @@ fn scores_rise_and_a_rerun_says_the_same() -> TestResult {
 }
 
 #[test]
-fn on_an_opencl_device_a_rerun_says_the_same() -> TestResult {
+fn on_an_opencl_device_a_rerun_agrees() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let kernel = testdata("saxpy_tail");
@@ -153,7 +153,7 @@ fn equal_seeds_give_equal_suites() -> TestResult {
 }
 
 #[test]
-fn what_chance_does_not_meet_is_solved_for() -> TestResult {
+fn what_fuzzing_does_not_hit_is_solved_for() -> TestResult {
     // `>=` for `>` needs a product modulo 2^32 that equals another one.
     let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
                   out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
@@ -226,7 +226,7 @@ fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> TestResult {
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_from_its_journal() -> TestResult {
+fn a_killed_search_resumes_from_its_journal() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let kernel = testdata("helper_thrice");

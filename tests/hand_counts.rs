@@ -95,7 +95,7 @@ fn divergence(covered: &Covered) -> Vec<(&str, &str, bool, Option<u64>)> {
 }
 
 #[test]
-fn kassay_counts_and_covers_as_the_hand_does() {
+fn counts_and_coverage_match_the_hand_counts() {
     let folders = folders();
     assert!(folders.len() >= 10, "only {} hand counts", folders.len());
     let compared = spread(&folders, Device::start, |device, (hand, suites)| {

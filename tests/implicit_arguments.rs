@@ -59,7 +59,7 @@ fn members(fields: &str) -> String {
 }
 
 #[test]
-fn pointers_in_structs_that_no_suite_can_give_are_told() -> TestResult {
+fn wrong_values_of_pointers_in_structs_are_refused() -> TestResult {
     let bench = Bench::new(MEMBERS, "")?;
     for (fields, parts) in [
         ("from = [1, 2], by = [3]", &["suite.toml:8:16: the pointer `j.to` (int*) is not given", "same_as"][..]),
@@ -83,7 +83,7 @@ fn pointers_in_structs_that_no_suite_can_give_are_told() -> TestResult {
 }
 
 #[test]
-fn pointers_in_structs_lead_to_their_buffers_on_device_and_simulator() -> TestResult {
+fn pointers_in_structs_point_to_their_buffers_on_device_and_simulator() -> TestResult {
     let bench = Bench::new(MEMBERS, "")?;
     for fields in [
         "from = [5, 7], to = { fill = 0, len = 2, expect = [15, 21] }, by = [3]",
@@ -120,7 +120,7 @@ fn a_pointer_that_leaves_its_buffer_is_a_fault_and_so_is_a_null_one() -> TestRes
 }
 
 #[test]
-fn buffers_whose_elements_hold_pointers_are_told() -> TestResult {
+fn buffers_whose_elements_hold_pointers_are_refused() -> TestResult {
     let kernel = "struct node { int v; global struct node *next; };
 kernel void k(global struct node *all, global int *out) { out[0] = all[0].next->v; }
 ";
@@ -147,7 +147,7 @@ fn variables(given: &str) -> String {
 }
 
 #[test]
-fn variables_of_the_program_are_told_by_name() -> TestResult {
+fn variables_of_the_program_are_given_by_name() -> TestResult {
     let bench = Bench::new(VARIABLES, "")?;
     bench.suite(&variables("totl = [1]"))?;
     bench.refuses(&["suite.toml:9:1: `k` uses no variable `totl` of the program", "did you mean `total`?"])?;
@@ -169,7 +169,7 @@ fn variables_of_the_program_are_told_by_name() -> TestResult {
 }
 
 #[test]
-fn a_variable_that_begins_with_an_address_is_told() -> TestResult {
+fn a_variable_that_begins_with_an_address_is_refused() -> TestResult {
     let kernel = "global int x; global int *global p = &x; kernel void k(global int *out) { out[0] = *p; }\n";
     let bench = Bench::new(kernel, &format!("{STD}[[test]]\nglobal = [1]\n[test.args]\nout = [0]\n"))?;
     bench.refuses(&["the program-scope variable `p` begins with an address"])
@@ -213,7 +213,7 @@ fn groups_at_the_end_of_a_dimension_may_be_smaller() -> TestResult {
 }
 
 #[test]
-fn what_only_smaller_groups_show_is_covered_where_there_are_any_and_infeasible_elsewhere() -> TestResult {
+fn outcomes_of_smaller_groups_are_covered_where_there_are_any_and_infeasible_elsewhere() -> TestResult {
     let kernel = "kernel void k(global int *out) {
     out[get_global_id(0)] = get_local_size(0) == get_enqueued_local_size(0) ? 1 : 2;
 }

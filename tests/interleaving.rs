@@ -113,7 +113,7 @@ fn sums_do_not_depend_on_the_order_of_their_parts() {
 }
 
 #[test]
-fn sums_of_what_atomics_give_do() {
+fn sums_of_atomic_results_do_depend_on_the_order() {
     let source = "kernel void k(global int *x, volatile global int *a, volatile global int *b) {
         atomic_add(b, atomic_inc(a));
         barrier(CLK_GLOBAL_MEM_FENCE);
@@ -179,7 +179,7 @@ fn builtins_that_access_memory_have_addresses() {
 }
 
 #[test]
-fn new_atomics_are_atomics() {
+fn c11_atomics_are_atomics() {
     let source = "kernel void k(global int *x, volatile global atomic_int *flag) {
         if (atomic_load_explicit(flag, memory_order_acquire, memory_scope_device))
             x[0] = 1;
@@ -189,7 +189,7 @@ fn new_atomics_are_atomics() {
 }
 
 #[test]
-fn flows_are_told_in_a_sentence() {
+fn flows_are_described_in_a_sentence() {
     let place = |line| Some(DebugLocation { file: "k.cl".to_owned(), line, column: 1 });
     let flow = schedule_dependence::Flow { sink: Sink::Branch, location: place(9), origin: Origin::Atomic(place(7)) };
     assert_eq!(flow.to_string(), "a value of an atomic in line 7 decides a branch in line 9");

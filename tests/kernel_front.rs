@@ -318,7 +318,7 @@ fn functions_that_only_clangs_header_declares_are_found() {
 }
 
 #[test]
-fn options_that_compile_to_something_else_are_refused() {
+fn options_that_change_the_kind_of_output_are_refused() {
     let folder = Folder::new();
     let file = folder.file("k.cl", "__kernel void k(__global int *o) { o[0] = 1; }");
     for argument in ["-E", "-fsyntax-only", "-save-temps", "--version"] {

@@ -77,7 +77,7 @@ fn every_operator_has_its_examples() {
 }
 
 #[test]
-fn one_is_killed_and_one_survives() {
+fn one_example_is_killed_and_one_survives() {
     let examples = examples();
     let mut statuses: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
     for kernel in kernels(&examples) {

@@ -46,7 +46,7 @@ fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn the_preset_peng_counts_as_the_hand_does() {
+fn the_preset_peng_matches_the_hand_counts() {
     let counted = counted();
     assert!(counted.len() >= 20, "only {} kernels", counted.len());
     let differences: Vec<String> = (counted.iter())

@@ -6,7 +6,7 @@ use kassay::mutation::operators::OPERATORS;
 use kassay::mutation::reference;
 
 #[test]
-fn the_document_is_the_registrys() {
+fn the_document_matches_the_registry() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md");
     let text = reference::markdown();
     if std::env::var_os("BLESS").is_some() {

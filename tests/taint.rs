@@ -41,7 +41,7 @@ fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn inputs_that_nobody_writes_are_untainted() {
+fn inputs_that_are_never_written_are_untainted() {
     let (tainted, clean) = lines(
         "kernel void k(global const int *x, global int *y, int n) {
             int i = get_global_id(0);
@@ -92,7 +92,7 @@ fn atomics_and_local_memory_taint_and_so_does_what_they_decide() {
 }
 
 #[test]
-fn taint_goes_through_helpers_and_pointers_to_private_variables() {
+fn taint_flows_through_helpers_and_pointers_to_private_variables() {
     let (tainted, clean) = lines(
         "int twice(int v) {
             return v + v;

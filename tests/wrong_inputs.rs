@@ -95,7 +95,7 @@ impl FinishedRun {
 
 /// Each row: the part of [`SUITE`] that is replaced, its replacement, and parts of the message.
 #[test]
-fn suites_are_refused_with_the_place_and_the_mend() -> TestResult {
+fn suites_are_refused_with_the_place_and_what_helps() -> TestResult {
     let rows: &[(&str, &str, &[&str])] = &[
         ("[[test]]", "[[test]", &["suite.toml:3:8: not valid TOML", "3 | [[test]\n", "^"]),
         ("\"k.cl\"", "\"nope.cl\"", &["suite.toml:1:10: ", "`nope.cl` is not there", "help: give its path relative"]),
@@ -225,7 +225,7 @@ fn broken_modules_are_refused() -> TestResult {
 }
 
 #[test]
-fn what_the_environment_lacks_is_told() -> TestResult {
+fn what_the_environment_lacks_is_reported() -> TestResult {
     let bench = Bench::new()?;
     let run = ["run", "suite.toml"];
     std::fs::create_dir(bench.path("nothing"))?;
@@ -337,7 +337,7 @@ fn a_kernel_that_goes_wrong_ends_only_its_test() -> TestResult {
 }
 
 #[test]
-fn results_go_nowhere_unless_they_can() -> TestResult {
+fn results_that_cannot_be_written_are_refused_before_the_work() -> TestResult {
     let bench = Bench::new()?;
     let to = |path| bench.run(&["cover", "suite.toml", "-o", path]);
     let missing = to("no/such/r.json")?;
@@ -365,7 +365,7 @@ fn flags_are_checked() -> TestResult {
 }
 
 #[test]
-fn reports_are_made_of_results_alone() -> TestResult {
+fn reports_are_made_from_results_only() -> TestResult {
     let bench = Bench::new()?;
     let report = |result: &str, to: &str| bench.run(&["report", result, "-o", to]);
     report("suite.toml", "x.lcov")?.refused(2, &["suite.toml:1:1: this is not a result of kassay", "help: "])?;
@@ -387,7 +387,7 @@ fn reports_are_made_of_results_alone() -> TestResult {
 
 /// Only the simulator can follow schedules and detect accesses out of bounds.
 #[test]
-fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> TestResult {
+fn the_simulator_follows_schedules_and_finds_faults() -> TestResult {
     let bench = Bench::new()?;
     bench.put(
         "order.cl",
@@ -438,7 +438,7 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> TestResult
 
 /// A launch that the simulator refuses ends neither `check` nor `schedule`; the refusal says where and what helps.
 #[test]
-fn what_the_simulator_does_not_take_is_told() -> TestResult {
+fn launches_that_the_simulator_refuses_are_reported() -> TestResult {
     let bench = Bench::new()?;
     let test = |name: &str, items: u32| {
         let args = format!(

@@ -188,7 +188,7 @@ fn loops_end_when_the_fuel_does() {
 }
 
 #[test]
-fn cycles_with_several_entries_compute_what_they_should() {
+fn irreducible_loops_compute_what_they_should() {
     let source = "kernel void k(global int *out, int n) {
         int count = 0, left = (n + 3) / 4;
         switch (n % 4) {
@@ -208,7 +208,7 @@ fn cycles_with_several_entries_compute_what_they_should() {
 }
 
 #[test]
-fn barriers_know_their_iteration() {
+fn barriers_are_distinguished_by_iteration() {
     let source = "kernel void k(global int *out, int most, int inner) {
         int i = get_local_id(0);
         for (int j = 0; j < (i == 0 ? most : 2); j++) {
@@ -269,7 +269,7 @@ fn pointers_of_several_origins_are_checked_against_each() {
 }
 
 #[test]
-fn pointers_without_a_space_lead_anywhere_but_to_constants() {
+fn generic_pointers_may_point_anywhere_but_to_constants() {
     let source = "void set(int *p, int at) { p[at] = 5; }
     kernel void k(global int *out, int at) {
         int mine[2] = {0, 0};
@@ -293,7 +293,7 @@ fn pointers_without_a_space_lead_anywhere_but_to_constants() {
 }
 
 #[test]
-fn prints_say_what_they_are_given() {
+fn printf_formats_its_arguments() {
     let source = "kernel void k(global int *out, float3 v, char c) {
         half h = 1.5;
         printf(\"%d %.1v3hlf %s|\", c, v, c > 0 ? \"plus\" : \"minus\");
@@ -314,7 +314,7 @@ fn prints_say_what_they_are_given() {
 }
 
 #[test]
-fn components_written_apart_stay_what_they_should() {
+fn components_written_separately_keep_the_other_components() {
     let source = "kernel void k(global int4 *a, global int3 *b, int2 v, int i) {
         a[0].y = 1;
         a[0].xw = v;

@@ -300,7 +300,7 @@ fn spread(
 }
 
 #[test]
-fn circles_are_seen_through_what_modules_hand_on() {
+fn circles_are_seen_through_re_exports() {
     let files = |all: &[(&str, &str)]| -> Vec<(PathBuf, String)> {
         all.iter().map(|(p, t)| (PathBuf::from(p), (*t).to_owned())).collect()
     };

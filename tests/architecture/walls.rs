@@ -125,7 +125,7 @@ const WALLS: &[Wall] = &[
 ];
 
 #[test]
-fn rooms_keep_to_their_walls() {
+fn rooms_do_not_name_what_they_must_not() {
     let sources = sources();
     let mut complaints = Vec::new();
     for wall in WALLS {

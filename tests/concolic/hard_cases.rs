@@ -196,7 +196,7 @@ fn nested_structs_behind_pointers() {
 }
 
 #[test]
-fn a_loop_of_seventeen_turns() {
+fn a_loop_of_seventeen_iterations() {
     covers_all(
         "kernel void k(global int *out, int n) {
             int turns = 0;

@@ -21,7 +21,7 @@ fn ints(value: &ArgValue) -> Vec<i32> {
 }
 
 #[test]
-fn a_divisor_in_a_buffer_becomes_another_than_zero() {
+fn a_zero_divisor_in_a_buffer_is_repaired() {
     let kernel = support::kernel(
         "kernel void k(global const int *size, global int *out) { int n = size[0]; out[get_global_id(0)] = 100 / n; }",
     );
@@ -33,7 +33,7 @@ fn a_divisor_in_a_buffer_becomes_another_than_zero() {
 }
 
 #[test]
-fn divisors_are_put_right_in_a_row_and_for_every_work_item() {
+fn divisors_are_repaired_one_after_another_and_for_every_work_item() {
     let kernel = support::kernel(
         "kernel void k(global const int *a, global const int *b, global int *out, int scale) {\n\
            int i = get_global_id(0);\n\
@@ -52,7 +52,7 @@ fn divisors_are_put_right_in_a_row_and_for_every_work_item() {
 }
 
 #[test]
-fn an_index_from_a_buffer_comes_within_the_array() {
+fn an_index_from_a_buffer_is_moved_into_the_array() {
     let kernel = support::kernel(
         "kernel void k(global const int *places, global int *out) {\n\
            int table[8] = {1, 2, 3, 5, 8, 13, 21, 34};\n\
@@ -66,7 +66,7 @@ fn an_index_from_a_buffer_comes_within_the_array() {
 }
 
 #[test]
-fn records_that_pick_from_local_memory_are_put_right() {
+fn records_that_index_local_memory_are_repaired() {
     let kernel = support::kernel(include_str!("../../testdata/generate/guard_struct.cl"));
     let zeros = support::zeros(&kernel.interface, 32, 16, 32);
     let launch = repaired(&kernel, &zeros).expect("a launch");

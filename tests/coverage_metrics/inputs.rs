@@ -104,7 +104,7 @@ fn without_names_and_debug_information_the_figures_are_the_same() {
 
 /// Only names can show which branch begins an endless loop's body, and that a loop is made by `goto`.
 #[test]
-fn without_names_some_constructs_look_alike() {
+fn without_names_some_constructs_cannot_be_distinguished() {
     let endless = Kernel {
         name: "endless",
         source: "__kernel void endless(__global int *o, int a) { for (;;) { if (a > 3) break; o[a++] = 1; } }\n",

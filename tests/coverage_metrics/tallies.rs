@@ -106,7 +106,7 @@ fn nothing_seen_covers_nothing() {
 }
 
 #[test]
-fn a_barrier_is_covered_by_a_whole_group_only() {
+fn a_barrier_is_covered_only_by_a_complete_group() {
     let k = kernel(Slots::Groups);
     let site = k.site(SiteKind::Barrier, 0);
     let bit = k.bits(site, 0)[0];

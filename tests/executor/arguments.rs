@@ -59,7 +59,7 @@ fn values_of_every_size_and_local_memory_arrive() -> TestResult {
 }
 
 #[test]
-fn three_lanes_take_the_room_of_four() -> TestResult {
+fn vectors_of_three_take_the_space_of_four() -> TestResult {
     let source = "kernel void k(global int3 *a) { a[get_global_id(0)].z += 10; }";
     let seen = completed(run(source, range([2]), vec![ints(&[1, 2, 3, 4, 5, 6, 7, 8])])?)?;
     let lanes = ints_of(&seen, 0)?;
@@ -85,7 +85,7 @@ fn three_dimensions_local_size_and_offset_reach_the_kernel() -> TestResult {
 }
 
 #[test]
-fn printf_is_the_observation_of_its_own_launch() -> TestResult {
+fn printf_output_belongs_to_its_own_launch() -> TestResult {
     let source = "kernel void k(int n) { if (get_global_id(0) == 0) printf(\"n is %d\\n\", n); }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -143,7 +143,7 @@ fn large_buffers_come_and_go() -> TestResult {
 }
 
 #[test]
-fn a_kernel_that_prints_without_end_is_cut() -> TestResult {
+fn endless_printf_output_is_cut() -> TestResult {
     let source = "kernel void k(int n) { for (int i = 0; i < n; i++) printf(\"0123456789012345678901234567890123456789%d\\n\", i); }";
     let seen = completed(run(source, range([1]), vec![int(2_000_000)])?)?;
     assert!(seen.printf.len() < 70 << 20 && seen.printf.contains("cut after"), "{}", seen.printf.len());

@@ -90,7 +90,7 @@ fn a_driver_that_fails_is_named() -> TestResult {
 
 #[test]
 #[ignore = "measures; run by hand"]
-fn how_long_things_take() -> TestResult {
+fn start_up_times() -> TestResult {
     let code = compile(COPY)?;
     for pause in [0, 60, 300] {
         let start = Instant::now();

@@ -109,7 +109,7 @@ fn small_differences_are_tolerated_where_they_may_be() -> TestResult {
 }
 
 #[test]
-fn a_variation_that_changes_its_mind_ends_early() -> TestResult {
+fn a_nondeterministic_variation_ends_early() -> TestResult {
     // A counter in a buffer would be reset; only the device's memory outside the buffers, here a margin, survives
     // a launch.
     let source = "kernel void k(global int *y, global uint *probe) {
@@ -164,7 +164,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
 }
 
 #[test]
-fn who_spoils_the_worker_for_others_is_found() -> TestResult {
+fn the_variation_that_spoils_the_worker_for_others_is_found() -> TestResult {
     // A variation leaves a trap outside its buffer; a later one falls into it.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
@@ -258,7 +258,7 @@ const BATCHED: &str = "kernel void k(global int *y, global const int *x, global 
     if (i == 0) words[1] = slot * 100 + words[0]; }";
 
 #[test]
-fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> TestResult {
+fn a_batch_is_compared_slot_by_slot_and_its_faulting_runs_are_found() -> TestResult {
     let mut bench = Bench::new(BATCHED)?;
     let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
     let launch = Launch::new(range, vec![ints(&[1; 8]), ints(&[2; 8])]);

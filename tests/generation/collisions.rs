@@ -79,7 +79,7 @@ fn lengths_rows_divisors_and_the_like_are_left_alone() {
 }
 
 #[test]
-fn nothing_is_asked_once_time_is_over() {
+fn nothing_is_asked_after_the_deadline() {
     let asked = round("if (i == 0) p[3] = 1; if (i == 7) p[x] = 2;", "const int x", true);
     assert!(asked.suspects.is_empty() && asked.cut_short);
     let nothing_to_ask = round("p[i] = x;", "const int x", true);

@@ -77,7 +77,7 @@ fn guessed_lengths_grow_to_what_is_accessed() {
 }
 
 #[test]
-fn what_is_truly_out_of_bounds_stays_so() {
+fn real_out_of_bounds_accesses_remain_findings() {
     for line in ["if (i <= n) a[i] = s;", "a[i - 1] = s;", "a[i + (1 << 26)] = s;"] {
         let all = with_source(&long(line), explored);
         assert!(all.iter().any(|(_, beyond)| *beyond > 0), "{line}");
@@ -85,7 +85,7 @@ fn what_is_truly_out_of_bounds_stays_so() {
 }
 
 #[test]
-fn one_element_is_one() {
+fn a_buffer_of_one_element_is_described_in_the_singular() {
     let all = with_source("kernel void k(global int *out) { if (get_global_id(0) == 0) out[0] = 1; }", explored);
     for (case, _) in all {
         assert!(

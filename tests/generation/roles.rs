@@ -60,7 +60,7 @@ fn loops_and_short_circuits_and_helpers_are_checks_too() {
 }
 
 #[test]
-fn one_too_many_is_no_longer_a_length() {
+fn off_by_one_checks_still_give_the_length() {
     let forgot = |line: &str| {
         let m = model(&format!(
             "kernel void k(global const float *a, global float *b, int n) {{
@@ -79,7 +79,7 @@ fn one_too_many_is_no_longer_a_length() {
 }
 
 #[test]
-fn rows_that_nothing_checks_ask_for_their_length() {
+fn unchecked_rows_require_their_length() {
     let m = model(
         "kernel void k(global float *b, int w) {
             b[get_global_id(1) * w + get_global_id(0)] = 1;
@@ -110,7 +110,7 @@ fn integers_in_buffers_are_places_offsets_counts_or_data() {
 }
 
 #[test]
-fn places_to_write_are_distinct_unless_what_is_there_counts() {
+fn indices_to_write_to_are_distinct_unless_old_contents_count() {
     let scatter = model(
         "kernel void k(global const int *to, global const float *a, global float *b) {
             int i = get_global_id(0);
@@ -177,7 +177,7 @@ fn constants_in_indices_fix_the_group() {
 }
 
 #[test]
-fn tiles_that_are_read_whole_have_the_size_of_the_group() {
+fn tiles_that_are_read_completely_have_the_size_of_the_group() {
     let of = |read: &str| {
         let source = format!(
             "kernel void k(global float *b, int n) {{
@@ -230,7 +230,7 @@ fn only_ids_that_are_used_make_dimensions() {
 }
 
 #[test]
-fn loops_that_halve_the_group_ask_for_a_power_of_two() {
+fn loops_that_halve_the_group_require_a_power_of_two() {
     let halving = |start: &str, step: &str| {
         model(&format!(
             "kernel void k(global float *b, local float *t) {{

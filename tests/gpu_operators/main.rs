@@ -62,7 +62,7 @@ fn count(mutants: &[Mutant], operator: &str) -> usize {
 }
 
 #[test]
-fn barriers_go_or_order_the_other_memory() {
+fn barriers_are_removed_or_order_the_other_memory() {
     let mutants = fixture("matmul_tiled", "SYR,BFR");
     let expected = [
         "29:9 barrier(CLK_LOCAL_MEM_FENCE) -> ",
@@ -136,7 +136,7 @@ kernel void k(global int *a) {
 }
 
 #[test]
-fn fences_go() {
+fn fences_are_removed() {
     let text = "kernel void k(global int *a) {
     mem_fence(CLK_LOCAL_MEM_FENCE);
     read_mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -151,7 +151,7 @@ fn fences_go() {
 }
 
 #[test]
-fn atomics_of_opencl_1_are_done_plainly_or_otherwise() {
+fn atomics_of_opencl_1_become_plain_or_other_operations() {
     let mutants = fixture("histogram_atomic", "AR,AOP");
     let expected = [
         "22:13 atomic_inc(&outside[0]) -> plain: outside[0]++",
@@ -179,7 +179,7 @@ fn callee(edit: &Edit) -> Option<&str> {
 }
 
 #[test]
-fn atomics_of_c11_are_done_plainly_or_otherwise() {
+fn atomics_of_c11_become_plain_or_other_operations() {
     // Three fetch_add, two fetch_max, one compare_exchange, two loads; atomic_init is not an atomic operation.
     let mutants = fixture("atomics_cl20", "AR,AOP");
     assert_eq!((count(&mutants, "AR"), count(&mutants, "AOP")), (6, 5));
@@ -233,7 +233,7 @@ fn every_atomic_of_opencl_1_has_its_plain_form() {
 }
 
 #[test]
-fn indices_become_others_and_others_more_and_less() {
+fn indices_are_replaced_incremented_and_decremented() {
     let mutants = fixture("matmul_tiled", "GIR,GII,GID");
     // Four calls, each replaced by two other builtins and by the other of two dimensions.
     assert_eq!((count(&mutants, "GIR"), count(&mutants, "GII"), count(&mutants, "GID")), (12, 4, 4));
@@ -293,7 +293,7 @@ fn local_variables_and_arguments_become_private() {
 }
 
 #[test]
-fn image_coordinates_step_and_change_places() {
+fn image_coordinates_are_stepped_and_exchanged() {
     // Two reads and two writes of a 2D image: each coordinate is changed twice, and each call has one exchange.
     let mutants = fixture("blur_image", "ICR");
     assert_eq!(mutants.len(), 20);
@@ -325,7 +325,7 @@ fn image_coordinates_step_and_change_places() {
 }
 
 #[test]
-fn layers_are_coordinates_and_floats_step_by_one() {
+fn layers_are_coordinates_and_floats_are_stepped_by_one() {
     let text = "kernel void k(read_only image2d_array_t a, write_only image1d_array_t b, sampler_t s, int n) {
     float4 c = read_imagef(a, s, (float4)(0.5f, 1.5f, n, 0));
     write_imagef(b, (int2)(n, 1), c);

@@ -99,7 +99,7 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
 }
 
 #[test]
-fn what_work_items_share_matters() {
+fn making_shared_variables_private_changes_outputs() {
     let mut executor = executor();
     let fixture = |name: &str| PathBuf::from(format!("{}/testdata/{name}/suite.toml", env!("CARGO_MANIFEST_DIR")));
     for name in ["matmul_tiled", "reduction_tree", "histogram_atomic", "atomics_cl20", "scan_blelloch", "bitonic_sort"]
@@ -179,7 +179,7 @@ fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<Priva
 }
 
 #[test]
-fn what_they_keep_to_themselves_does_not() {
+fn making_unshared_variables_private_changes_nothing() {
     let privatisations = inline(&mut executor(), OWN, SUITE);
     assert_eq!(privatisations.len(), 5);
     for privatisation in privatisations {

@@ -18,7 +18,7 @@ fn result(source: &str, cl_std: &str, range: Range, count: usize) -> Vec<i32> {
 }
 
 #[test]
-fn old_atomics_return_what_was_there() {
+fn atomics_of_opencl_1_return_the_old_value() {
     let source = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
     #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
     #define ALL(P, T, p) { \

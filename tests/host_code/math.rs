@@ -349,7 +349,7 @@ fn floats_become_halves_in_every_mode() {
 }
 
 #[test]
-fn every_half_is_read_right_and_computed_with() {
+fn every_half_is_read_and_computed_with_correctly() {
     let inputs: Vec<u16> = (0..=u16::MAX).collect();
     let expressions = [
         "vload_half(i, (global const half *)in)",

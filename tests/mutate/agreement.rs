@@ -71,7 +71,7 @@ fn pruning_changes_nothing(kernel: &str) -> TestResult<u64> {
 }
 
 #[test]
-fn a_full_matrix_without_pruning_says_the_same() -> TestResult {
+fn a_full_matrix_without_pruning_gives_the_same_verdicts() -> TestResult {
     let mut pruned = 0;
     for kernel in ["loop_shapes", "half_math", "rng_lcg_long"] {
         pruned += pruning_changes_nothing(kernel)?;
@@ -81,7 +81,7 @@ fn a_full_matrix_without_pruning_says_the_same() -> TestResult {
 }
 
 #[test]
-fn runs_with_any_number_of_workers_and_batches_are_the_same() -> TestResult {
+fn runs_with_any_number_of_workers_and_batches_agree() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     let one = bench.mutate(&of, &["-j", "1"])?;
@@ -116,7 +116,7 @@ args = { in = [9, 4, 1, 7, 3, 5, 8, 2, 6, 11, 12, 15, 10, 13, 14, 16], out = { f
 /// A mutant that reads an uninitialised private variable reads the same value in all modules, including those that
 /// report which tests infect it.
 #[test]
-fn what_nobody_has_written_is_the_same_everywhere() -> TestResult {
+fn uninitialised_variables_are_the_same_everywhere() -> TestResult {
     let bench = Bench::of(UNWRITTEN, UNWRITTEN_SUITE)?;
     let operators = ["--operators", "ASR"];
     let plain = bench.mutate("suite.toml", &operators)?;
@@ -138,7 +138,7 @@ fn what_nobody_has_written_is_the_same_everywhere() -> TestResult {
 
 /// A mutant that reads uninitialised local memory is run, whatever that memory happens to hold in the infection probes.
 #[test]
-fn what_local_memory_holds_at_first_is_the_same_everywhere() -> TestResult {
+fn uninitialised_local_memory_is_the_same_everywhere() -> TestResult {
     let bench = Bench::new()?;
     let operators = ["--operators", "ASR"];
     let plain = bench.mutate(&suite("prefix_filter"), &operators)?;
@@ -154,7 +154,7 @@ fn what_local_memory_holds_at_first_is_the_same_everywhere() -> TestResult {
 /// More mutants than one module holds are run in several: each has the status that it has among few. Measured times
 /// decide how many modules the few take.
 #[test]
-fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> TestResult {
+fn mutants_of_a_second_module_have_the_status_that_they_have_among_few() -> TestResult {
     let bench = Bench::new()?;
     let whole = bench.mutate(&suite("sha_like"), &[])?;
     let sizes = whole["timing"]["module_sizes"].as_array().map_or(0, Vec::len);
@@ -192,7 +192,7 @@ define spir_kernel void @k(ptr addrspace(1) %out) !kernel_arg_addr_space !0 !ker
 }
 
 #[test]
-fn kernels_that_read_ids_without_opencls_functions_are_not_batched() -> TestResult {
+fn kernels_that_read_ids_by_spirv_builtins_are_not_batched() -> TestResult {
     let suite = "kernel = \"k.ll\"\nentry = \"k\"\n\n[[test]]\nname = \"t\"\nglobal = [16]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 16 }\n";
     let variable = built_in(
         "@__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>",

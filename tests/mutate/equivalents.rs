@@ -192,7 +192,7 @@ fn random() -> ChaCha8Rng {
 }
 
 #[test]
-fn what_is_called_equivalent_is_never_killed() -> TestResult {
+fn mutants_called_equivalent_are_never_killed() -> TestResult {
     let mut random = random();
     let kernels = std::env::var("KASSAY_TEST_KERNELS")
         .unwrap_or_else(|_| "double_math switch_machine liu_example atomics_cl20".into());
@@ -208,7 +208,7 @@ fn what_is_called_equivalent_is_never_killed() -> TestResult {
 
 /// Where normal forms take long, mutants run first; the verdicts are the same.
 #[test]
-fn running_first_tells_the_same() -> TestResult {
+fn running_mutants_first_gives_the_same_verdicts() -> TestResult {
     let bench = Bench::new()?;
     let mut duplicates = 0;
     for (kernel, operators) in [("loop_shapes", "all"), ("switch_machine", "all"), ("bitonic_sort", "ROR,SYR")] {

@@ -67,7 +67,7 @@ fn tests_that_the_original_fails_are_dropped_and_named() -> TestResult {
 }
 
 #[test]
-fn a_suite_of_which_nothing_is_left_says_so() -> TestResult {
+fn a_suite_whose_tests_are_all_dropped_says_so() -> TestResult {
     let bench = Bench::of(ADD, &ADD_SUITE.replace("n = 7", "n = 9").replace("[8]", "[9]"))?;
     let result = bench.ends(1, "suite.toml", &["--operators", "ROR"])?;
     assert!(text(&result["notes"], "0").is_empty() && result["notes"].to_string().contains("no test says anything"));
@@ -76,7 +76,7 @@ fn a_suite_of_which_nothing_is_left_says_so() -> TestResult {
 }
 
 #[test]
-fn an_original_that_is_not_stable_is_dropped() -> TestResult {
+fn a_test_with_an_unstable_original_is_dropped() -> TestResult {
     // Which work-item comes first differs from run to run.
     let kernel = "kernel void k(global int *next, global int *order) {
     order[get_global_id(0)] = atomic_inc(next);
@@ -101,7 +101,7 @@ order = { fill = 0, len = 65536 }
 }
 
 #[test]
-fn mistakes_of_the_caller_and_devices_that_are_not_there() -> TestResult {
+fn mistakes_of_the_caller_and_missing_devices_are_refused() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     for (code, args, part) in [

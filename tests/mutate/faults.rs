@@ -35,7 +35,7 @@ fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> 
 }
 
 #[test]
-fn mutants_that_misbehave_end_with_a_place() -> TestResult {
+fn verdicts_on_faulting_mutants_name_a_place() -> TestResult {
     let bench = Bench::of(KERNEL, SUITE)?;
     for args in [&[][..], &["--strategy", "rebuild"], &["--batch", "off"]] {
         let args = [&["--operators", "ROR,GII,CSD"], args].concat();
@@ -63,7 +63,7 @@ fn mutants_that_misbehave_end_with_a_place() -> TestResult {
 }
 
 #[test]
-fn a_loop_that_never_ends_is_a_time_out() -> TestResult {
+fn an_endless_loop_is_a_time_out() -> TestResult {
     let kernel = "kernel void k(global int *out, int n) {
     int i = get_global_id(0);
     int steps = 0;
@@ -85,7 +85,7 @@ fn a_loop_that_never_ends_is_a_time_out() -> TestResult {
 }
 
 #[test]
-fn a_division_by_what_a_mutant_makes_zero_is_a_fault_with_both_strategies() -> TestResult {
+fn a_division_by_a_mutated_zero_is_a_fault_with_both_strategies() -> TestResult {
     let kernel = "int digit(int x) {
     return x % 10;
 }

@@ -11,7 +11,7 @@ fn number(value: &Value, key: &str) -> u64 {
 }
 
 #[test]
-fn pairs_have_parts_a_fate_and_a_breakdown() -> TestResult {
+fn pairs_have_parts_a_status_and_a_breakdown() -> TestResult {
     let bench = Bench::new()?;
     let result = bench.mutate(&suite("saxpy_tail"), &["--order", "2", "--sample", "250", "--seed", "3"])?;
     let is_pair = |m: &&Value| m["parts"].is_array();

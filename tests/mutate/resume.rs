@@ -106,17 +106,17 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn a_run_of_modules_of_many_is_killed_and_resumed() -> TestResult {
+fn a_schemata_run_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("rng_lcg_long", &["--sample", "40", "--batch", "off"], 800, seed())
 }
 
 #[test]
-fn a_run_that_compares_afterwards_is_killed_and_resumed() -> TestResult {
+fn a_run_that_compares_normal_forms_last_is_killed_and_resumed() -> TestResult {
     killed_and_resumed_with("rng_lcg_long", &["--batch", "off"], 800, seed(), &[("KASSAY_MOST_BEFORE", "0")])
 }
 
 #[test]
-fn a_run_of_modules_of_one_is_killed_and_resumed() -> TestResult {
+fn a_rebuild_run_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "12"], 1500, seed())
 }
 

@@ -26,13 +26,13 @@ fn shards_are_the_whole(kernel: &str, args: &[&str]) -> TestResult {
 }
 
 #[test]
-fn shards_of_first_order_mutants_are_the_whole_run() -> TestResult {
+fn shards_of_first_order_mutants_merge_to_the_whole_run() -> TestResult {
     shards_are_the_whole("liu_example", &["--operators", "ROR,AOR,SDL,SYR,GIR,AS"])?;
     shards_are_the_whole("half_math", &["--sample", "24", "--full-matrix"])
 }
 
 #[test]
-fn shards_of_pairs_are_the_whole_run() -> TestResult {
+fn shards_of_pairs_merge_to_the_whole_run() -> TestResult {
     shards_are_the_whole("vector_add", &["--order", "2", "--sample", "60"])
 }
 

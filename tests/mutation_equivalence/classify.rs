@@ -251,7 +251,7 @@ fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
 /// The original is brought into its normal form in the same way as mutants; otherwise some equivalent mutants would
 /// have another form: a state that is never negative is 0 where it is at most 0.
 #[test]
-fn the_original_takes_the_same_way_to_its_normal_form() {
+fn the_original_is_normalised_as_mutants_are() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/switch_machine/switch_machine.cl");
     let (bitcode, sites) = canonical_file(&file, "switch_machine", &KernelOptions::default());
     let compares = places(&bitcode, &sites, LLVMOpcode::LLVMICmp);

@@ -93,7 +93,7 @@ fn what_other_work_items_see_differs() {
 }
 
 #[test]
-fn uninitialised_variables_are_not_what_fits() {
+fn uninitialised_variables_have_no_convenient_value() {
     different("int t OLD; a[i] = t;", "= 5", "");
     different("int t OLD; if (n) t = 5; a[i] = t;", "= 5", "");
     different("int t OLD; for (int j = 0; j < n; j++) t += j; a[i] = t;", "= 0", "");

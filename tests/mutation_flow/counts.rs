@@ -20,7 +20,7 @@ fn short_circuits_are_found_at_their_tokens() {
 }
 
 #[test]
-fn without_a_syntax_tree_tokens_at_debug_locations_tell() {
+fn without_a_syntax_tree_tokens_at_debug_locations_decide() {
     let _one = alone_here();
     let source = "kernel void k(global int *o, int a, int b, int c) {\n  if ((a && b) || !c) o[0] = 1;\n  o[1] = a || b;\n  while (a-- && b) o[2]++;\n  if (!(a && b)) o[3] = 1;\n}\n";
     let expected = ["2:10 && -> ||", "2:16 || -> &&", "3:12 || -> &&", "4:14 && -> ||", "5:11 && -> ||"];

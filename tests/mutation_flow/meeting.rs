@@ -12,7 +12,7 @@ fn do_meet(source: &str) -> bool {
 }
 
 #[test]
-fn helpers_may_be_called_anything() {
+fn names_of_helpers_do_not_matter() {
     let helper = "void update_barrier_flag(global int *o, int i) { o[i] |= 1; }\n\
                   int atomic_number(int i) { return i * 7; }\n\
                   kernel void k(global int *o) { int i = get_global_id(0); update_barrier_flag(o, i); o[i] += atomic_number(i); }";
@@ -20,7 +20,7 @@ fn helpers_may_be_called_anything() {
 }
 
 #[test]
-fn builtins_tell_where_work_items_meet() {
+fn builtins_show_whether_work_items_interact() {
     let kernel = |body: &str| format!("kernel void k(global int *o) {{ int i = get_global_id(0); {body} o[i] += 1; }}");
     assert!(!do_meet(&kernel("")));
     assert!(!do_meet(&kernel("o[i] = max(i, (int)get_group_id(0));")));

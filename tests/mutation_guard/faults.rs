@@ -44,7 +44,7 @@ fn only_the_item_without_fuel_leaves() -> TestResult {
 }
 
 #[test]
-fn endless_loops_with_barriers_are_left_together() -> TestResult {
+fn all_items_leave_endless_loops_with_barriers_together() -> TestResult {
     let mut device = Device::start()?;
     for body in [
         "while (n != -5) { l[i] = n & 7; barrier(CLK_LOCAL_MEM_FENCE); n = l[(i + 1) % 16]; barrier(CLK_GLOBAL_MEM_FENCE); }",
@@ -199,7 +199,7 @@ fn pointers_of_several_origins_are_looked_up() -> TestResult {
 }
 
 #[test]
-fn copies_are_checked_whole() -> TestResult {
+fn copies_are_checked_completely() -> TestResult {
     let mut device = Device::start()?;
     let source = "kernel void k(global int *a, global int *r, uint n, local int *l) {\n\
                   for (int j = 0; j < 8; j++) l[j] = 5; barrier(CLK_LOCAL_MEM_FENCE);\n\

@@ -31,7 +31,7 @@ fn resume(path: &Path) -> Result<(Journal, Vec<Entry>)> {
 }
 
 #[test]
-fn the_journal_stands_beside_the_result() {
+fn the_journal_is_next_to_the_result() {
     assert_eq!(path_for(Path::new("out/m.json")), Path::new("out/m.json.journal.jsonl"));
 }
 
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
-    fn cut_anywhere_it_gives_a_prefix_and_goes_on(all in entries()) {
+    fn a_journal_cut_anywhere_gives_a_prefix_and_continues(all in entries()) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("j.jsonl");
         let journal = Journal::create(&path, &header()).unwrap();
@@ -129,7 +129,7 @@ fn a_new_run_replaces_the_journal_of_an_old_one() {
 }
 
 #[test]
-fn threads_append_whole_lines() {
+fn threads_append_complete_lines() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("j.jsonl");
     let journal = Journal::create(&path, &header()).unwrap();

@@ -90,7 +90,7 @@ fn of(part: &mut (PathBuf, AnyResult)) -> &mut MutateResult {
 }
 
 #[test]
-fn what_is_not_all_shards_of_one_run_is_refused() {
+fn results_that_are_not_all_shards_of_one_run_are_refused() {
     assert!(merge(three(), &class_of).is_ok());
     assert!(refused(vec![]).contains("no result"));
     assert!(refused(three().split_off(1)).contains("shard 1/3 missing"));
@@ -156,7 +156,7 @@ fn the_command_merges_files() {
 }
 
 #[test]
-fn an_operator_that_nobody_knows_is_refused() {
+fn an_unknown_operator_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));

@@ -101,7 +101,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
 }
 
 #[test]
-fn pairs_are_both_in_force() {
+fn both_mutants_of_a_pair_are_active() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, mut other, launch) = (start(), start(), launch());
@@ -131,7 +131,7 @@ fn pairs_are_both_in_force() {
 }
 
 #[test]
-fn what_is_not_infected_changes_no_output() {
+fn uninfected_mutants_change_no_output() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, launch) = (start(), launch());

@@ -191,7 +191,7 @@ fn release_and_acquire_pass_a_message_on() {
 }
 
 #[test]
-fn what_leans_on_atomics_is_known() {
+fn reliance_on_atomics_is_recorded() {
     let with = |site: u32, tell: bool, to: u32| {
         let mut shadow = recorded(|run| {
             run.at((0, 0), WRITE, GLOBAL, 0);
@@ -211,7 +211,7 @@ fn what_leans_on_atomics_is_known() {
 }
 
 #[test]
-fn a_scope_that_leaves_the_reader_out_passes_nothing_on_and_races_itself() {
+fn a_scope_without_the_reader_orders_nothing_and_races_itself() {
     assert_eq!(message(GROUP_RELEASE, GROUP_ACQUIRE, 0), []);
     assert_eq!(message(GROUP_RELEASE, GROUP_ACQUIRE, 1), [(READ, WRITE, true), (GROUP_RELEASE, GROUP_ACQUIRE, true)]);
     assert_eq!(message(RELEASE, GROUP_ACQUIRE, 1), [(READ, WRITE, true), (RELEASE, GROUP_ACQUIRE, true)]);
@@ -267,7 +267,7 @@ fn fences_need_atomics_to_order_anything() {
 }
 
 #[test]
-fn nobody_touches_what_a_copy_touches_until_it_is_waited_for() {
+fn accesses_race_with_a_copy_until_it_is_waited_for() {
     let strided = |object| Strided { place: Place { object, offset: 0 }, count: 4, element: 4, stride: 2 };
     let copy = |run: &mut Run<'_>| run.shadow.async_copy(0, COPY, strided(LOCAL), strided(GLOBAL));
     let found = conflicts(|run| {
@@ -319,7 +319,7 @@ fn writes_of_equal_values_are_benign() {
 }
 
 #[test]
-fn a_pair_that_meets_once_is_found_beside_one_that_meets_everywhere() {
+fn a_pair_that_conflicts_once_is_found_next_to_one_that_conflicts_everywhere() {
     let found = conflicts(|run| {
         for index in 0..4000 {
             run.at((0, (index % GROUP_SIZE) as u32), WRITE, GLOBAL, index);

@@ -286,7 +286,7 @@ fn several_results_share_files_and_keep_ids_apart() {
 }
 
 #[test]
-fn a_source_that_is_gone_or_changed_is_the_caller_s_to_mend() {
+fn a_missing_or_changed_source_is_the_callers_mistake() {
     let refused = |result: &MutateResult, read: &dyn Fn(&Path) -> Result<Vec<u8>, ErrorKind>, what: &str| {
         let error = stryker::report(&[result], read).unwrap_err();
         assert!(error.exit_code() == 2 && error.to_string().contains(what), "{error}");

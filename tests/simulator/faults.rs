@@ -28,7 +28,7 @@ fn index_table() -> HostTable {
 }
 
 #[test]
-fn accesses_outside_are_skipped_and_told() {
+fn accesses_out_of_bounds_are_skipped_and_reported() {
     let code = code(INDEX, index_table());
     let kinds = |index: i64| {
         let args = vec![ints([5; 4]), ints([9]), ArgValue::Value(index.to_le_bytes().into())];
@@ -50,7 +50,7 @@ fn accesses_outside_are_skipped_and_told() {
 
 /// Pointers of any origin: read from a buffer of addresses.
 #[test]
-fn wild_pointers_are_judged_by_where_they_lead() {
+fn wild_pointers_are_judged_by_their_targets() {
     const WILD: &str = "KERNEL {
         int mine[4]; volatile int *p = mine; p[1] = 3;
         u64 which = ARG(u64, 1);
@@ -140,7 +140,7 @@ fn many() -> (Simulator, ProgramId) {
 }
 
 #[test]
-fn sweeps_tell_each_variation_apart() {
+fn sweeps_report_each_variation_separately() {
     let (mut simulator, program) = many();
     let launch = launch(4, 2, vec![ints([0; 4])]);
     let bytes: Vec<u8> = [1_i32, 0, 0, 0].iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -197,7 +197,7 @@ fn sweeps_tell_each_variation_apart() {
 }
 
 #[test]
-fn runs_tell_what_was_stopped_and_keep_what_was_done() {
+fn runs_report_what_was_stopped_and_keep_their_outputs() {
     let (mut simulator, program) = many();
     let launch = launch(4, 2, vec![ints([0; 4])]);
     let options = RunOptions { timeout: LIMIT, repeats: 3, probe_words: Some(2), outputs: true };

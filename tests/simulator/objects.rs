@@ -139,7 +139,7 @@ fn asynchronous_copies_are_done_once_and_strided() {
 }
 
 #[test]
-fn what_items_print_comes_in_their_order() {
+fn printf_output_comes_in_the_order_of_the_items() {
     const PRINT: &str = "KERNEL {
         u64 packed[1] = { item->global_id[0] };
         __kassay_print(item, 0, 0, packed);
@@ -176,7 +176,7 @@ fn constants_and_library_functions() {
 }
 
 #[test]
-fn probes_begin_with_what_is_given() {
+fn the_probe_buffer_begins_with_the_given_words() {
     const PROBE: &str = "KERNEL { int *probe = ARG(int *, 1); probe[3] = probe[0] + probe[1] + 1; }";
     let code = code(PROBE, table(&["out"]));
     let (mut simulator, program) = loaded(&code);

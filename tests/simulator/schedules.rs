@@ -100,7 +100,7 @@ fn items_that_spin_let_others_run() {
 }
 
 #[test]
-fn what_nobody_ends_is_non_termination() {
+fn waiting_for_a_flag_that_is_never_set_is_non_termination() {
     const NEVER: &str = "KERNEL {
         volatile int *flag = ARG(int *, 0);
         i64 fuel = item->fuel;
@@ -127,7 +127,7 @@ fn what_nobody_ends_is_non_termination() {
 
 /// Items that synchronise at a barrier in each iteration of an endless loop make no progress by that.
 #[test]
-fn meeting_for_ever_is_non_termination() {
+fn an_endless_loop_with_a_barrier_is_non_termination() {
     const NEVER: &str = "KERNEL {
         volatile int *flag = ARG(int *, 0);
         i64 fuel = item->fuel;
@@ -159,7 +159,7 @@ const LONG: &str = "KERNEL {
 }";
 
 #[test]
-fn a_launch_ends_with_the_callers_time_and_nobody_is_to_blame() {
+fn a_launch_ends_at_the_callers_deadline_without_a_fault() {
     let waits = LONG.replace("TURNS", "1000").replace("MEET", "__kassay_barrier(item, 0, 2, 1, turn)");
     let alone = LONG.replace("TURNS", "1").replace("MEET", "");
     let table = with_barrier(spin_table(), "barrier", false);
@@ -185,7 +185,7 @@ fn a_launch_ends_with_the_callers_time_and_nobody_is_to_blame() {
 }
 
 #[test]
-fn a_launch_that_ends_before_the_callers_time_is_not_cut_short() {
+fn a_launch_that_ends_before_the_callers_deadline_is_not_cut_short() {
     let code = code(SPIN, spin_table());
     let deadline = Some(Instant::now() + LIMIT);
     let options = SimulationOptions { deadline, ..SimulationOptions::default() };

@@ -110,7 +110,7 @@ fn limits_of_devices_are_not_those_of_opencl() {
 }
 
 #[test]
-fn proofs_that_lean_on_how_large_a_group_is_say_so() {
+fn proofs_that_assume_a_maximum_group_size_say_so() {
     let leans = ["a work-group has less than 2^31 work-items"];
     assert_eq!(reason("int i = l; if (i < 0) out[0] = 1;").1, leans);
     assert_eq!(reason("if (l > 0xffffffffUL) out[0] = 1;").1, leans);
@@ -184,7 +184,7 @@ fn what_opencl_leaves_open_proves_nothing() {
 }
 
 #[test]
-fn floats_are_as_ieee_754_has_them() {
+fn floats_follow_ieee_754() {
     last("if (x * x < 0.0f) out[0] = 1;", "t");
     last("if (x < 1.0f) { if (x > 2.0f) out[0] = 1; }", "t");
     last("if (x != x) out[0] = 1;", "");
@@ -240,7 +240,7 @@ fn loops_bound_their_variables() {
 }
 
 #[test]
-fn small_loops_are_gone_through_whole() {
+fn small_loops_are_unrolled_completely() {
     last("int s = 0; for (int i = 0; i < 4; i++) s += i; if (s == 6) out[0] = 1;", "f");
     last("int s = 0; for (int i = 0; i < 4; i++) if (in[i] > 0) s++; if (s > 4) out[0] = 1;", "t");
     last("int s = 0; for (int i = 0; i < 4; i++) if (in[i] > 0) s++; if (s == 4) out[0] = 1;", "");
@@ -252,7 +252,7 @@ fn small_loops_are_gone_through_whole() {
 }
 
 #[test]
-fn states_are_those_that_are_set() {
+fn only_states_that_are_set_are_reachable() {
     let machine = "int s = 0; for (int i = 0; i < n; i++) { switch (s) { case 0: s = in[i] > 3 ? 1 : 0; break; \
         case 1: s = in[i] < 2 ? 2 : 0; break; case 2: s = 0; break; default: s = 0; } }";
     let all = branches(machine);
@@ -262,7 +262,7 @@ fn states_are_those_that_are_set() {
 }
 
 #[test]
-fn what_others_write_may_be_anything() {
+fn values_that_others_write_may_be_anything() {
     last("if (out[g] == 1) { if (out[g] == 2) out[0] = 1; }", "");
     last("if (in[g] == 1) { if (in[g] == 2) out[0] = 1; }", "t");
     let (_, preconditions) = reason("if (in[g] == 1) { if (in[g] == 2) out[0] = 1; }");
@@ -275,7 +275,7 @@ fn what_others_write_may_be_anything() {
 }
 
 #[test]
-fn constant_tables_hold_what_they_were_given() {
+fn constant_tables_hold_their_initial_values() {
     let source = "__constant int table[4] = {1, 3, 5, 7};\n__kernel void k(__global int *out, int n) {\n\
         int v = table[n & 3];\n if (v == 4) out[0] = 1;\n if (v == 7) out[1] = 1;\n if (table[n] == 4) out[2] = 1; }";
     let all = judge_source(source, &KernelOptions::default(), &[]);

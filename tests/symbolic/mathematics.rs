@@ -257,7 +257,8 @@ fn differences(
             let (expression, ulps) = expressions[at as usize / 8];
             let simulated = u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap());
             let Some(bits) = bits else {
-                // Bits of a NaN, signs of zeros and numbers that may be flushed are left to devices (OpenCL C 3.0, sections 6.2.2 and 7.5.3).
+                // Bits of a NaN, signs of zeros and numbers that may be flushed are left to devices (OpenCL C 3.0,
+                // sections 6.2.2 and 7.5.3).
                 let is_open = kept.iter().chain([&simulated]).any(|bits| !is_normal(ty, *bits));
                 if !is_open {
                     wrong.push(format!("{ty}: `{expression}` of {kept:x?} is not known"));

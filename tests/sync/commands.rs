@@ -61,7 +61,7 @@ local = [16]
 args = { x = { arange = { len = 64 } }, out = { fill = 0, len = 4 }, tmp = { local = 64 } }";
 
 #[test]
-fn a_race_is_told_and_its_reproduction_shows_it_again() -> TestResult {
+fn a_race_is_reported_and_its_reproduction_shows_it_again() -> TestResult {
     let (folder, suite) = suite(RACY, RACY_TESTS)?;
     let again = folder.path().join("again");
     let result = json(&["check", at(&suite), "--reproduce", at(&again)], 1)?;

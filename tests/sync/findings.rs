@@ -61,7 +61,7 @@ fn races_of_different_call_paths_with_the_same_places_are_one() {
 }
 
 #[test]
-fn without_places_sites_tell_findings_apart() {
+fn without_places_sites_distinguish_findings() {
     let mut table = Tables::new();
     let sites = [0, 1, 2].map(|_| table.access(Mode::Write, 0, vec![place("k", 0, 0)]));
     let race = |a: u32, b: u32| conflict([access(a, Mode::Write, 0, 0), access(b, Mode::Write, 1, 0)], 0, 0);
@@ -71,7 +71,7 @@ fn without_places_sites_tell_findings_apart() {
 }
 
 #[test]
-fn a_divergence_says_who_waits_where_and_why() {
+fn a_divergence_names_the_waiting_items_the_barrier_and_the_branch() {
     let mut table = Tables::new();
     let barrier = table.barrier(0, vec![place("k", 4, 9)]);
     let waiting = |items| Waiting { barrier, iteration: 0, item: [2, 0, 0], items };
@@ -96,7 +96,7 @@ fn a_divergence_says_who_waits_where_and_why() {
 }
 
 #[test]
-fn faults_are_told_with_what_they_hit() {
+fn faults_are_reported_with_the_object_they_hit() {
     let mut table = Tables::new();
     let beyond = table.access(Mode::Write, 1, vec![place("k", 5, 3)]);
     let wild = table.access(Mode::Read, 0, vec![place("k", 6, 3)]);

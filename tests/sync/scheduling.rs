@@ -53,7 +53,7 @@ fn ranges() -> [NdRange; 3] {
 }
 
 #[test]
-fn a_kernel_whose_groups_keep_apart_is_stable() -> TestResult {
+fn a_kernel_with_independent_groups_is_stable() -> TestResult {
     let source = "kernel void k(global uint *x, global uint *y) {
     size_t at = (get_global_id(2) - get_global_offset(2)) * get_global_size(1) * get_global_size(0)
               + (get_global_id(1) - get_global_offset(1)) * get_global_size(0) + get_global_id(0) - get_global_offset(0);
@@ -69,7 +69,7 @@ fn a_kernel_whose_groups_keep_apart_is_stable() -> TestResult {
 }
 
 #[test]
-fn a_kernel_that_counts_its_groups_as_they_come_is_not() -> TestResult {
+fn a_kernel_that_numbers_its_groups_by_arrival_is_not() -> TestResult {
     let source = "kernel void k(global uint *x, global uint *y) {
     size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
     if (get_local_id(0) + get_local_id(1) + get_local_id(2) == 0)

@@ -84,7 +84,7 @@ fn a_uniform_loop_inside_the_branch_is_not_blamed() -> TestResult {
 }
 
 #[test]
-fn a_loop_that_items_leave_at_different_times() -> TestResult {
+fn a_loop_that_items_leave_in_different_iterations() -> TestResult {
     let source = "kernel void k(global int *x) {
     int l = get_local_id(0);
     int i = 0;

@@ -87,10 +87,10 @@ fn main() -> BenchResult<()> {
     let mut stages = Stages::default();
     let mut whole = Stages::default();
     for _ in 0..rounds {
-        apart(&path, &mut stages)?;
+        measure_stages(&path, &mut stages)?;
         for with_probes in [false, true] {
             let begun = Instant::now();
-            together(&path, with_probes)?;
+            measure_end_to_end(&path, with_probes)?;
             whole.add(if with_probes { COVER } else { RUN }, begun.elapsed());
         }
     }
@@ -139,7 +139,7 @@ fn launch(
 }
 
 /// Times every stage by itself, one after the other.
-fn apart(path: &Path, stages: &mut Stages) -> BenchResult<()> {
+fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     let context = Context::create();
     let suite = stages.time("read the suite", || Suite::load(path))?;
     stages.time("clang: bitcode alone", || load(&suite, false))?;
@@ -178,7 +178,7 @@ fn apart(path: &Path, stages: &mut Stages) -> BenchResult<()> {
 
 /// Times the stages as `kassay run` and, with probes, `kassay cover` perform them: the worker starts while
 /// clang compiles.
-fn together(path: &Path, with_probes: bool) -> BenchResult<()> {
+fn measure_end_to_end(path: &Path, with_probes: bool) -> BenchResult<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;

@@ -234,7 +234,7 @@ fn outcomes_of_smaller_groups_are_covered_where_there_are_any_and_infeasible_els
 }
 
 /// Two of four items wait at a barrier that the others never reach.
-const PARTED: &str = "kernel void k(global int *out) {
+const DIVERGING: &str = "kernel void k(global int *out) {
     int l = get_local_id(0);
     if (l < 2) {
         out[l] = 1;
@@ -248,7 +248,7 @@ const PARTED: &str = "kernel void k(global int *out) {
 #[test]
 fn items_that_wait_for_ever_have_covered_what_they_executed() -> TestResult {
     let suite = "[[test]]\nglobal = [4]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 4 }\n";
-    let bench = Bench::new(PARTED, suite)?;
+    let bench = Bench::new(DIVERGING, suite)?;
     for device in ["sim", "opencl"] {
         for counts in [&["--format", "json"][..], &["--format", "json", "--counts"]] {
             let mut args = vec!["cover", "suite.toml", "--device", device];

@@ -56,36 +56,36 @@ fn first(
 ) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let model = roles::infer(under_test).unwrap();
-    let (mut found, mut apart) = (Vec::new(), Vec::new());
+    let (mut found, mut differences) = (Vec::new(), Vec::new());
     for generated in launches(&model, &Request::default()).unwrap() {
         let Some(covered) = simulated(under_test, instrumented, &generated.launch) else { continue };
         let interpreted = engine.covered(&generated.launch);
         if covered != interpreted {
             let different = covered.symmetric_difference(&interpreted).copied().collect();
-            apart.push(format!("{}, {}: {:?}", under_test.entry, generated.name, kernel.names(&different)));
+            differences.push(format!("{}, {}: {:?}", under_test.entry, generated.name, kernel.names(&different)));
         }
         found.push((generated.launch, covered));
     }
     let strays = engine.statistics().strays;
     if strays > 0 {
-        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", under_test.entry));
+        differences.push(format!("{}: {strays} steps to where the graph of states does not lead", under_test.entry));
     }
-    (found, apart)
+    (found, differences)
 }
 
 #[test]
 fn interpretations_agree_with_the_simulator() {
-    let mut apart = Vec::new();
+    let mut differences = Vec::new();
     for suite in fixtures() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
             // The interpreter does not interpret texels.
             if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
                 let mut instrumented = Instrumented::new(under_test, 1, None).unwrap();
-                apart.extend(first(under_test, &marked(under_test), &mut instrumented).1);
+                differences.extend(first(under_test, &marked(under_test), &mut instrumented).1);
             }
         });
     }
-    assert!(apart.is_empty(), "{}", apart.join("\n"));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 /// Returns what a search from the first launches leaves uncovered; every proposal has to run and to cover something on

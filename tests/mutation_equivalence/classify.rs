@@ -58,7 +58,7 @@ fn is_equivalent(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn equivalents_and_duplicates_are_told_apart() {
+fn equivalents_and_duplicates_are_distinguished() {
     let source = "__kernel void k(__global int *a, uint n) { int i = get_global_id(0); uint s = n * 2;
         a[i] = s; }";
     let found = verdicts(source, |bitcode, sites| {

@@ -9,7 +9,7 @@ use crate::support::*;
 
 /// Compares every mutant of `operators` with the source with its replacement. Returns the number of mutants.
 fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn Fn(&Mutant) -> bool) -> usize {
-    let _one = alone_here();
+    let _lock = lock_llvm();
     let kernel = Kernel::new(source);
     let (mutants, woven) = kernel.woven(operators, keep);
     let replaced = kernel.replaced(&mutants);

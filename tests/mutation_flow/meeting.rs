@@ -4,10 +4,10 @@
 use kassay::mutation::item_interaction::meets;
 use kassay::mutation::operators::Preset;
 
-use crate::support::{Kernel, alone_here};
+use crate::support::{Kernel, lock_llvm};
 
-fn do_meet(source: &str) -> bool {
-    let _one = alone_here();
+fn interacts(source: &str) -> bool {
+    let _lock = lock_llvm();
     Kernel::new(source).with(&[], Preset::Full, |under_test, _| meets(under_test))
 }
 
@@ -16,17 +16,17 @@ fn names_of_helpers_do_not_matter() {
     let helper = "void update_barrier_flag(global int *o, int i) { o[i] |= 1; }\n\
                   int atomic_number(int i) { return i * 7; }\n\
                   kernel void k(global int *o) { int i = get_global_id(0); update_barrier_flag(o, i); o[i] += atomic_number(i); }";
-    assert!(!do_meet(helper));
+    assert!(!interacts(helper));
 }
 
 #[test]
 fn builtins_show_whether_work_items_interact() {
     let kernel = |body: &str| format!("kernel void k(global int *o) {{ int i = get_global_id(0); {body} o[i] += 1; }}");
-    assert!(!do_meet(&kernel("")));
-    assert!(!do_meet(&kernel("o[i] = max(i, (int)get_group_id(0));")));
+    assert!(!interacts(&kernel("")));
+    assert!(!interacts(&kernel("o[i] = max(i, (int)get_group_id(0));")));
     for body in
         ["barrier(CLK_GLOBAL_MEM_FENCE);", "atomic_inc(o);", "mem_fence(CLK_GLOBAL_MEM_FENCE);", "local int t; t = i;"]
     {
-        assert!(do_meet(&kernel(body)), "{body}");
+        assert!(interacts(&kernel(body)), "{body}");
     }
 }

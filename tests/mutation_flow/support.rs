@@ -23,10 +23,10 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 const FUEL: u32 = 1000;
 
 /// Lowering forks, and no other thread may use LLVM at that time.
-static ONE: Mutex<()> = Mutex::new(());
+static LLVM_LOCK: Mutex<()> = Mutex::new(());
 
-pub fn alone_here() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub fn lock_llvm() -> MutexGuard<'static, ()> {
+    LLVM_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The mutants that operators found in a kernel.

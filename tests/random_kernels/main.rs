@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const FEW: u64 = 6;
 
 /// Lowering forks, and no other thread may use LLVM at that time.
-static ONE: Mutex<()> = Mutex::new(());
+static LLVM_LOCK: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_llvm() -> MutexGuard<'static, ()> {
+    LLVM_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -25,7 +25,7 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn whatever_is_woven_into_random_kernels_verifies() {
-    let _one = alone();
+    let _lock = lock_llvm();
     let folder = tempfile::tempdir().unwrap();
     let (first, soak) = (number("KASSAY_SOAK_FROM").unwrap_or(0), number("KASSAY_SOAK"));
     let mut failed = Vec::new();
@@ -47,7 +47,7 @@ fn whatever_is_woven_into_random_kernels_verifies() {
 
 #[test]
 fn kernels_that_once_failed_are_woven() {
-    let _one = alone();
+    let _lock = lock_llvm();
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_kernels/found");
     let mut files: Vec<_> = std::fs::read_dir(found).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();

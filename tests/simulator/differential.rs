@@ -26,7 +26,7 @@ use super::output_support::{distance, expected, suites};
 const DIVERGENT: [&str; 1] = ["divergent_exit"];
 
 /// The error that errors of single operations may grow to.
-const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
+const ACCUMULATED: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -98,7 +98,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
                     continue;
                 };
                 compared += 1;
-                let grown = || bound > 0 && compare::compare(&a, &b, Some(&output.ty), GROWN).passed();
+                let grown = || bound > 0 && compare::compare(&a, &b, Some(&output.ty), ACCUMULATED).passed();
                 if let Err(how) = distance(&output.ty, &a, &b, bound)
                     && !grown()
                 {

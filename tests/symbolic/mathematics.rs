@@ -207,7 +207,7 @@ fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
 }
 
 /// Returns how many floats of that type lie between two; none if they are equal, both NaN, or zeros of either sign.
-fn apart(ty: &str, a: u64, b: u64) -> u64 {
+fn float_distance(ty: &str, a: u64, b: u64) -> u64 {
     let (x, y, sign) = match ty {
         "float" => (f32::from_bits(a as u32).into(), f32::from_bits(b as u32).into(), 31),
         _ => (f64::from_bits(a), f64::from_bits(b), 63),
@@ -267,7 +267,7 @@ fn differences(
             };
             known.insert(expression);
             let is_same = match expression.starts_with("B(") {
-                true => apart(ty, bits, simulated) <= ulps,
+                true => float_distance(ty, bits, simulated) <= ulps,
                 false => bits == simulated,
             };
             if !is_same {

@@ -131,14 +131,14 @@ fn compare_tree(loaded: Loaded, source: &Path, arguments: &[String]) {
 }
 
 /// Names the node where the trees differ, instead of printing whole trees.
-fn same(ours: &Node, theirs: &Node, way: &str) {
+fn same(ours: &Node, theirs: &Node, node_path: &str) {
     let bare = |node: &Node| Node { children: Vec::new(), ..node.clone() };
-    assert_eq!(bare(ours), bare(theirs), "{way}");
+    assert_eq!(bare(ours), bare(theirs), "{node_path}");
     let kinds = |node: &Node| -> Vec<Arc<str>> { node.children.iter().map(|child| child.kind.clone()).collect() };
-    let way = format!("{way} > {}", ours.kind);
-    assert_eq!(kinds(ours), kinds(theirs), "{way}");
+    let node_path = format!("{node_path} > {}", ours.kind);
+    assert_eq!(kinds(ours), kinds(theirs), "{node_path}");
     for (ours, theirs) in ours.children.iter().zip(&theirs.children) {
-        same(ours, theirs, &way);
+        same(ours, theirs, &node_path);
     }
 }
 

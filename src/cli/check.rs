@@ -405,8 +405,8 @@ fn add_confirmed(
     table: &HostTable,
     budget: Budget,
 ) -> Result<()> {
-    let suspicions = std::mem::take(&mut opened.suspicions);
-    let confirmed = solved_inputs::confirmed(simulator, table, suspicions, budget.share(CONFIRMING_SHARE))?;
+    let suspected = std::mem::take(&mut opened.suspected);
+    let confirmed = solved_inputs::confirmed(simulator, table, suspected, budget.share(CONFIRMING_SHARE))?;
     confirmed.cases.into_iter().for_each(|case| add_case(&mut opened.cases, case));
     opened.unsolved |= confirmed.left > 0;
     if opened.unsolved {

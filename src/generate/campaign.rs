@@ -78,7 +78,11 @@ impl<'a> Instrumented<'a> {
     ///
     /// # Errors
     /// As [`Instrumented::new`].
-    pub fn load(under_test: &'a KernelUnderTest<'_>, threads: usize, observing: PendingCode) -> Result<Instrumented<'a>> {
+    pub fn load(
+        under_test: &'a KernelUnderTest<'_>,
+        threads: usize,
+        observing: PendingCode,
+    ) -> Result<Instrumented<'a>> {
         let (code, plan, comparisons) = observing.end()?;
         let Code::Host(code) = code else {
             return Err(Error::internal("code for the simulator was asked for"));

@@ -233,6 +233,7 @@ pub fn time(
             batch: None,
         },
     )?;
-    let agrees = matches!(swept.runs.first(), Some(VariationOutcome::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    let agrees =
+        matches!(swept.runs.first(), Some(VariationOutcome::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
     Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
 }

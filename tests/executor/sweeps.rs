@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one launch that differ in words of the probe buffer.
+//! Checks sweeps: many runs of one launch that differ in words of the probe buffer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use kassay::suite::launch::{ImageShape, Launch, NdRange};
 
 use crate::support::*;
 
-/// What it does is up to word 16 of the probe buffer; words 20 and on come back.
+/// Word 16 of the probe buffer decides what it does; words 20 and on come back.
 const BEHAVING: &str = "kernel void k(global float *y, global const float *x, int n, global uint *probe) {
     size_t i = get_global_id(0);
     uint what = probe[16];
@@ -55,7 +55,7 @@ impl Bench {
     }
 }
 
-/// What no launch but an endless one takes, on a slow and busy machine either.
+/// Only an endless launch takes this long, even on a slow and busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn sweep<'a>(launch: &'a Launch, variations: &'a [Variation], references: &'a [Reference]) -> Sweep<'a> {
@@ -77,7 +77,7 @@ fn agreed(words: &[u32]) -> Run {
 }
 
 #[test]
-fn each_variation_is_compared_on_pristine_inputs() -> Test {
+fn each_variation_is_compared_on_pristine_inputs() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -96,14 +96,14 @@ fn each_variation_is_compared_on_pristine_inputs() -> Test {
     let fine = VariationOutcome::Ran(vec![agreed(&[0, 1]); 3]);
     let (wrong, close) = (told("3: 2.5 instead of 1.0", 10), told("0: 1.001 instead of 1.0", 40));
     assert_eq!(done.runs, [fine.clone(), wrong, fine.clone(), close, fine.clone()]);
-    // Nothing to compare with: nothing differs.
+    // Without references nothing differs.
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
     assert!(done.runs.iter().all(|r| matches!(r, VariationOutcome::Ran(runs) if runs[0].difference.is_none())));
     Ok(())
 }
 
 #[test]
-fn small_differences_are_tolerated_where_they_may_be() -> Test {
+fn small_differences_are_tolerated_where_they_may_be() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance { abs: 0.0, rel: 0.01 })];
@@ -114,8 +114,9 @@ fn small_differences_are_tolerated_where_they_may_be() -> Test {
 }
 
 #[test]
-fn a_variation_that_changes_its_mind_ends_early() -> Test {
-    // An own counter in a buffer would be reset; what survives a launch is the memory of the device, here of a margin.
+fn a_nondeterministic_variation_ends_early() -> TestResult {
+    // A counter in a buffer would be reset; only the device's memory outside the buffers, here a margin, survives
+    // a launch.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
         if (probe[16] == 0) { y[0] = *outside % 3; *outside = *outside + 1; } else y[0] = 0; }";
@@ -141,7 +142,7 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
 }
 
 #[test]
-fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
+fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -157,7 +158,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
         };
         assert!(right, "{what}: {run:?}");
     }
-    // The executor is as good as before.
+    // The executor works as before.
     assert!(
         bench
             .executor
@@ -168,7 +169,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
 }
 
 #[test]
-fn who_spoils_the_worker_for_others_is_found() -> Test {
+fn the_variation_that_spoils_the_worker_for_others_is_found() -> TestResult {
     // A variation leaves a trap outside its buffer; a later one falls into it.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
@@ -194,7 +195,7 @@ fn who_spoils_the_worker_for_others_is_found() -> Test {
 }
 
 #[test]
-fn several_outputs_and_images_are_compared() -> Test {
+fn several_outputs_and_images_are_compared() -> TestResult {
     let source = "kernel void k(global int *a, write_only image2d_t img, read_only image2d_t in, global int *b, global uint *probe) {
         int2 p = (int2)(get_global_id(0), get_global_id(1));
         int i = p.x + 3 * p.y;
@@ -241,7 +242,7 @@ fn several_outputs_and_images_are_compared() -> Test {
 }
 
 #[test]
-fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
+fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let mut launch = launch();
     launch.args.pop();
@@ -254,7 +255,7 @@ fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
     Ok(())
 }
 
-/// Several runs in a launch, by hand: eight work-items each, whose words begin at 16 and are four.
+/// Several runs in one launch, laid out by hand: eight work-items each, whose four words begin at word 16.
 const BATCHED: &str = "kernel void k(global int *y, global const int *x, global uint *probe) {
     uint slot = get_group_id(0) / 2;
     uint i = get_global_id(0) % 8;
@@ -266,7 +267,7 @@ const BATCHED: &str = "kernel void k(global int *y, global const int *x, global 
     if (i == 0) words[1] = slot * 100 + words[0]; }";
 
 #[test]
-fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
+fn a_batch_is_compared_slot_by_slot_and_its_faulting_runs_are_found() -> TestResult {
     let mut bench = Bench::new(BATCHED)?;
     let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
     let launch = Launch::new(range, vec![ints(&[1; 8]), ints(&[2; 8])]);
@@ -302,7 +303,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
         };
         assert!(right, "{what}: {seen:?}");
     }
-    // A stride shorter than the buffer is a fault of ours.
+    // A stride shorter than the buffer is kassay's fault.
     let short = Batch { strides: vec![16, 0], ..batch };
     assert!(matches!(run(&mut bench.executor, &short, &[0]), Err(Error::Internal(_))));
     Ok(())
@@ -310,7 +311,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
 
 #[test]
 #[ignore = "prints how many variations a second are run"]
-fn rates() -> Test {
+fn rates() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     for items in [64_usize, 1024, 16384] {
         let launch = Launch::new(

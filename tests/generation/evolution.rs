@@ -1,4 +1,4 @@
-//! The search for launches in which work-items meet.
+//! Checks the search for launches in which work-items access the same addresses.
 
 use kassay::exec::simulator::observation::Footprint;
 use kassay::generate::evolve::{EvolutionParameters, estimated, evolve};
@@ -9,7 +9,7 @@ use kassay::suite::launch::Launch;
 use super::support::with_source;
 
 #[test]
-fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
+fn evolution_finds_scalars_and_sizes_at_which_work_items_share_addresses() {
     with_source(
         "kernel void k(global int *a, int spread) {
             int i = get_global_id(0);
@@ -29,7 +29,7 @@ fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
 }
 
 #[test]
-fn it_ends_where_nothing_can_meet_with_the_nearest_addresses_first() {
+fn evolution_ends_without_shared_addresses_and_sorts_the_nearest_first() {
     with_source("kernel void k(global int *a) { a[get_global_id(0)] = 1; }", |under_test| {
         let model = roles::infer(under_test).unwrap();
         let search = EvolutionParameters { population: 4, generations: 3, ..EvolutionParameters::default() };

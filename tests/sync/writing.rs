@@ -1,4 +1,4 @@
-//! Suites that are written read back as the same launches.
+//! Checks that suites which are written read back as the same launches.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use kassay::suite::resolve::Suite;
 use kassay::suite::schedule::{Preemption, Schedule};
 use kassay::suite::write::{self, NewSuite, NewTest};
 
-use super::support::Done;
+use super::support::TestResult;
 
-fn suites() -> Done<Vec<PathBuf>> {
+fn suites() -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let file = folder?.path().join("suite.toml");
@@ -25,7 +25,7 @@ fn suites() -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
+fn every_test_of_the_testdata_reads_back_as_it_was() -> TestResult {
     let mut seen = 0;
     for path in suites()? {
         let suite = Suite::load(&path)?;
@@ -72,7 +72,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
 }
 
 #[test]
-fn schedules_and_awkward_values_read_back() -> Done {
+fn schedules_and_awkward_values_read_back() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = folder.path().join("a b.cl");
     std::fs::write(

@@ -68,7 +68,8 @@ fn first(
     }
     let graph_misses = engine.statistics().graph_misses;
     if graph_misses > 0 {
-        differences.push(format!("{}: {graph_misses} steps to where the graph of states does not lead", under_test.entry));
+        differences
+            .push(format!("{}: {graph_misses} steps to where the graph of states does not lead", under_test.entry));
     }
     (found, differences)
 }

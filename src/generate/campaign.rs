@@ -371,9 +371,7 @@ impl GoalView<'_> {
             time_s: first.map_or(0.0, |f| (self.before + f.after).as_secs_f64()),
         })
     }
-}
 
-impl GoalView<'_> {
     /// Returns the goal of an outcome that is proved infeasible; `None` for other results of a proof.
     fn proved(&self, outcome: usize, proof: &ProofOutcome, after: Duration) -> Option<Goal> {
         let ProofOutcome::Infeasible { reason, preconditions } = proof else { return None };

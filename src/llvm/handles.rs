@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use llvm_sys::{
-    LLVMBasicBlock, LLVMBuilder, LLVMContext, LLVMModule, LLVMOpaqueAttributeRef, LLVMOpaqueMetadata, LLVMOpaqueUse,
-    LLVMType, LLVMValue,
+    LLVMBasicBlock, LLVMBuilder, LLVMContext, LLVMModule, LLVMOpaqueAttributeRef, LLVMOpaqueMetadata, LLVMType,
+    LLVMUse, LLVMValue,
 };
 
 /// Defines a handle. It has the representation of LLVM's pointer, and its `Option` that of one that may be null, so both can stand in
@@ -16,6 +16,23 @@ macro_rules! handle {
         #[repr(transparent)]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name<'m>(pub(super) NonNull<$pointee>, pub(super) PhantomData<&'m ()>);
+
+        impl<'m> $name<'m> {
+            /// The pointer, for code that calls llvm-sys itself. For the migration to this layer; it goes with the last such call.
+            #[allow(dead_code, reason = "for the migration")]
+            pub(crate) fn as_raw(self) -> *mut $pointee {
+                self.0.as_ptr()
+            }
+
+            /// The handle of a pointer, unless that is null. For the migration to this layer; it goes with the last such call.
+            ///
+            /// # Safety
+            /// The pointer is null or what the handle says, and lives as long as `'m`.
+            #[allow(dead_code, reason = "for the migration")]
+            pub(crate) unsafe fn from_raw(pointer: *mut $pointee) -> Option<$name<'m>> {
+                Some($name(NonNull::new(pointer)?, PhantomData))
+            }
+        }
     };
 }
 
@@ -45,7 +62,7 @@ handle! {
 }
 handle! {
     /// A node of debug information or other metadata.
-    Node of LLVMOpaqueMetadata
+    NodeHandle of LLVMOpaqueMetadata
 }
 handle! {
     /// An attribute of a function, a call or a parameter.
@@ -65,7 +82,7 @@ handle! {
 }
 handle! {
     /// One use of a value by a user.
-    Use of LLVMOpaqueUse
+    Use of LLVMUse
 }
 
 impl<'m> From<Function<'m>> for Value<'m> {

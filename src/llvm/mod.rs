@@ -37,29 +37,38 @@
 //!
 //! Must never know: kernels, sites, devices.
 
+mod address_space;
+mod arithmetic;
 mod attributes;
 mod block;
 mod builder;
 mod constants;
+mod control;
 mod debug;
 mod ffi;
 mod function;
 mod global;
 mod handles;
 mod inst;
+mod memory;
 mod metadata;
 pub mod passes;
+#[cfg(test)]
+mod tests;
+mod text;
 mod types;
 mod value;
 mod view;
 
-pub use attributes::{Attribute, AttributeIndex};
-pub use builder::Builder;
+pub use address_space::AddressSpace;
+pub use attributes::{Attribute, AttributeIndex, AttributeKind, Attributes};
+pub use builder::{Builder, Position};
 pub use debug::{DebugLocation, Location};
 pub use handles::{Block, Function, Global, Inst, Type, Value};
-pub use metadata::{Metadata, MetadataKind, Operand};
+pub use memory::SyncScope;
+pub use metadata::{MetadataKind, Node, Operand};
 pub use types::DataLayout;
-pub use view::View;
+pub use view::{Types, View, link, read_lazily};
 
 pub use llvm_sys::LLVMAtomicOrdering as AtomicOrdering;
 pub use llvm_sys::LLVMAtomicRMWBinOp as AtomicRmwOperation;
@@ -68,3 +77,4 @@ pub use llvm_sys::LLVMLinkage as Linkage;
 pub use llvm_sys::LLVMOpcode as Opcode;
 pub use llvm_sys::LLVMRealPredicate as RealPredicate;
 pub use llvm_sys::LLVMTypeKind as TypeKind;
+pub use llvm_sys::debuginfo::LLVMMetadataKind as MetadataClass;

@@ -5,8 +5,10 @@ use std::ffi::CStr;
 use llvm_sys::LLVMTypeKind as TypeKind;
 
 use super::ffi::{self, LayoutHandle};
+use super::handles::Value;
 use super::handles::{ContextHandle, Type};
-use super::view::take_message;
+use super::text::take_message;
+use super::{AddressSpace, Types};
 
 /// A module's data layout: sizes, offsets and alignments of types, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +17,11 @@ pub struct DataLayout<'m>(pub(super) LayoutHandle<'m>);
 impl<'m> Type<'m> {
     pub(super) fn context(self) -> ContextHandle<'m> {
         ffi::LLVMGetTypeContext(self)
+    }
+
+    /// Returns the other types of its context.
+    pub fn types(self) -> Types<'m> {
+        Types::of_context(self.context())
     }
 
     pub fn kind(self) -> TypeKind {
@@ -52,6 +59,62 @@ impl<'m> Type<'m> {
         matches!(self.kind(), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind)
     }
 
+    /// Whether it is a floating-point type of any size.
+    pub fn is_floating_point(self) -> bool {
+        use TypeKind::{LLVMBFloatTypeKind, LLVMFP128TypeKind, LLVMPPC_FP128TypeKind, LLVMX86_FP80TypeKind};
+        self.is_float()
+            || matches!(
+                self.kind(),
+                LLVMBFloatTypeKind | LLVMFP128TypeKind | LLVMPPC_FP128TypeKind | LLVMX86_FP80TypeKind
+            )
+    }
+
+    /// Whether values of the type are computed, passed and kept: neither `void` nor functions, blocks, metadata, opaque structs.
+    pub fn is_first_class(self) -> bool {
+        use TypeKind::{
+            LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMTokenTypeKind, LLVMVoidTypeKind,
+        };
+        let others =
+            [LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMTokenTypeKind, LLVMVoidTypeKind];
+        !others.contains(&self.kind()) && !self.is_opaque()
+    }
+
+    /// Whether there are vectors of it.
+    pub fn can_be_lane(self) -> bool {
+        self.is_integer() || self.is_floating_point() || self.is_pointer()
+    }
+
+    /// Bits of an integer or a floating-point type, or of a vector of one.
+    pub fn bits(self) -> Option<u64> {
+        use TypeKind::*;
+        let scalar = self.scalar();
+        let bits = match scalar.kind() {
+            LLVMIntegerTypeKind => scalar.int_width()?,
+            LLVMHalfTypeKind | LLVMBFloatTypeKind => 16,
+            LLVMFloatTypeKind => 32,
+            LLVMDoubleTypeKind => 64,
+            LLVMX86_FP80TypeKind => 80,
+            LLVMFP128TypeKind | LLVMPPC_FP128TypeKind => 128,
+            _ => return None,
+        };
+        Some(u64::from(bits) * u64::from(self.lanes().unwrap_or(1)))
+    }
+
+    /// Where the indices of a `getelementptr` lead that steps through this type: the type there.
+    pub(super) fn stepped(self, indices: &[Value<'m>]) -> Option<Type<'m>> {
+        let is_index = |index: &Value<'m>| index.ty().scalar().is_integer();
+        if !indices.iter().all(is_index) {
+            return None;
+        }
+        indices.iter().skip(1).try_fold(self, |at, index| {
+            if !at.is_struct() {
+                return Some(at.elements()?.0);
+            }
+            let field = index.as_u64().filter(|_| index.ty().int_width() == Some(32))?;
+            at.fields().get(usize::try_from(field).ok()?).copied()
+        })
+    }
+
     /// Whether it is `i1` (not a vector of them).
     pub fn is_bool(self) -> bool {
         self.int_width() == Some(1)
@@ -68,6 +131,11 @@ impl<'m> Type<'m> {
         let scalar = self.scalar();
         // SAFETY: only a pointer type is asked for its address space.
         scalar.is_pointer().then(|| unsafe { ffi::LLVMGetPointerAddressSpace(scalar) })
+    }
+
+    /// The address space of a pointer type or of a vector of pointers, if it is one of OpenCL's.
+    pub fn space(self) -> Option<AddressSpace> {
+        AddressSpace::of_number(self.address_space()?)
     }
 
     /// Element type and number of a vector or array.
@@ -173,7 +241,7 @@ impl<'m> Type<'m> {
     /// # Panics
     /// Unless the type is an integer, a float or a pointer, and there is a lane.
     pub fn vector(self, lanes: u32) -> Type<'m> {
-        assert!(self.is_integer() || self.is_float() || self.is_pointer(), "no vectors of {}", self.text());
+        assert!(self.can_be_lane(), "no vectors of {}", self.text());
         assert!(lanes > 0, "a vector without lanes");
         // SAFETY: the element type can be in a vector.
         unsafe { ffi::LLVMVectorType(self, lanes) }

@@ -1,46 +1,14 @@
-//! LLVM's C interface, declared with typed handles.
-//!
-//! llvm-sys links LLVM and declares the same functions on untyped pointers; here each parameter says what it has to be. A function is
-//! `safe` if the call is defined for every live handle of the declared types; `Option` marks pointers that may be null. What has further
-//! preconditions (an opcode, an index below a count, a kind of type, well-typed operands) is `unsafe`, and the modules beside this one
-//! check these preconditions before they call it.
+//! Declarations: modules, types, values and what they hold.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
-use std::marker::PhantomData;
+use std::ffi::{c_char, c_int, c_uint};
 
-use llvm_sys::target::LLVMOpaqueTargetData;
 use llvm_sys::{
-    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDbgRecordKind, LLVMIntPredicate, LLVMLinkage, LLVMMetadataKind,
-    LLVMOpaqueDbgRecord, LLVMOpaqueValueMetadataEntry, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind, LLVMVisibility,
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind,
+    LLVMVisibility,
 };
 
-use super::handles::{
-    AttributeHandle, Block, BuilderHandle, ContextHandle, Function, Global, Inst, ModuleHandle, Node, Type, Use, Value,
-};
-
-/// LLVM's boolean: 0 is false.
-pub type Bool = c_int;
-
-/// A NUL-terminated string that outlives the call.
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-pub struct Text<'a>(*const c_char, PhantomData<&'a CStr>);
-
-impl<'a> From<&'a CStr> for Text<'a> {
-    fn from(text: &'a CStr) -> Text<'a> {
-        Text(text.as_ptr(), PhantomData)
-    }
-}
-
-/// A module's data layout.
-#[repr(transparent)]
-#[derive(Debug, Clone, Copy)]
-pub struct LayoutHandle<'m>(std::ptr::NonNull<LLVMOpaqueTargetData>, PhantomData<&'m ()>);
-
-/// A debug record in front of an instruction.
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-pub struct RecordHandle<'m>(std::ptr::NonNull<LLVMOpaqueDbgRecord>, PhantomData<&'m ()>);
+use super::{Bool, LayoutHandle, Text};
+use crate::llvm::handles::{Block, ContextHandle, Function, Global, Inst, ModuleHandle, NodeHandle, Type, Use, Value};
 
 // Modules and contexts.
 unsafe extern "C" {
@@ -60,8 +28,6 @@ unsafe extern "C" {
         space: c_uint,
     ) -> Global<'m>;
     pub safe fn LLVMStripModuleDebugInfo(module: ModuleHandle<'_>) -> Bool;
-    pub safe fn LLVMSetTarget(module: ModuleHandle<'_>, triple: Text<'_>);
-    pub unsafe fn LLVMSetDataLayout(module: ModuleHandle<'_>, layout: Text<'_>);
     pub unsafe fn LLVMGetMDKindIDInContext(context: ContextHandle<'_>, name: *const c_char, len: c_uint) -> c_uint;
     pub unsafe fn LLVMGetSyncScopeID(context: ContextHandle<'_>, name: *const c_char, len: usize) -> c_uint;
     pub safe fn LLVMGetTypeByName2<'m>(context: ContextHandle<'m>, name: Text<'_>) -> Option<Type<'m>>;
@@ -156,7 +122,6 @@ unsafe extern "C" {
 
 // Constants.
 unsafe extern "C" {
-    pub unsafe fn LLVMConstInt(ty: Type<'_>, value: u64, is_signed: Bool) -> Value<'_>;
     pub unsafe fn LLVMConstIntOfArbitraryPrecision(ty: Type<'_>, count: c_uint, words: *const u64) -> Value<'_>;
     pub unsafe fn LLVMConstReal(ty: Type<'_>, value: f64) -> Value<'_>;
     pub unsafe fn LLVMConstNull(ty: Type<'_>) -> Value<'_>;
@@ -191,9 +156,9 @@ unsafe extern "C" {
     pub unsafe fn LLVMGetParam(function: Function<'_>, index: c_uint) -> Value<'_>;
     pub safe fn LLVMGetFunctionCallConv(function: Function<'_>) -> c_uint;
     pub safe fn LLVMSetFunctionCallConv(function: Function<'_>, convention: c_uint);
-    pub unsafe fn LLVMSetGC(function: Function<'_>, name: *const c_char);
+    pub safe fn LLVMSetGC(function: Function<'_>, name: Option<Text<'_>>);
     pub safe fn LLVMGetIntrinsicID(function: Function<'_>) -> c_uint;
-    pub safe fn LLVMGetSubprogram(function: Function<'_>) -> Option<Node<'_>>;
+    pub safe fn LLVMGetSubprogram(function: Function<'_>) -> Option<NodeHandle<'_>>;
     pub safe fn LLVMCountBasicBlocks(function: Function<'_>) -> c_uint;
     pub safe fn LLVMGetFirstBasicBlock(function: Function<'_>) -> Option<Block<'_>>;
     pub safe fn LLVMAppendBasicBlockInContext<'m>(
@@ -206,10 +171,12 @@ unsafe extern "C" {
 
 // Blocks.
 unsafe extern "C" {
-    pub safe fn LLVMGetNextBasicBlock(block: Block<'_>) -> Option<Block<'_>>;
+    /// The block is in a function.
+    pub unsafe fn LLVMGetNextBasicBlock(block: Block<'_>) -> Option<Block<'_>>;
     pub safe fn LLVMGetFirstInstruction(block: Block<'_>) -> Option<Inst<'_>>;
     pub safe fn LLVMGetBasicBlockTerminator(block: Block<'_>) -> Option<Inst<'_>>;
     pub safe fn LLVMGetBasicBlockParent(block: Block<'_>) -> Option<Function<'_>>;
+    pub unsafe fn LLVMValueAsBasicBlock(value: Value<'_>) -> Block<'_>;
     pub safe fn LLVMBasicBlockAsValue(block: Block<'_>) -> Value<'_>;
     pub unsafe fn LLVMInsertBasicBlockInContext<'m>(
         context: ContextHandle<'m>,
@@ -225,6 +192,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub safe fn LLVMGetInstructionOpcode(inst: Inst<'_>) -> LLVMOpcode;
     pub safe fn LLVMGetInstructionParent(inst: Inst<'_>) -> Option<Block<'_>>;
+    pub safe fn LLVMIsATerminatorInst(inst: Inst<'_>) -> Option<Inst<'_>>;
     pub unsafe fn LLVMGetNextInstruction(inst: Inst<'_>) -> Option<Inst<'_>>;
     pub unsafe fn LLVMInstructionRemoveFromParent(inst: Inst<'_>);
     pub unsafe fn LLVMInstructionEraseFromParent(inst: Inst<'_>);
@@ -259,7 +227,6 @@ unsafe extern "C" {
     pub unsafe fn LLVMGetIndices(inst: Inst<'_>) -> *const c_uint;
     pub unsafe fn LLVMGetNumMaskElements(shuffle: Inst<'_>) -> c_uint;
     pub unsafe fn LLVMGetMaskValue(shuffle: Inst<'_>, index: c_uint) -> c_int;
-    pub safe fn LLVMGetUndefMaskElem() -> c_int;
     pub unsafe fn LLVMGetCalledValue(call: Inst<'_>) -> Value<'_>;
     pub unsafe fn LLVMGetCalledFunctionType(call: Inst<'_>) -> Type<'_>;
     pub unsafe fn LLVMGetNumArgOperands(call: Inst<'_>) -> c_uint;
@@ -277,141 +244,4 @@ unsafe extern "C" {
     pub unsafe fn LLVMSetICmpSameSign(inst: Inst<'_>, is: Bool);
     pub safe fn LLVMCanValueUseFastMathFlags(value: Value<'_>) -> Bool;
     pub unsafe fn LLVMSetFastMathFlags(inst: Inst<'_>, flags: c_uint);
-}
-
-// Attributes. Indices: 0 the result, 1 the first parameter, `u32::MAX` the function.
-unsafe extern "C" {
-    pub unsafe fn LLVMGetEnumAttributeKindForName(name: *const c_char, len: usize) -> c_uint;
-    pub unsafe fn LLVMCreateEnumAttribute(context: ContextHandle<'_>, kind: c_uint, value: u64) -> AttributeHandle<'_>;
-    pub unsafe fn LLVMCreateStringAttribute<'m>(
-        context: ContextHandle<'m>,
-        key: *const c_char,
-        key_len: c_uint,
-        value: *const c_char,
-        value_len: c_uint,
-    ) -> AttributeHandle<'m>;
-    pub safe fn LLVMIsStringAttribute(attribute: AttributeHandle<'_>) -> Bool;
-    pub safe fn LLVMIsTypeAttribute(attribute: AttributeHandle<'_>) -> Bool;
-    pub safe fn LLVMIsEnumAttribute(attribute: AttributeHandle<'_>) -> Bool;
-    pub unsafe fn LLVMGetEnumAttributeKind(attribute: AttributeHandle<'_>) -> c_uint;
-    pub unsafe fn LLVMGetEnumAttributeValue(attribute: AttributeHandle<'_>) -> u64;
-    pub unsafe fn LLVMGetTypeAttributeValue(attribute: AttributeHandle<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetStringAttributeKind(attribute: AttributeHandle<'_>, len: *mut c_uint) -> *const c_char;
-    pub unsafe fn LLVMGetStringAttributeValue(attribute: AttributeHandle<'_>, len: *mut c_uint) -> *const c_char;
-    pub unsafe fn LLVMGetEnumAttributeAtIndex(
-        function: Function<'_>,
-        index: c_uint,
-        kind: c_uint,
-    ) -> Option<AttributeHandle<'_>>;
-    pub unsafe fn LLVMGetStringAttributeAtIndex<'m>(
-        function: Function<'m>,
-        index: c_uint,
-        key: *const c_char,
-        len: c_uint,
-    ) -> Option<AttributeHandle<'m>>;
-    pub safe fn LLVMGetAttributeCountAtIndex(function: Function<'_>, index: c_uint) -> c_uint;
-    pub unsafe fn LLVMGetAttributesAtIndex<'m>(function: Function<'m>, index: c_uint, into: *mut AttributeHandle<'m>);
-    pub safe fn LLVMAddAttributeAtIndex<'m>(function: Function<'m>, index: c_uint, attribute: AttributeHandle<'m>);
-    pub safe fn LLVMRemoveEnumAttributeAtIndex(function: Function<'_>, index: c_uint, kind: c_uint);
-    pub unsafe fn LLVMRemoveStringAttributeAtIndex(function: Function<'_>, index: c_uint, key: *const c_char, len: c_uint);
-    pub unsafe fn LLVMGetCallSiteAttributeCount(call: Inst<'_>, index: c_uint) -> c_uint;
-    pub unsafe fn LLVMGetCallSiteAttributes<'m>(call: Inst<'m>, index: c_uint, into: *mut AttributeHandle<'m>);
-    pub unsafe fn LLVMGetCallSiteEnumAttribute(call: Inst<'_>, index: c_uint, kind: c_uint)
-    -> Option<AttributeHandle<'_>>;
-    pub unsafe fn LLVMAddCallSiteAttribute<'m>(call: Inst<'m>, index: c_uint, attribute: AttributeHandle<'m>);
-    pub unsafe fn LLVMRemoveCallSiteEnumAttribute(call: Inst<'_>, index: c_uint, kind: c_uint);
-    pub unsafe fn LLVMRemoveCallSiteStringAttribute(call: Inst<'_>, index: c_uint, key: *const c_char, len: c_uint);
-}
-
-// Metadata and debug information.
-unsafe extern "C" {
-    pub safe fn LLVMGetMetadataKind(node: Node<'_>) -> LLVMMetadataKind;
-    pub safe fn LLVMMetadataAsValue<'m>(context: ContextHandle<'m>, node: Node<'m>) -> Value<'m>;
-    pub unsafe fn LLVMValueAsMetadata(value: Value<'_>) -> Node<'_>;
-    pub unsafe fn LLVMMDNodeInContext2<'m>(
-        context: ContextHandle<'m>,
-        operands: *mut Option<Node<'m>>,
-        count: usize,
-    ) -> Node<'m>;
-    pub unsafe fn LLVMMDStringInContext2(context: ContextHandle<'_>, text: *const c_char, len: usize) -> Node<'_>;
-    pub unsafe fn LLVMGetMDNodeNumOperands(node: Value<'_>) -> c_uint;
-    pub unsafe fn LLVMGetMDNodeOperands<'m>(node: Value<'m>, into: *mut Option<Value<'m>>);
-    pub unsafe fn LLVMGetMDString(value: Value<'_>, len: *mut c_uint) -> *const c_char;
-    pub safe fn LLVMGetMetadata(inst: Inst<'_>, kind: c_uint) -> Option<Value<'_>>;
-    pub unsafe fn LLVMSetMetadata<'m>(inst: Inst<'m>, kind: c_uint, node: Option<Value<'m>>);
-    pub unsafe fn LLVMInstructionGetAllMetadataOtherThanDebugLoc(
-        inst: Inst<'_>,
-        count: *mut usize,
-    ) -> *mut LLVMOpaqueValueMetadataEntry;
-    pub unsafe fn LLVMGlobalCopyAllMetadata(global: Value<'_>, count: *mut usize) -> *mut LLVMOpaqueValueMetadataEntry;
-    pub unsafe fn LLVMGlobalSetMetadata<'m>(global: Value<'m>, kind: c_uint, node: Node<'m>);
-    pub unsafe fn LLVMGlobalClearMetadata(global: Value<'_>);
-    pub unsafe fn LLVMValueMetadataEntriesGetKind(entries: *mut LLVMOpaqueValueMetadataEntry, index: c_uint) -> c_uint;
-    pub unsafe fn LLVMValueMetadataEntriesGetMetadata<'m>(
-        entries: *mut LLVMOpaqueValueMetadataEntry,
-        index: c_uint,
-    ) -> Node<'m>;
-    pub unsafe fn LLVMDisposeValueMetadataEntries(entries: *mut LLVMOpaqueValueMetadataEntry);
-    pub safe fn LLVMInstructionGetDebugLoc(inst: Inst<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMInstructionSetDebugLoc<'m>(inst: Inst<'m>, location: Option<Node<'m>>);
-    pub unsafe fn LLVMDILocationGetLine(location: Node<'_>) -> c_uint;
-    pub unsafe fn LLVMDILocationGetColumn(location: Node<'_>) -> c_uint;
-    pub unsafe fn LLVMDILocationGetScope(location: Node<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMDILocationGetInlinedAt(location: Node<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMDIScopeGetFile(scope: Node<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMDIFileGetFilename(file: Node<'_>, len: *mut c_uint) -> *const c_char;
-    pub unsafe fn LLVMDIFileGetDirectory(file: Node<'_>, len: *mut c_uint) -> *const c_char;
-    pub unsafe fn LLVMDIVariableGetFile(variable: Node<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMDIVariableGetLine(variable: Node<'_>) -> c_uint;
-    pub unsafe fn LLVMDIGlobalVariableExpressionGetVariable(expression: Node<'_>) -> Option<Node<'_>>;
-    pub unsafe fn LLVMDIBuilderCreateDebugLocation<'m>(
-        context: ContextHandle<'m>,
-        line: c_uint,
-        column: c_uint,
-        scope: Node<'m>,
-        inlined_at: Option<Node<'m>>,
-    ) -> Node<'m>;
-    pub safe fn LLVMGetFirstDbgRecord(inst: Inst<'_>) -> Option<RecordHandle<'_>>;
-    pub safe fn LLVMGetNextDbgRecord(record: RecordHandle<'_>) -> Option<RecordHandle<'_>>;
-    pub safe fn LLVMDbgRecordGetKind(record: RecordHandle<'_>) -> LLVMDbgRecordKind;
-    pub unsafe fn LLVMDbgVariableRecordGetValue(record: RecordHandle<'_>, index: c_uint) -> Option<Value<'_>>;
-    pub unsafe fn LLVMDbgVariableRecordGetVariable(record: RecordHandle<'_>) -> Node<'_>;
-}
-
-// Building. All of it needs a position and well-typed operands.
-unsafe extern "C" {
-    pub safe fn LLVMCreateBuilderInContext(context: ContextHandle<'_>) -> BuilderHandle<'_>;
-    pub unsafe fn LLVMDisposeBuilder(builder: BuilderHandle<'_>);
-    pub safe fn LLVMPositionBuilderAtEnd<'m>(builder: BuilderHandle<'m>, block: Block<'m>);
-    pub unsafe fn LLVMPositionBuilderBefore<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>);
-    pub unsafe fn LLVMPositionBuilderBeforeInstrAndDbgRecords<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>);
-    pub safe fn LLVMGetInsertBlock(builder: BuilderHandle<'_>) -> Option<Block<'_>>;
-    pub unsafe fn LLVMSetCurrentDebugLocation2<'m>(builder: BuilderHandle<'m>, location: Option<Node<'m>>);
-    pub unsafe fn LLVMInsertIntoBuilder<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>);
-    pub unsafe fn LLVMBuildBinOp<'m>(b: BuilderHandle<'m>, op: LLVMOpcode, x: Value<'m>, y: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildCast<'m>(b: BuilderHandle<'m>, op: LLVMOpcode, value: Value<'m>, ty: Type<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildIntCast2<'m>(b: BuilderHandle<'m>, value: Value<'m>, ty: Type<'m>, is_signed: Bool, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildFPCast<'m>(b: BuilderHandle<'m>, value: Value<'m>, ty: Type<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildPointerCast<'m>(b: BuilderHandle<'m>, value: Value<'m>, ty: Type<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildFNeg<'m>(b: BuilderHandle<'m>, value: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildFreeze<'m>(b: BuilderHandle<'m>, value: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildICmp<'m>(b: BuilderHandle<'m>, how: LLVMIntPredicate, x: Value<'m>, y: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildFCmp<'m>(b: BuilderHandle<'m>, how: LLVMRealPredicate, x: Value<'m>, y: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildSelect<'m>(b: BuilderHandle<'m>, condition: Value<'m>, yes: Value<'m>, no: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildAlloca<'m>(b: BuilderHandle<'m>, ty: Type<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildLoad2<'m>(b: BuilderHandle<'m>, ty: Type<'m>, pointer: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildStore<'m>(b: BuilderHandle<'m>, value: Value<'m>, pointer: Value<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildGEP2<'m>(b: BuilderHandle<'m>, ty: Type<'m>, pointer: Value<'m>, indices: *mut Value<'m>, count: c_uint, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildInBoundsGEP2<'m>(b: BuilderHandle<'m>, ty: Type<'m>, pointer: Value<'m>, indices: *mut Value<'m>, count: c_uint, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildCall2<'m>(b: BuilderHandle<'m>, ty: Type<'m>, function: Value<'m>, args: *mut Value<'m>, count: c_uint, name: Text<'_>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildPhi<'m>(b: BuilderHandle<'m>, ty: Type<'m>, name: Text<'_>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildBr<'m>(b: BuilderHandle<'m>, to: Block<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildCondBr<'m>(b: BuilderHandle<'m>, condition: Value<'m>, yes: Block<'m>, no: Block<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildRet<'m>(b: BuilderHandle<'m>, value: Value<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildRetVoid<'m>(b: BuilderHandle<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildExtractElement<'m>(b: BuilderHandle<'m>, vector: Value<'m>, index: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildInsertElement<'m>(b: BuilderHandle<'m>, vector: Value<'m>, lane: Value<'m>, index: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildShuffleVector<'m>(b: BuilderHandle<'m>, x: Value<'m>, y: Value<'m>, mask: Value<'m>, name: Text<'_>) -> Value<'m>;
-    pub unsafe fn LLVMBuildMemCpy<'m>(b: BuilderHandle<'m>, to: Value<'m>, to_align: c_uint, from: Value<'m>, from_align: c_uint, size: Value<'m>) -> Inst<'m>;
-    pub unsafe fn LLVMBuildMemSet<'m>(b: BuilderHandle<'m>, to: Value<'m>, byte: Value<'m>, size: Value<'m>, align: c_uint) -> Inst<'m>;
 }

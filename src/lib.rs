@@ -12,6 +12,7 @@ pub mod generate;
 pub mod hash;
 pub mod instrument;
 pub mod kernel;
+pub mod llvm;
 pub mod lower;
 pub mod mutation;
 pub mod program;

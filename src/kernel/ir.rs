@@ -14,13 +14,7 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 
-/// A debug location: the file as the module names it, line and column from 1 (line 0: code without a line).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DebugLocation {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-}
+pub use crate::llvm::DebugLocation;
 
 /// A function, declared or defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -67,8 +67,8 @@ pub use debug::{DebugLocation, Location};
 pub use handles::{Block, Function, Global, Inst, Type, Value};
 pub use memory::SyncScope;
 pub use metadata::{MetadataKind, Node, Operand};
-pub use types::DataLayout;
-pub use view::{Types, View, link, read_lazily};
+pub use types::{DataLayout, Types};
+pub use view::{View, link, read_lazily};
 
 pub use llvm_sys::LLVMAtomicOrdering as AtomicOrdering;
 pub use llvm_sys::LLVMAtomicRMWBinOp as AtomicRmwOperation;

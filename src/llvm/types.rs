@@ -4,15 +4,19 @@ use std::ffi::CStr;
 
 use llvm_sys::LLVMTypeKind as TypeKind;
 
+use super::AddressSpace;
 use super::ffi::{self, LayoutHandle};
 use super::handles::Value;
 use super::handles::{ContextHandle, Type};
 use super::text::take_message;
-use super::{AddressSpace, Types};
 
 /// A module's data layout: sizes, offsets and alignments of types, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct DataLayout<'m>(pub(super) LayoutHandle<'m>);
+
+/// The types of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Types<'m>(ContextHandle<'m>);
 
 impl<'m> Type<'m> {
     pub(super) fn context(self) -> ContextHandle<'m> {
@@ -309,5 +313,53 @@ impl<'m> DataLayout<'m> {
         assert!(ty.is_sized() && (field as usize) < ty.fields().len(), "{} has no field {field}", ty.text());
         // SAFETY: a sized struct with that field.
         unsafe { ffi::LLVMOffsetOfElement(self.0, ty, field) }
+    }
+}
+
+impl<'m> Types<'m> {
+    pub(super) fn of_context(context: ContextHandle<'m>) -> Types<'m> {
+        Types(context)
+    }
+
+    /// Returns the integer type of so many bits.
+    ///
+    /// # Panics
+    /// If LLVM has none.
+    pub fn int(self, bits: u32) -> Type<'m> {
+        assert!((1..=1 << 23).contains(&bits), "no integer has {bits} bits");
+        ffi::LLVMIntTypeInContext(self.0, bits)
+    }
+
+    pub fn bool(self) -> Type<'m> {
+        self.int(1)
+    }
+
+    pub fn half(self) -> Type<'m> {
+        ffi::LLVMHalfTypeInContext(self.0)
+    }
+
+    pub fn float(self) -> Type<'m> {
+        ffi::LLVMFloatTypeInContext(self.0)
+    }
+
+    pub fn double(self) -> Type<'m> {
+        ffi::LLVMDoubleTypeInContext(self.0)
+    }
+
+    pub fn void(self) -> Type<'m> {
+        ffi::LLVMVoidTypeInContext(self.0)
+    }
+
+    pub fn pointer(self, space: AddressSpace) -> Type<'m> {
+        self.pointer_numbered(space.number())
+    }
+
+    /// Returns the type of pointers in the address space of that number, which need be none of OpenCL's.
+    ///
+    /// # Panics
+    /// If LLVM has no such address space.
+    pub fn pointer_numbered(self, space: u32) -> Type<'m> {
+        assert!(space < 1 << 24, "no address space has the number {space}");
+        ffi::LLVMPointerTypeInContext(self.0, space)
     }
 }

@@ -15,15 +15,11 @@ use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type};
 use super::memory::SyncScope;
 use super::metadata::MetadataKind;
 use super::text::{name as c_name, take_message};
-use super::types::DataLayout;
+use super::types::{DataLayout, Types};
 
 /// A module that is looked at and built in. What it gives lives as long as the borrow of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'m>(ModuleHandle<'m>);
-
-/// The types of a context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Types<'m>(ContextHandle<'m>);
 
 impl<'m> View<'m> {
     /// Looks at a module.
@@ -35,7 +31,11 @@ impl<'m> View<'m> {
     }
 
     pub fn types(self) -> Types<'m> {
-        Types(ffi::LLVMGetModuleContext(self.0))
+        Types::of_context(self.context())
+    }
+
+    fn context(self) -> ContextHandle<'m> {
+        ffi::LLVMGetModuleContext(self.0)
     }
 
     /// Returns a builder that stands nowhere yet.
@@ -76,7 +76,7 @@ impl<'m> View<'m> {
     /// Unless `ty` is a function type of this context.
     pub fn add_function(self, name: &str, ty: Type<'m>) -> Function<'m> {
         assert!(ty.signature().is_some(), "a function of type {}", ty.text());
-        assert_eq!(ty.context(), self.types().0, "{} is of another context", ty.text());
+        assert_eq!(ty.context(), self.context(), "{} is of another context", ty.text());
         // SAFETY: a function type of the module's context.
         unsafe { ffi::LLVMAddFunction(self.0, c_name(name).as_ref().into(), ty) }
     }
@@ -95,14 +95,14 @@ impl<'m> View<'m> {
     /// Unless `ty` is a sized type of this context.
     pub fn add_global(self, name: &str, ty: Type<'m>, space: AddressSpace) -> Global<'m> {
         assert!(ty.is_sized(), "a variable of type {}", ty.text());
-        assert_eq!(ty.context(), self.types().0, "{} is of another context", ty.text());
+        assert_eq!(ty.context(), self.context(), "{} is of another context", ty.text());
         // SAFETY: a sized type of the module's context.
         unsafe { ffi::LLVMAddGlobalInAddressSpace(self.0, ty, c_name(name).as_ref().into(), space.number()) }
     }
 
     /// Returns the struct type of that name, such as `struct.params`, if the context has one with a body.
     pub fn named_struct(self, name: &str) -> Option<Type<'m>> {
-        let ty = ffi::LLVMGetTypeByName2(self.types().0, CString::new(name).ok()?.as_c_str().into())?;
+        let ty = ffi::LLVMGetTypeByName2(self.context(), CString::new(name).ok()?.as_c_str().into())?;
         (!ty.is_opaque()).then_some(ty)
     }
 
@@ -113,13 +113,13 @@ impl<'m> View<'m> {
     /// Returns the kind of metadata of that name, such as `llvm.loop`.
     pub fn metadata_kind(self, name: &str) -> MetadataKind {
         // SAFETY: LLVM reads as many bytes as it is told.
-        MetadataKind(unsafe { ffi::LLVMGetMDKindIDInContext(self.types().0, name.as_ptr().cast(), name.len() as u32) })
+        MetadataKind(unsafe { ffi::LLVMGetMDKindIDInContext(self.context(), name.as_ptr().cast(), name.len() as u32) })
     }
 
     /// Returns what atomic instructions with that name for a scope synchronise with.
     pub fn sync_scope(self, name: &str) -> SyncScope {
         // SAFETY: LLVM reads as many bytes as it is told.
-        SyncScope(unsafe { ffi::LLVMGetSyncScopeID(self.types().0, name.as_ptr().cast(), name.len()) })
+        SyncScope(unsafe { ffi::LLVMGetSyncScopeID(self.context(), name.as_ptr().cast(), name.len()) })
     }
 
     /// Returns LLVM's number of the intrinsic of that name, such as `llvm.fptosi.sat`.
@@ -136,7 +136,7 @@ impl<'m> View<'m> {
     /// # Panics
     /// If LLVM has none, or a type is of another context.
     pub unsafe fn intrinsic(self, id: u32, types: &[Type<'m>]) -> Function<'m> {
-        assert!(types.iter().all(|ty| ty.context() == self.types().0), "types of another context");
+        assert!(types.iter().all(|ty| ty.context() == self.context()), "types of another context");
         let mut types = types.to_vec();
         // SAFETY: as many types as said; the rest as the caller promises.
         let found = unsafe { ffi::LLVMGetIntrinsicDeclaration(self.0, id, types.as_mut_ptr(), types.len()) };
@@ -158,54 +158,6 @@ impl<'m> View<'m> {
 
     pub fn void_type(self) -> Type<'m> {
         self.types().void()
-    }
-}
-
-impl<'m> Types<'m> {
-    pub(super) fn of_context(context: ContextHandle<'m>) -> Types<'m> {
-        Types(context)
-    }
-
-    /// Returns the integer type of so many bits.
-    ///
-    /// # Panics
-    /// If LLVM has none.
-    pub fn int(self, bits: u32) -> Type<'m> {
-        assert!((1..=1 << 23).contains(&bits), "no integer has {bits} bits");
-        ffi::LLVMIntTypeInContext(self.0, bits)
-    }
-
-    pub fn bool(self) -> Type<'m> {
-        self.int(1)
-    }
-
-    pub fn half(self) -> Type<'m> {
-        ffi::LLVMHalfTypeInContext(self.0)
-    }
-
-    pub fn float(self) -> Type<'m> {
-        ffi::LLVMFloatTypeInContext(self.0)
-    }
-
-    pub fn double(self) -> Type<'m> {
-        ffi::LLVMDoubleTypeInContext(self.0)
-    }
-
-    pub fn void(self) -> Type<'m> {
-        ffi::LLVMVoidTypeInContext(self.0)
-    }
-
-    pub fn pointer(self, space: AddressSpace) -> Type<'m> {
-        self.pointer_numbered(space.number())
-    }
-
-    /// Returns the type of pointers in the address space of that number, which need be none of OpenCL's.
-    ///
-    /// # Panics
-    /// If LLVM has no such address space.
-    pub fn pointer_numbered(self, space: u32) -> Type<'m> {
-        assert!(space < 1 << 24, "no address space has the number {space}");
-        ffi::LLVMPointerTypeInContext(self.0, space)
     }
 }
 

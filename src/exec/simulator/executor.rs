@@ -234,8 +234,8 @@ fn run_pass(
     let used = threads_used(threads.len(), prepared, plan, shadow.is_some());
     let threads = &mut threads[..used];
     for thread in threads.iter_mut() {
-        // SAFETY: launch, plan and race detector are borrowed until this function returns; then the run is over. Only
-        // one thread gets the race detector: see `threads_used`.
+        // SAFETY: launch, plan and race detector are borrowed until this function returns, and
+        // `schedule::run` ends the run. Only one thread gets the race detector: see `threads_used`.
         unsafe { thread.begin(prepared, plan, shadow.as_deref_mut()) };
     }
     let outcomes: Vec<Result<()>> = if let [thread] = threads {

@@ -139,7 +139,7 @@ impl RunState {
     /// Prepares for a run of `prepared`.
     ///
     /// # Safety
-    /// Until the run is over, the caller keeps what it passes, and uses it only as shared references allow; the race
+    /// Until [`RunState::end`], the caller keeps what it passes, and uses it only as shared references allow; the race
     /// detector not at all, but through [`RunState::shadow`].
     pub unsafe fn begin(&mut self, prepared: &PreparedLaunch, plan: &RunPlan, shadow: Option<&mut Shadow>) {
         let program = &*prepared.program;
@@ -163,6 +163,14 @@ impl RunState {
         self.cut_at = None;
         self.internal_error = None;
         self.until_clock = 0;
+    }
+
+    /// Ends the run: forgets what [`RunState::begin`] was given. What was observed is kept.
+    pub fn end(&mut self) {
+        self.program = std::ptr::null();
+        self.launch = std::ptr::null();
+        self.plan = std::ptr::null();
+        self.shadow = std::ptr::null_mut();
     }
 
     /// Adds what another thread observed in its share of the run.
@@ -196,7 +204,7 @@ impl RunState {
     /// The race detector; `None` in a run without it.
     #[inline(always)]
     pub fn shadow(&mut self) -> Option<&mut Shadow> {
-        // SAFETY: `begin`'s caller keeps the race detector until the run is over, and uses it only through this method.
+        // SAFETY: `begin`'s caller keeps the race detector until `end`, and uses it only through this method.
         unsafe { self.shadow.as_mut() }
     }
 
@@ -215,8 +223,8 @@ impl RunState {
     #[inline(never)]
     fn read_clock(&mut self) {
         self.until_clock = STEPS_PER_CLOCK_READ;
-        // SAFETY: `begin`'s caller keeps the plan until the run is over.
-        let plan = unsafe { &*self.plan };
+        // SAFETY: `begin`'s caller keeps the plan until `end`; outside of runs there is none.
+        let Some(plan) = (unsafe { self.plan.as_ref() }) else { return };
         if Instant::now() >= plan.deadline {
             self.late = true;
             self.cut_short |= plan.is_budget;

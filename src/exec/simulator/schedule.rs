@@ -64,8 +64,8 @@ unsafe fn run_item(task: *mut Task<Item>, item: *mut Item) -> *mut Item {
     }
 }
 
-/// Runs groups until the plan has none left, or the run is over. The thread has begun the run of `prepared` under
-/// `plan`.
+/// Runs groups until the plan has none left, or the run is over, and ends the run. The thread has begun it with
+/// `prepared` and `plan`.
 ///
 /// # Errors
 /// `Environment` if there is not enough memory for stacks.
@@ -74,6 +74,7 @@ pub fn run(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -
     if done.is_err() {
         end_all_groups(thread, prepared);
     }
+    thread.state().end();
     done
 }
 

@@ -1,7 +1,6 @@
 //! Collects the operands of comparisons ([`crate::lower::host::abi::hook::COMPARISON`]): how often each comparison was
 //! true or false, and its branch distance to the outcome that it never had.
 
-use super::work_group::Item;
 use crate::lower::host::abi::comparison::{EQUAL, FLOAT, LESS, NOT_LESS, RELATION, SIGNED, WIDTH};
 
 /// What all work-items observed of one comparison. The first element of each pair is for its being false, the second
@@ -27,7 +26,8 @@ impl Default for ComparisonStats {
 }
 
 impl ComparisonStats {
-    fn note(&mut self, kind: u32, a: u64, b: u64) {
+    /// Adds one execution of the comparison, of this `kind`, on the operands `a` and `b`.
+    pub fn note(&mut self, kind: u32, a: u64, b: u64) {
         self.kind = kind;
         let (no, yes) = distances(kind, a, b);
         self.times[usize::from(yes == 0)] += 1;
@@ -83,23 +83,6 @@ fn rank(kind: u32, bits: u64) -> i128 {
     }
     let unused = 64 - width;
     i128::from(((bits << unused).cast_signed()) >> unused)
-}
-
-/// The hook.
-///
-/// `item` executes comparison `number` of the given `kind` on the operands `a` and `b`.
-///
-/// # Safety
-/// `item` is the running work-item.
-pub unsafe extern "C" fn compare(item: *mut Item, number: u32, kind: u32, a: u64, b: u64) {
-    // SAFETY: compiled code passes its own work-item, whose thread is alive; nothing else refers to the thread's list
-    // while the work-item runs.
-    unsafe {
-        let all = &mut (*(*item).thread).compared;
-        if let Some(compared) = all.get_mut(number as usize) {
-            compared.note(kind, a, b);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::compare::ComparisonStats;
-use super::exec_thread::{ExecThread, MAX_PRINTED_BYTES, RunPlan};
+use super::exec_thread::ExecThread;
 use super::launch::{MAX_GROUP_ITEMS, MAX_LOCAL_BYTES, PrepareError, PreparedLaunch};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
+use super::printf::MAX_PRINTED_BYTES;
 use super::program::Program;
+use super::run_state::RunPlan;
 use super::shadow::{Area, Grid, Pass, Shadow};
-use super::{diagnostics, group_sampling, schedule};
+use super::{diagnostics, group_sampling, hooks, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
@@ -83,7 +85,7 @@ impl Simulator {
     /// # Errors
     /// `Internal` if this host cannot run its object file.
     pub fn load_host(&mut self, code: &Arc<HostCode>) -> Result<ProgramId> {
-        let program = Arc::new(Program::new(code)?);
+        let program = Arc::new(Program::new(code, &hooks::addresses().into_iter().collect())?);
         let id = self.next;
         self.next += 1;
         self.programs.insert(id, LoadedProgram { program, shadow: None });
@@ -232,21 +234,16 @@ fn run_pass(
     let used = threads_used(threads.len(), prepared, plan, shadow.is_some());
     let threads = &mut threads[..used];
     for thread in threads.iter_mut() {
-        thread.begin(prepared, plan, shadow.as_deref_mut());
+        // SAFETY: launch, plan and race detector are borrowed until this function returns, and
+        // `schedule::run` ends the run. Only one thread gets the race detector: see `threads_used`.
+        unsafe { thread.begin(prepared, plan, shadow.as_deref_mut()) };
     }
     let outcomes: Vec<Result<()>> = if let [thread] = threads {
-        // SAFETY: `begin` has prepared the thread for this launch, and `threads` borrows it exclusively.
-        vec![unsafe { schedule::run(std::ptr::from_mut(thread)) }]
+        vec![schedule::run(thread, prepared, plan)]
     } else {
         std::thread::scope(|scope| {
-            let threads: Vec<_> = threads
-                .iter_mut()
-                .map(|thread| {
-                    // SAFETY: `begin` has prepared the thread for this launch; each system thread gets an exclusive
-                    // borrow of its own.
-                    scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(thread)) })
-                })
-                .collect();
+            let threads: Vec<_> =
+                threads.iter_mut().map(|thread| scope.spawn(move || schedule::run(thread, prepared, plan))).collect();
             let died = || Err(Error::internal("a thread of the simulator died"));
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| died())).collect()
         })
@@ -254,31 +251,25 @@ fn run_pass(
     let mut report = RunReport { completed: true, time: start.elapsed(), ..RunReport::default() };
     if let Some((first, others)) = threads.split_first_mut() {
         for thread in others {
-            first.faults.absorb(&mut thread.faults);
-            first.divergences.append(&mut thread.divergences);
-            first.compared.iter_mut().zip(&thread.compared).for_each(|(to, from)| to.absorb(from));
-            first.reached.iter_mut().zip(&thread.reached).for_each(|(to, from)| *to |= from);
-            first.incomplete |= thread.incomplete;
-            first.cut_short |= thread.cut_short;
-            first.cut_at = first.cut_at.or(thread.cut_at);
-            first.internal_error = first.internal_error.take().or_else(|| thread.internal_error.take());
+            first.absorb(thread);
             thread.trim();
         }
         if used > 1 {
             first.divergences.sort_by_key(|d| [2, 1, 0].map(|i| d.group_id[i]));
         }
-        report.faults = first.faults.take();
         report.divergences = std::mem::take(&mut first.divergences);
-        report.compared = std::mem::take(&mut first.compared);
-        let barriers = prepared.program.barriers.iter().zip(&first.reached);
+        report.completed = !first.incomplete;
+        let run = first.state();
+        report.cut_short = run.cut_short && !report.completed;
+        report.faults = run.faults.take();
+        report.compared = std::mem::take(&mut run.compared);
+        let barriers = prepared.program.barriers.iter().zip(&run.reached);
         report.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
         report.reached.sort_unstable();
         report.reached.dedup();
-        report.completed = !first.incomplete;
-        report.cut_short = first.cut_short && first.incomplete;
-        report.cut_at = first.cut_at;
-        report.printf = output_text(&first.printed);
-        if let Some(what) = first.internal_error.take() {
+        report.cut_at = run.cut_at;
+        report.printf = output_text(&run.printed);
+        if let Some(what) = run.internal_error.take() {
             return Err(Error::internal(what));
         }
         first.trim();

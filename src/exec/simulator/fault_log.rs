@@ -3,7 +3,13 @@
 use std::collections::HashMap;
 
 use super::observation::{FaultKind, SimulatorFault};
-use super::work_group::Item;
+
+/// Names the work-item that a fault belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemIds {
+    pub global_id: [u64; 3],
+    pub group_id: [u64; 3],
+}
 
 /// A position in an object.
 #[derive(Debug, Clone, Copy)]
@@ -29,33 +35,21 @@ impl FaultLog {
     }
 
     /// Records a fault of `item`; the first of its kind and site is kept as the example.
-    ///
-    /// # Safety
-    /// `item` belongs to a live slot that has a group.
-    pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
-        // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, kind, site, object, FaultPosition::At(offset)) };
+    pub fn note(&mut self, item: ItemIds, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
+        self.add(item, kind, site, object, FaultPosition::At(offset));
     }
 
     /// Records that `item` accessed a texel outside an image.
-    ///
-    /// # Safety
-    /// As for [`FaultLog::note`].
-    pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
-        // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel)) };
+    pub fn note_texel(&mut self, item: ItemIds, site: u32, object: u32, texel: [i64; 3]) {
+        self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel));
     }
 
     /// Records that `item` used this index in an inner array; `inner` is the index and the number of elements.
-    ///
-    /// # Safety
-    /// As for [`FaultLog::note`].
-    pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
-        // SAFETY: the caller guarantees that `item` and its slot are alive.
-        unsafe { self.add(item, FaultKind::BeyondInner, site, object, FaultPosition::Inner(inner)) };
+    pub fn note_inner(&mut self, item: ItemIds, site: u32, object: Option<u32>, inner: (i64, u64)) {
+        self.add(item, FaultKind::BeyondInner, site, object, FaultPosition::Inner(inner));
     }
 
-    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: FaultPosition) {
+    fn add(&mut self, item: ItemIds, kind: FaultKind, site: u32, object: Option<u32>, place: FaultPosition) {
         if let Some(known) = self.index.get(&(kind, site)) {
             let known = &mut self.list[*known];
             known.count += 1;
@@ -67,14 +61,12 @@ impl FaultLog {
             };
             return;
         }
-        // SAFETY: the callers guarantee that `item` and its slot are alive.
-        let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
         let mut fault = SimulatorFault {
             kind,
             site,
-            global_id,
-            group_id,
+            global_id: item.global_id,
+            group_id: item.group_id,
             object,
             offset: 0,
             texel: None,

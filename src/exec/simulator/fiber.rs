@@ -5,11 +5,11 @@
 //! one continues.
 
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
-use super::work_group::Item;
 use crate::error::{Error, Result};
 
 /// Stack space for hooks and for what code spills, in bytes, on top of private variables.
@@ -19,31 +19,29 @@ const HOOK_STACK_BYTES: u64 = 192 << 10;
 const CACHE_LINE: usize = 64;
 const LINES_PER_PAGE: usize = 64;
 
-/// The signature of compiled kernels; see [`crate::lower::host::abi`].
-pub type Entry = unsafe extern "C" fn(*mut Item, *const *const u8);
+/// Runs an item on the fiber of the task; returns the item to run next without switching fibers, or null.
+pub type RunItem<I> = unsafe fn(*mut Task<I>, *mut I) -> *mut I;
 
-/// The state that a fiber shares with its code and with hooks. It has a fixed address, which both know.
-pub struct Task {
-    pub entry: Entry,
+/// The state that a fiber shares with the items that run on it. It has a fixed address, which both know.
+pub struct Task<I> {
     /// Null if there is nothing to run.
-    pub item: *mut Item,
+    item: *mut I,
     yielder: *const Yielder<(), ()>,
-    /// Called after a work-item has ended: returns the work-item to run next without switching fibers, or null.
-    next: unsafe fn(*mut Item) -> *mut Item,
+    run: RunItem<I>,
     stack: Range<u64>,
 }
 
-impl Task {
+impl<I> Task<I> {
     /// The addresses of the fiber's stack.
     pub fn stack(&self) -> Range<u64> {
         self.stack.clone()
     }
 
-    /// Suspends the running work-item; returns when its fiber is resumed, or never.
+    /// Suspends the running item; returns when its fiber is resumed, or never.
     ///
     /// # Safety
     /// Must be called on the fiber of this task, by code that leaves nothing to clean up if it is never resumed.
-    pub unsafe fn suspend(task: *mut Task) {
+    pub unsafe fn suspend(task: *const Task<I>) {
         // SAFETY: the caller runs on this task's fiber; the yielder lives on that fiber's stack for as long as
         // the fiber.
         unsafe { (*(*task).yielder).suspend(()) };
@@ -81,40 +79,37 @@ unsafe impl Stack for ShiftedStack {
     }
 }
 
-/// A stack with the work-item that runs on it.
-pub struct Fiber {
+/// A stack with the item that runs on it: a work-item, or whatever else its [`RunItem`] runs.
+pub struct Fiber<I: 'static> {
     /// Always `Some`, except while its stack moves to a new coroutine.
     coroutine: Option<Coroutine<(), (), (), ShiftedStack>>,
-    task: Box<Task>,
+    /// Owned; a raw pointer because the fiber's code holds another one.
+    task: NonNull<Task<I>>,
 }
 
 // SAFETY: a fiber moves between threads only while it is idle; then its stack holds only the frame of the closure in
 // `start`, which points to the fiber's own task.
-unsafe impl Send for Fiber {}
+unsafe impl<I> Send for Fiber<I> {}
 
 /// Why a fiber returned control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FiberState {
     /// It has nothing to run.
     Idle,
-    /// Its work-item was suspended.
+    /// Its item was suspended.
     Suspended,
 }
 
-fn start(stack: ShiftedStack, task: *mut Task) -> Coroutine<(), (), (), ShiftedStack> {
+fn start<I: 'static>(stack: ShiftedStack, task: NonNull<Task<I>>) -> Coroutine<(), (), (), ShiftedStack> {
+    let task = task.as_ptr();
     Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
         // SAFETY: the fiber that owns `task` also owns this stack, so the task outlives the closure, and the fiber is
-        // resumed only with a live work-item to run.
+        // resumed only with a live item to run.
         unsafe {
             (*task).yielder = yielder;
             loop {
                 while !(*task).item.is_null() {
-                    let item = (*task).item;
-                    (*item).task = task;
-                    ((*task).entry)(item, (*item).arguments);
-                    // A work-item's fiber may have been resumed by another owner than the one that began it, so
-                    // everything is read again.
-                    (*task).item = ((*task).next)(item);
+                    (*task).item = ((*task).run)(task, (*task).item);
                 }
                 yielder.suspend(());
             }
@@ -122,58 +117,59 @@ fn start(stack: ShiftedStack, task: *mut Task) -> Coroutine<(), (), (), ShiftedS
     })
 }
 
-impl Fiber {
+impl<I: 'static> Fiber<I> {
     /// `number`: that of the fiber in its thread; `private_bytes`: the most that the variables of a work-item take.
     ///
     /// # Errors
     /// `Environment` if the system cannot provide a stack.
-    pub fn new(
-        number: usize,
-        private_bytes: u64,
-        entry: Entry,
-        next: unsafe fn(*mut Item) -> *mut Item,
-    ) -> Result<Fiber> {
+    pub fn new(number: usize, private_bytes: u64, run: RunItem<I>) -> Result<Fiber<I>> {
         let stack = ShiftedStack::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .help("use smaller work-groups or private arrays, or free some memory")
         })?;
         let range = stack.limit().get() as u64..stack.base().get() as u64;
         let (item, yielder) = (std::ptr::null_mut(), std::ptr::null());
-        let mut task = Box::new(Task { entry, item, yielder, next, stack: range });
-        let coroutine = Some(start(stack, &raw mut *task));
+        let task = NonNull::from(Box::leak(Box::new(Task { item, yielder, run, stack: range })));
+        let coroutine = Some(start(stack, task));
         Ok(Fiber { coroutine, task })
     }
 
     /// Runs `item`: from its beginning if the fiber is idle, else from where it was suspended.
-    pub fn run(&mut self, item: *mut Item, entry: Entry) -> FiberState {
-        if self.task.item.is_null() {
-            self.task.item = item;
-            self.task.entry = entry;
+    ///
+    /// # Safety
+    /// `item` is alive and may be run by the fiber's [`RunItem`]; so is whatever that runs after it. If the fiber is
+    /// not idle, `item` is the one suspended on it.
+    pub unsafe fn run(&mut self, item: *mut I) -> FiberState {
+        if self.item().is_null() {
+            // SAFETY: the task is alive as long as the fiber, and its code does not run.
+            unsafe { (*self.task.as_ptr()).item = item };
         }
         if let Some(coroutine) = &mut self.coroutine {
             coroutine.resume(());
         }
-        if self.task.item.is_null() { FiberState::Idle } else { FiberState::Suspended }
+        if self.item().is_null() { FiberState::Idle } else { FiberState::Suspended }
     }
 
-    /// The work-item that runs on this fiber; null if none does.
-    pub fn item(&self) -> *mut Item {
-        self.task.item
+    /// The item that runs on this fiber; null if none does.
+    pub fn item(&self) -> *mut I {
+        // SAFETY: the task is alive as long as the fiber, and its code does not run.
+        unsafe { (*self.task.as_ptr()).item }
     }
 
-    /// Discards the suspended work-item: it will never be resumed.
+    /// Discards the suspended item: it will never be resumed.
     pub fn abandon(&mut self) {
-        self.task.item = std::ptr::null_mut();
+        // SAFETY: the task is alive as long as the fiber, and its code does not run.
+        unsafe { (*self.task.as_ptr()).item = std::ptr::null_mut() };
         if let Some(mut coroutine) = self.coroutine.take() {
             // SAFETY: the stack holds only frames of compiled kernels, of hooks that own nothing while suspended, and
             // of the closure in `start`, which owns nothing; none of them needs to be unwound.
             unsafe { coroutine.force_reset() };
-            self.coroutine = Some(start(coroutine.into_stack(), &raw mut *self.task));
+            self.coroutine = Some(start(coroutine.into_stack(), self.task));
         }
     }
 }
 
-impl Drop for Fiber {
+impl<I: 'static> Drop for Fiber<I> {
     fn drop(&mut self) {
         if let Some(coroutine) = &mut self.coroutine
             && coroutine.started()
@@ -182,6 +178,8 @@ impl Drop for Fiber {
             // SAFETY: as in `abandon`, no frame on the stack owns anything that would have to be dropped.
             unsafe { coroutine.force_reset() };
         }
+        // SAFETY: `new` leaked the task from a box, and the code that pointed to it will not run again.
+        drop(unsafe { Box::from_raw(self.task.as_ptr()) });
     }
 }
 

@@ -6,6 +6,7 @@
 //! checked before it is made, loops burn fuel, and a work-item that must end is never resumed.
 
 mod access_cache;
+mod access_hooks;
 pub mod compare;
 mod diagnostics;
 mod events;
@@ -18,12 +19,15 @@ mod group_sync;
 mod hooks;
 pub mod image;
 mod image_hooks;
+mod item_ref;
 mod launch;
+mod lookup;
 mod memory;
 mod object;
 pub mod observation;
 mod printf;
 mod program;
+mod run_state;
 mod schedule;
 pub mod schedule_families;
 pub mod shadow;

@@ -4,35 +4,14 @@
 
 use std::ffi::CStr;
 
-use super::exec_thread::MAX_PRINTED_BYTES;
-use super::work_group::Item;
 use crate::lower::host::table::PrintArg;
 
-/// The hook of `printf`.
-pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, packed: *const u8) {
-    // SAFETY: compiled code passes its own work-item, a site of its table, and arguments packed as the site describes;
-    // a string is only read within a region of the group's memory.
-    unsafe {
-        let thread = (*item).thread;
-        if (*thread).printed.len() >= MAX_PRINTED_BYTES {
-            return;
-        }
-        let regions = &(*(*item).slot).regions;
-        // A string may be read up to the end of its object.
-        let string = |address: u64| -> &[u8] {
-            let region = regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes);
-            let Some(region) = region else { return b"(null)" };
-            let length = region.bytes - (address - region.base);
-            let bytes = std::slice::from_raw_parts(address as *const u8, length as usize);
-            &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
-        };
-        let table = (&*(*thread).program).table();
-        let known = &table.prints[site as usize];
-        let format = known.format.as_deref().unwrap_or_else(|| string(format as u64));
-        let end = known.args.iter().map(|a| arg_end(*a)).max().unwrap_or(0);
-        let packed = if end == 0 { &[] } else { std::slice::from_raw_parts(packed, end) };
-        write(&mut (*thread).printed, format, &known.args, packed, string);
-    }
+/// The maximum number of bytes that a launch may print; the rest is dropped.
+pub const MAX_PRINTED_BYTES: usize = 64 << 20;
+
+/// The number of bytes that the packed arguments of a call take.
+pub fn packed_bytes(args: &[PrintArg]) -> usize {
+    args.iter().map(|a| arg_end(*a)).max().unwrap_or(0)
 }
 
 fn arg_end(arg: PrintArg) -> usize {

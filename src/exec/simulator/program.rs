@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fiber::Entry;
-use super::hooks;
 use super::object::LoadedObject;
 use crate::error::Result;
 use crate::lower::code::HostCode;
-use crate::lower::host::abi;
+use crate::lower::host::abi::{self, ItemContext};
 use crate::lower::host::table::{HostTable, Mode, Space, Storage};
+
+/// The signature of compiled kernels; see [`crate::lower::host::abi`].
+pub type Entry = unsafe extern "C" fn(*mut ItemContext, *const *const u8);
 
 /// Stands for "no object" in place of an object number.
 pub const NONE: u32 = u32::MAX;
@@ -45,12 +46,12 @@ pub struct Barrier {
 }
 
 impl Program {
-    /// Loads the code's object file and links it to the hooks.
+    /// Loads the code's object file and links it to the hooks, given by their names and addresses.
+    ///
     /// # Errors
     /// `Internal` if the object cannot be loaded.
-    pub fn new(code: &Arc<HostCode>) -> Result<Program> {
-        let hooks: HashMap<&'static str, usize> = hooks::addresses().into_iter().collect();
-        let loaded = LoadedObject::new(&code.object, abi::ENTRY, &hooks)?;
+    pub fn new(code: &Arc<HostCode>, hooks: &HashMap<&'static str, usize>) -> Result<Program> {
+        let loaded = LoadedObject::new(&code.object, abi::ENTRY, hooks)?;
         let table = &code.table;
         let site = |site: &crate::lower::host::table::AccessSite| Site {
             object: site.object.unwrap_or(NONE),
@@ -73,8 +74,7 @@ impl Program {
 
     /// The kernel's compiled entry point.
     pub fn entry(&self) -> Entry {
-        // SAFETY: the loader found this address for the entry symbol, whose signature `lower::host::abi` fixes; the
-        // context that the entry expects is the first member of the `#[repr(C)]` struct `Item`.
+        // SAFETY: the loader found this address for the entry symbol, whose signature `lower::host::abi` fixes.
         unsafe { std::mem::transmute::<usize, Entry>(self.loaded.entry()) }
     }
 }

@@ -1,12 +1,16 @@
 //! A running work-group: its contexts, its local memory, its work-items and what they wait for.
 
+use std::ptr::NonNull;
+
 use super::access_cache::CachedSite;
 use super::events::Events;
-use super::exec_thread::ExecThread;
+use super::fault_log::ItemIds;
 use super::fiber::Task;
 use super::launch::{PreparedLaunch, Region};
 use super::memory::{OffsetAllocator, Reservation};
-use super::shadow::Group;
+use super::program::Site;
+use super::run_state::RunState;
+use super::shadow::{Group, Shadow};
 use crate::error::Result;
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
 use crate::lower::host::table::Space;
@@ -33,18 +37,17 @@ pub enum State {
 /// A point at which work-items synchronise: barrier site and iteration.
 pub type SyncPoint = (u32, u64);
 
-/// A work-item. Its context comes first, so that compiled code's pointer to its context is a pointer to this.
+/// A work-item. Its context comes first, so that compiled code's pointer to its context is a pointer to this. Hooks use
+/// it through [`super::item_ref::ItemRef`].
 #[repr(C)]
 pub struct Item {
     pub context: ItemContext,
-    pub thread: *mut ExecThread,
+    pub run: *mut RunState,
     pub slot: *mut GroupSlot,
     /// By access site.
     pub site_cache: *const CachedSite,
     /// The race detector's state of the group.
     pub group: *const Group,
-    /// By object of the table.
-    pub extents: *const Extent,
     pub arguments: *const *const u8,
     /// The number of accesses to global and local memory so far.
     pub accesses: u64,
@@ -55,7 +58,7 @@ pub struct Item {
     /// Whether it asked for more than that.
     pub spent: bool,
     /// That of the fiber on which it runs.
-    pub task: *mut Task,
+    pub task: *const Task<Item>,
     /// The number of its slot.
     pub slot_number: u32,
     /// The local linear id.
@@ -143,16 +146,13 @@ pub struct GroupSlot {
     pub over: bool,
 }
 
-// SAFETY: the pointers lead to the slot's own memory, and to that of the launch, which outlives the slot; a slot moves
-// between threads only while no fiber runs.
-unsafe impl Send for GroupSlot {}
-
 impl GroupSlot {
-    /// Creates a slot for groups of `prepared`. `local`: memory of an earlier slot, to be reused.
+    /// Creates a slot for groups of `prepared`; [`GroupSlot::into_memory`] ends it. `local`: memory of an earlier slot,
+    /// to be reused.
     ///
     /// # Errors
     /// `Environment` if there is not enough memory.
-    pub fn new(prepared: &PreparedLaunch, number: u32, local: Reservation) -> Result<Box<GroupSlot>> {
+    pub fn new(prepared: &PreparedLaunch, number: u32, local: Reservation) -> Result<NonNull<GroupSlot>> {
         let sizes = prepared.context.enqueued_local_size;
         let count = sizes.iter().product::<u64>();
         let mut slot = Box::new(GroupSlot {
@@ -185,22 +185,32 @@ impl GroupSlot {
         slot.place_locals(prepared)?;
         slot.context.extents = slot.extents.as_ptr();
         slot.context.local_size = [0; 3];
-        let (context, extents, arguments) = (&raw const slot.context, slot.extents.as_ptr(), slot.arguments.as_ptr());
-        let own = &raw mut *slot;
-        for item in &mut slot.items {
-            item.context.group = context;
-            item.extents = extents;
-            item.arguments = arguments;
-            item.slot = own;
-            item.slot_number = number;
+        let slot = NonNull::from(Box::leak(slot));
+        let own = slot.as_ptr();
+        // SAFETY: the slot was just leaked, and nothing else refers to it. Its address is taken from what its owner
+        // keeps, so that it stays valid.
+        unsafe {
+            let context = &raw const (*own).context;
+            let arguments = (*own).arguments.as_ptr();
+            for item in &mut (*own).items {
+                item.context.group = context;
+                item.arguments = arguments;
+                item.slot = own;
+                item.slot_number = number;
+            }
         }
         Ok(slot)
     }
 
-    /// Returns the memory, for the next slot to reuse.
-    pub fn into_memory(mut self) -> Reservation {
-        self.local.trim();
-        self.local
+    /// Ends the slot and returns its memory, for the next slot to reuse.
+    ///
+    /// # Safety
+    /// `slot` comes from [`GroupSlot::new`], and no fiber runs one of its work-items or ever will.
+    pub unsafe fn into_memory(slot: NonNull<GroupSlot>) -> Reservation {
+        // SAFETY: `new` leaked the slot from a box, and the caller guarantees that nothing uses it any more.
+        let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
+        slot.local.trim();
+        slot.local
     }
 
     fn place_locals(&mut self, prepared: &PreparedLaunch) -> Result<()> {
@@ -234,7 +244,7 @@ impl GroupSlot {
 
     /// Prepares for the group with linear number `group` and id `id`, whose work-items have not begun. `order`: of
     /// work-items, or empty.
-    pub fn begin(&mut self, thread: *mut ExecThread, group: u64, id: [u64; 3], order: &[u32]) {
+    pub fn begin(&mut self, run: *mut RunState, group: u64, id: [u64; 3], order: &[u32]) {
         let context = &mut self.context;
         context.group_id = id;
         let mut size = context.enqueued_local_size;
@@ -252,7 +262,7 @@ impl GroupSlot {
         for item in &mut self.items[..count as usize] {
             item.state = State::Fresh;
             item.context.leaves = 0;
-            item.thread = thread;
+            item.run = run;
         }
         for (start, bytes) in &self.clear {
             // SAFETY: `place_locals` took the range from this slot's local memory, and no code of the slot runs.
@@ -268,20 +278,20 @@ impl GroupSlot {
         self.over = false;
     }
 
-    /// Fills the site cache for a run, unless that is done; `make` computes the entries from extents and owners
-    /// of objects.
-    pub fn fill_site_cache(
-        &mut self,
-        run: u64,
-        group: *const Group,
-        make: impl FnOnce(&[Extent], &[u32], &mut Vec<CachedSite>),
-    ) {
+    /// Fills the site cache for the run with this number, unless that is done. `shadow`: the race detector, in a run
+    /// with it.
+    pub fn fill_site_cache(&mut self, run: u64, sites: &[Site], mut shadow: Option<&mut Shadow>) {
         if self.cached_run == run {
             return;
         }
         self.cached_run = run;
+        let group = shadow.as_ref().map_or(std::ptr::null(), |shadow| shadow.group(self.number));
         self.site_cache.clear();
-        make(&self.extents, &self.owners, &mut self.site_cache);
+        self.site_cache.extend(
+            (0..)
+                .zip(sites)
+                .map(|site| CachedSite::new(site, self.number, &self.extents, &self.owners, shadow.as_deref_mut())),
+        );
         for item in &mut self.items {
             item.site_cache = self.site_cache.as_ptr();
             item.group = group;
@@ -362,6 +372,16 @@ impl GroupSlot {
         after.iter().chain(before).find_map(|index| can(&self.items, *index))
     }
 
+    /// The work-items of the current group.
+    pub fn current_items(&self) -> &[Item] {
+        &self.items[..self.count as usize]
+    }
+
+    /// Names a work-item in reports.
+    pub fn ids(&self, item: u32) -> ItemIds {
+        ItemIds { global_id: self.items[item as usize].context.global_id, group_id: self.context.group_id }
+    }
+
     /// The local linear ids of sub-group `number`.
     pub fn sub_group(&self, number: u32) -> std::ops::Range<u32> {
         let start = number * SUB_GROUP as u32;
@@ -380,17 +400,16 @@ fn unstarted_item() -> Item {
             leaves: 0,
             host: std::ptr::null_mut(),
         },
-        thread: std::ptr::null_mut(),
+        run: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
         site_cache: std::ptr::null(),
         group: std::ptr::null(),
-        extents: std::ptr::null(),
         arguments: std::ptr::null(),
         accesses: 0,
         stop_at: u64::MAX,
         fuel_left: 0,
         spent: false,
-        task: std::ptr::null_mut(),
+        task: std::ptr::null(),
         slot_number: 0,
         index: 0,
         place: 0,

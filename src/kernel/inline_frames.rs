@@ -133,15 +133,3 @@ unsafe fn string(value: LLVMValueRef) -> Option<String> {
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 }
-
-/// The string that is the only operand of an instruction's metadata of that kind.
-pub fn note(inst: Inst, kind: u32) -> Option<String> {
-    // SAFETY: alive; null is checked.
-    unsafe {
-        let node = LLVMGetMetadata(inst.0, kind);
-        if node.is_null() {
-            return None;
-        }
-        operands(node).first().copied().filter(|o| !o.is_null()).and_then(|o| string(o))
-    }
-}

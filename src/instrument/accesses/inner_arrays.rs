@@ -3,7 +3,6 @@
 //! reveal it.
 
 use super::emit::Emitter;
-use super::memory_instructions::Access;
 use crate::llvm::IntPredicate::LLVMIntUGE;
 use crate::llvm::{Inst, Opcode, Value};
 use crate::lower::host::abi::hook;
@@ -76,15 +75,15 @@ fn is_variable(value: Value<'_>) -> bool {
     value.as_opcode(Opcode::LLVMAlloca).is_some() || value.as_global().is_some()
 }
 
-/// Builds the calls that report an index beyond its array to the simulator before the access.
-pub fn weave<'m>(e: &Emitter<'m>, access: &Access<'m>) {
-    for index in &access.inner {
-        e.before(access.inst);
+/// Builds the calls that report an index beyond its array to the simulator before the access `inst`, whose number is `site`.
+pub fn weave<'m>(e: &Emitter<'m>, inst: Inst<'m>, site: u32, indices: &[Index<'m>]) {
+    for index in indices {
+        e.before(inst);
         let wide = e.builder.int_cast(index.value(), e.long, true, "");
         let length = e.const_i64(index.length);
         let beyond = e.compare(LLVMIntUGE, wide, length);
-        e.emit_if(access.inst, beyond, || {
-            e.hook(hook::INNER, e.void(), &[e.const_i32(access.site), wide, length]);
+        e.emit_if(inst, beyond, || {
+            e.hook(hook::INNER, e.void(), &[e.const_i32(site), wide, length]);
         });
     }
 }

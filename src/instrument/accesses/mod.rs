@@ -67,7 +67,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     components::separate(view, kernel);
 
     let mut objects = Objects::find(view, kernel, options.interface)?;
-    let mut sites = Sites::new(module, entry, &mut objects, options);
+    let mut sites = Sites::new(module, entry, &mut objects, arguments, options.races);
     let accesses = memory_instructions::accesses(kernel, &mut sites);
     let transfers = transfers::find(kernel, &mut sites);
     let placeholders = group_sync::find(kernel, &mut sites);
@@ -85,7 +85,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     transfers::weave(&emitter, &objects, &transfers);
     for access in &accesses {
         if options.races {
-            inner_arrays::weave(&emitter, access);
+            inner_arrays::weave(&emitter, access.inst, access.site, &access.inner);
         }
         check::weave(&emitter, &objects, access);
     }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use inkwell::module::Module;
 
-use super::AccessOptions;
 use super::objects::{Objects, Origin};
 use crate::kernel::inline_frames::{self, Frame};
 use crate::kernel::ir;
@@ -45,15 +44,15 @@ pub struct Sites<'a, 'm> {
 }
 
 impl<'a, 'm> Sites<'a, 'm> {
-    /// Starts an empty table for the kernel `entry`.
+    /// Starts an empty table for the kernel `entry`, which has so many arguments in the source.
     pub fn new(
         module: &'m Module<'_>,
         entry: &str,
         objects: &'a mut Objects<'m>,
-        options: &AccessOptions<'_>,
+        arguments: u32,
+        races: bool,
     ) -> Sites<'a, 'm> {
-        let table =
-            HostTable { arguments: options.interface.args.len() as u32, races: options.races, ..HostTable::default() };
+        let table = HostTable { arguments, races, ..HostTable::default() };
         let view = View::of(module);
         Sites {
             view,

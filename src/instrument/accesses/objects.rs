@@ -3,15 +3,12 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::prelude::LLVMValueRef;
-
 use super::values;
 use crate::cfg::points_to::{Pointers, Root};
 use crate::error::{Error, Result};
-use crate::kernel::inline_frames;
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
 use crate::kernel::ir;
-use crate::llvm::{self, DataLayout, Function, Global, Opcode, Type, Value, View};
+use crate::llvm::{self, DataLayout, Function, Global, Inst, Opcode, Operand, Type, Value, View};
 use crate::lower::host::table::{Object, Space, Storage};
 
 /// Minimum alignment in bytes of buffers, local memory and local arguments in a launch: the size of OpenCL C's largest
@@ -51,7 +48,8 @@ struct ObjectInfo<'m> {
 pub struct Objects<'m> {
     layout: DataLayout<'m>,
     pointers: Pointers,
-    names: HashMap<LLVMValueRef, String>,
+    /// Names of private variables in the source.
+    names: HashMap<Value<'m>, String>,
     entries: Vec<ObjectInfo<'m>>,
     by_root: HashMap<Root, u32>,
     arguments: u32,
@@ -64,12 +62,11 @@ impl<'m> Objects<'m> {
     pub fn find(view: View<'m>, kernel: Function<'m>, interface: &Interface) -> Result<Objects<'m>> {
         let arguments = interface.args.len() as u32;
         let closed: Vec<u32> = (arguments..kernel.param_count()).collect();
-        // Until cfg::points_to and kernel::inline_frames move to crate::llvm.
-        let function = ir::Function(kernel.as_raw());
         let mut objects = Objects {
             layout: view.layout(),
-            pointers: Pointers::find_without_sharing(&[function], &closed),
-            names: inline_frames::variable_names(function),
+            // Until cfg::points_to moves to crate::llvm.
+            pointers: Pointers::find_without_sharing(&[ir::Function(kernel.as_raw())], &closed),
+            names: variable_names(kernel),
             entries: Vec::new(),
             by_root: HashMap::new(),
             arguments,
@@ -162,7 +159,6 @@ impl<'m> Objects<'m> {
             return Some(*known);
         }
         let (Root::Private(variable) | Root::Variable(variable)) = root else { return None };
-        let own_name = self.names.get(&variable).cloned();
         // Until cfg::points_to moves to crate::llvm.
         // SAFETY: a variable of the module, none of which goes while roots are asked for.
         let variable = unsafe { Value::from_raw(variable) }?;
@@ -176,7 +172,7 @@ impl<'m> Objects<'m> {
         };
         let bytes = self.layout.element_size(ty)?.checked_mul(count)?;
         let align = alignment(variable).max(1);
-        let name = own_name.unwrap_or_else(|| variable.name());
+        let name = self.names.get(&variable).cloned().unwrap_or_else(|| variable.name());
         let (space, storage, read_only) = match is_private {
             true => (Space::Private, Storage::Private { bytes }, false),
             false if space_of(variable) == Some(llvm::AddressSpace::Global) => {
@@ -329,4 +325,16 @@ fn space_of(pointer: Value<'_>) -> Option<llvm::AddressSpace> {
 /// Returns the alignment of a variable in bytes; 0 if it says none.
 fn alignment(variable: Value<'_>) -> u64 {
     variable.alignment().unwrap_or(0).into()
+}
+
+/// Returns the source names of a function's variables that live in memory, by their `alloca`.
+fn variable_names(function: Function<'_>) -> HashMap<Value<'_>, String> {
+    let mut names = HashMap::new();
+    for (place, variable) in function.instructions().into_iter().flat_map(Inst::declared_variables) {
+        // A local variable's name is operand 1 of its node (LLVM 22, DebugInfoMetadata.h).
+        if let Some(name) = variable.operands().get(1).and_then(Operand::text) {
+            names.entry(place).or_insert_with(|| name.to_owned());
+        }
+    }
+    names
 }

@@ -214,9 +214,10 @@ impl<'c> KernelUnderTest<'c> {
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, Target::Host)?;
         comparisons.weave(&module)?;
+        let comparisons = comparisons.count();
         let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
         let making = host::begin(module, &self.entry, &self.interface, &options)?;
-        Ok(PendingCode { making, plan, comparisons: comparisons.count() })
+        Ok(PendingCode { making, plan, comparisons })
     }
 
     /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use inkwell::module::Module;
-use llvm_sys::core::LLVMCountParams;
 
 use super::accesses::{self, AccessOptions};
 use crate::error::{Error, Result};
 use crate::kernel::cache::{self, Key};
 use crate::kernel::interface::Interface;
-use crate::kernel::ir;
+use crate::llvm::View;
 use crate::lower::cached;
 use crate::lower::code::{Code, HostCode};
 use crate::lower::forked::{self, Attempt, Limit};
@@ -45,8 +44,7 @@ pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &Ho
 /// # Errors
 /// Those of [`linked`](prepare::linked).
 pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<PendingCode> {
-    // SAFETY: alive.
-    let given = ir::function(&module, entry).map_or(0, |kernel| unsafe { LLVMCountParams(kernel.0) });
+    let given = View::of(&module).function(entry).map_or(0, |kernel| kernel.param_count());
     let probe = given as usize > interface.args.len();
     let key = cached::key("host", &module).map(|key| {
         let HostOptions { races, effort, deadline: _ } = options;

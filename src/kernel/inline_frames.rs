@@ -1,14 +1,11 @@
 //! Finds an instruction's source location together with the chain of inlined calls that leads to it.
 
-use std::collections::HashMap;
-
-use llvm_sys::LLVMDbgRecordKind;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 
 use super::canonical::BODY_PREFIX;
-use super::ir::{Block, DebugLocation, Function, Inst, scope_file};
+use super::ir::{DebugLocation, Inst, scope_file};
 
 /// A source location and the function that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -96,30 +93,6 @@ unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
     }
 }
 
-/// The source names of a function's variables that live in memory, by their `alloca`.
-pub fn variable_names(function: Function) -> HashMap<LLVMValueRef, String> {
-    let mut names = HashMap::new();
-    for inst in function.blocks().into_iter().flat_map(Block::instructions) {
-        // SAFETY: alive; the list of records ends with null; a local variable's name is operand 1 of its node (LLVM 22,
-        // DebugInfoMetadata.h).
-        unsafe {
-            let mut record = LLVMGetFirstDbgRecord(inst.0);
-            while !record.is_null() {
-                if matches!(LLVMDbgRecordGetKind(record), LLVMDbgRecordKind::LLVMDbgRecordDeclare) {
-                    let variable = LLVMDbgVariableRecordGetVariable(record);
-                    let all = operands(LLVMMetadataAsValue(context_of(inst), variable));
-                    let name = all.get(1).copied().filter(|n| !n.is_null()).and_then(|n| string(n));
-                    if let Some(name) = name {
-                        names.entry(LLVMDbgVariableRecordGetValue(record, 0)).or_insert(name);
-                    }
-                }
-                record = LLVMGetNextDbgRecord(record);
-            }
-        }
-    }
-    names
-}
-
 /// The text of a metadata string, or `None` for other metadata.
 ///
 /// # Safety
@@ -131,17 +104,5 @@ unsafe fn string(value: LLVMValueRef) -> Option<String> {
         let data = LLVMGetMDString(value, &mut len);
         let bytes = (!data.is_null()).then(|| std::slice::from_raw_parts(data.cast::<u8>(), len as usize))?;
         Some(String::from_utf8_lossy(bytes).into_owned())
-    }
-}
-
-/// The string that is the only operand of an instruction's metadata of that kind.
-pub fn note(inst: Inst, kind: u32) -> Option<String> {
-    // SAFETY: alive; null is checked.
-    unsafe {
-        let node = LLVMGetMetadata(inst.0, kind);
-        if node.is_null() {
-            return None;
-        }
-        operands(node).first().copied().filter(|o| !o.is_null()).and_then(|o| string(o))
     }
 }

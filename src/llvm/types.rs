@@ -314,6 +314,36 @@ impl<'m> DataLayout<'m> {
         // SAFETY: a sized struct with that field.
         unsafe { ffi::LLVMOffsetOfElement(self.0, ty, field) }
     }
+
+    /// Returns the bytes from one element of an array to the next; `None` for types that memory cannot hold.
+    pub fn element_size(self, ty: Type<'m>) -> Option<u64> {
+        match ty.kind() {
+            TypeKind::LLVMTargetExtTypeKind => None,
+            TypeKind::LLVMArrayTypeKind => self.element_size(ty.elements()?.0).map(|_| self.abi_size(ty)),
+            _ => ty.is_sized().then(|| self.abi_size(ty)),
+        }
+    }
+
+    /// Returns the bytes that a `getelementptr` (an instruction or a constant) steps; `None` unless all of its indices are constants.
+    pub fn constant_offset(self, gep: Value<'m>) -> Option<i64> {
+        let mut ty = gep.gep_source()?;
+        let mut offset = 0i64;
+        for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
+            let number = index.as_i64()?;
+            if i > 0 && ty.is_struct() {
+                let field = u32::try_from(number).ok()?;
+                offset = offset.checked_add(i64::try_from(self.field_offset(ty, field)).ok()?)?;
+                ty = ty.fields()[field as usize];
+                continue;
+            }
+            if i > 0 {
+                ty = ty.elements()?.0;
+            }
+            let size = i64::try_from(self.element_size(ty)?).ok()?;
+            offset = offset.checked_add(number.checked_mul(size)?)?;
+        }
+        Some(offset)
+    }
 }
 
 impl<'m> Types<'m> {

@@ -4,40 +4,32 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
-
-use super::memory_orders::is_atomic;
-use super::values::is_vector;
-use crate::kernel::ir::{Function, Inst, as_instruction, users};
+use crate::llvm::{Function, Inst, Location, Opcode, Value, View};
 
 /// A store of a vector that was loaded from the same address, with some components replaced.
-struct Merge {
-    store: Inst,
+struct Merge<'m> {
+    store: Inst<'m>,
     /// Instructions to erase, each before the ones it uses.
-    dead: Vec<Inst>,
+    dead: Vec<Inst<'m>>,
     /// The replaced components.
-    parts: Vec<Part>,
+    parts: Vec<Part<'m>>,
 }
 
-enum Part {
-    Scalar(LLVMValueRef, LLVMValueRef),
+enum Part<'m> {
+    Scalar(Value<'m>, Value<'m>),
     /// Component, source vector, component of the source vector.
-    Component(u32, LLVMValueRef, u32),
+    Component(u32, Value<'m>, u32),
 }
 
 /// Makes such stores write only the components that they replace.
-pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
+pub fn separate<'m>(view: View<'m>, kernel: Function<'m>) {
     for block in kernel.blocks() {
         let mut unused = UnusedReads::default();
         for inst in block.instructions() {
             match inst.opcode() {
-                LLVMOpcode::LLVMLoad => unused.note(inst),
-                LLVMOpcode::LLVMStore => match find(inst) {
-                    Some(merge) => rewrite(layout, &merge),
+                Opcode::LLVMLoad => unused.note(inst),
+                Opcode::LLVMStore => match find(inst) {
+                    Some(merge) => rewrite(view, merge),
                     None => unused.drop_before(inst),
                 },
                 _ => {}
@@ -48,139 +40,111 @@ pub fn separate(layout: LLVMTargetDataRef, kernel: Function) {
 
 /// Unused reads of complete vectors in a block, by pointer and debug location.
 #[derive(Default)]
-struct UnusedReads(HashMap<(LLVMValueRef, LLVMMetadataRef), VecDeque<Inst>>);
+struct UnusedReads<'m>(HashMap<(Value<'m>, Option<Location<'m>>), VecDeque<Inst<'m>>>);
 
-impl UnusedReads {
-    fn note(&mut self, load: Inst) {
-        // SAFETY: alive and a load.
-        unsafe {
-            if LLVMGetFirstUse(load.0).is_null() && LLVMGetVolatile(load.0) == 0 && is_vector(LLVMTypeOf(load.0)) {
-                let key = (LLVMGetOperand(load.0, 0), LLVMInstructionGetDebugLoc(load.0));
-                self.0.entry(key).or_default().push_back(load);
-            }
+impl<'m> UnusedReads<'m> {
+    fn note(&mut self, load: Inst<'m>) {
+        if !load.is_used() && !load.is_volatile() && load.ty().is_vector() {
+            self.0.entry((load.operand(0), load.debug_location())).or_default().push_back(load);
         }
     }
 
     /// Erases the unused read of the complete vector before a write of all its components (`v.xyzw = w`).
-    fn drop_before(&mut self, store: Inst) {
-        // SAFETY: alive and a store; nothing uses the read, which is noted once.
-        unsafe {
-            let key = (LLVMGetOperand(store.0, 1), LLVMInstructionGetDebugLoc(store.0));
-            if let Some(load) = self.0.get_mut(&key).and_then(VecDeque::pop_front) {
-                LLVMInstructionEraseFromParent(load.0);
-            }
+    fn drop_before(&mut self, store: Inst<'m>) {
+        let key = (store.operand(1), store.debug_location());
+        if let Some(load) = self.0.get_mut(&key).and_then(VecDeque::pop_front) {
+            // SAFETY: it is noted once, and stands before the store in the block, which is walked forwards; no builder exists.
+            unsafe { load.erase() };
         }
     }
 }
 
-fn find(store: Inst) -> Option<Merge> {
-    // SAFETY: alive; each question is asked of the opcodes that have an answer.
-    unsafe {
-        if LLVMGetVolatile(store.0) != 0 || is_atomic(store.0) {
-            return None;
-        }
-        let mut dead = Vec::new();
-        let mut only = |value: LLVMValueRef| {
-            let inst = as_instruction(value).filter(|i| users(i.0).len() == 1 && i.block() == store.block())?;
-            dead.push(inst);
-            Some(inst)
-        };
-        // Vectors of three components are read and written as vectors of four.
-        let mut merge = only(LLVMGetOperand(store.0, 0))?;
-        if is_identity(merge) {
-            merge = only(LLVMGetOperand(merge.0, 0))?;
-        }
-        let parts = parts(merge)?;
-        let mut load = only(LLVMGetOperand(merge.0, 0))?;
-        if is_identity(load) {
-            load = only(LLVMGetOperand(load.0, 0))?;
-        }
-        let is_same = load.opcode() == LLVMOpcode::LLVMLoad
-            && LLVMGetVolatile(load.0) == 0
-            && !is_atomic(load.0)
-            && LLVMGetOperand(load.0, 0) == LLVMGetOperand(store.0, 1)
-            && LLVMTypeOf(load.0) == LLVMTypeOf(LLVMGetOperand(store.0, 0));
-        let mut between = load.following().take_while(|i| *i != store);
-        let keeps_memory = |i: Inst| {
-            use LLVMOpcode::*;
-            !matches!(i.opcode(), LLVMStore | LLVMCall | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMFence)
-        };
-        (is_same && between.all(keeps_memory)).then_some(Merge { store, dead, parts })
+fn find<'m>(store: Inst<'m>) -> Option<Merge<'m>> {
+    if store.is_volatile() || store.is_atomic() {
+        return None;
     }
+    let mut dead = Vec::new();
+    let mut only = |value: Value<'m>| {
+        let inst = value.as_instruction().filter(|i| i.users().len() == 1 && i.block() == store.block())?;
+        dead.push(inst);
+        Some(inst)
+    };
+    // Vectors of three components are read and written as vectors of four.
+    let mut merge = only(store.operand(0))?;
+    if is_identity(merge) {
+        merge = only(merge.operand(0))?;
+    }
+    let parts = parts(merge)?;
+    let mut load = only(merge.operand(0))?;
+    if is_identity(load) {
+        load = only(load.operand(0))?;
+    }
+    let is_same = load.is(Opcode::LLVMLoad)
+        && !load.is_volatile()
+        && !load.is_atomic()
+        && load.operand(0) == store.operand(1)
+        && load.ty() == store.operand(0).ty();
+    let mut between = load.following().take_while(|i| *i != store);
+    let keeps_memory = |i: Inst<'m>| {
+        use Opcode::*;
+        !matches!(i.opcode(), LLVMStore | LLVMCall | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMFence)
+    };
+    (is_same && between.all(keeps_memory)).then_some(Merge { store, dead, parts })
 }
 
 /// Returns whether a shuffle leaves all components in place.
-unsafe fn is_identity(inst: Inst) -> bool {
-    // SAFETY: alive; the mask is asked of shuffles only.
-    unsafe {
-        let undefined = LLVMGetUndefMaskElem();
-        inst.opcode() == LLVMOpcode::LLVMShuffleVector
-            && (0..LLVMGetNumMaskElements(inst.0)).all(|i| {
-                let from = LLVMGetMaskValue(inst.0, i);
-                from == i as i32 || from == undefined
-            })
-    }
+fn is_identity(inst: Inst<'_>) -> bool {
+    let stays = |(i, from): (u32, Option<u32>)| from.is_none_or(|from| from == i);
+    inst.shuffle_mask().is_some_and(|mask| (0..).zip(mask).all(stays))
 }
 
 /// Returns the components that an instruction replaces in its first operand.
-unsafe fn parts(merge: Inst) -> Option<Vec<Part>> {
-    // SAFETY: alive; operands and masks are those of the opcode.
-    unsafe {
-        match merge.opcode() {
-            LLVMOpcode::LLVMInsertElement => {
-                Some(vec![Part::Scalar(LLVMGetOperand(merge.0, 2), LLVMGetOperand(merge.0, 1))])
-            }
-            LLVMOpcode::LLVMShuffleVector => {
-                let lanes = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(merge.0, 0)));
-                if LLVMGetNumMaskElements(merge.0) != lanes {
-                    return None;
-                }
-                let mut all = Vec::new();
-                for lane in 0..lanes {
-                    let from = u32::try_from(LLVMGetMaskValue(merge.0, lane)).ok()?;
-                    if from >= lanes {
-                        all.push(Part::Component(lane, LLVMGetOperand(merge.0, 1), from - lanes));
-                    } else if from != lane {
-                        return None;
-                    }
-                }
-                Some(all)
-            }
-            _ => None,
+fn parts(merge: Inst<'_>) -> Option<Vec<Part<'_>>> {
+    if merge.is(Opcode::LLVMInsertElement) {
+        return Some(vec![Part::Scalar(merge.operand(2), merge.operand(1))]);
+    }
+    let mask = merge.shuffle_mask()?;
+    let lanes = merge.operand(0).ty().lanes()?;
+    if mask.len() != lanes as usize {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (lane, from) in (0..).zip(mask) {
+        let from = from?;
+        if from >= lanes {
+            all.push(Part::Component(lane, merge.operand(1), from - lanes));
+        } else if from != lane {
+            return None;
         }
     }
+    Some(all)
 }
 
-fn rewrite(layout: LLVMTargetDataRef, merge: &Merge) {
-    let store = merge.store;
-    // SAFETY: alive; what goes has no other uses than by what went before it. The builder is disposed of.
-    unsafe {
-        let vector = LLVMTypeOf(LLVMGetOperand(store.0, 0));
-        let context = LLVMGetTypeContext(vector);
-        let (element, int) = (LLVMGetElementType(vector), LLVMInt32TypeInContext(context));
-        let (pointer, align) = (LLVMGetOperand(store.0, 1), LLVMGetAlignment(store.0));
-        let align = u64::from(align).min(LLVMStoreSizeOfType(layout, element)).max(1) as u32;
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, store.0);
-        LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(store.0));
-        for part in &merge.parts {
-            let (mut index, value) = match part {
-                Part::Scalar(index, value) => (*index, *value),
-                Part::Component(lane, vector, from) => {
-                    let from = LLVMConstInt(int, u64::from(*from), 0);
-                    let value = LLVMBuildExtractElement(builder, *vector, from, c"".as_ptr());
-                    (LLVMConstInt(int, u64::from(*lane), 0), value)
-                }
-            };
-            let place = LLVMBuildGEP2(builder, element, pointer, &mut index, 1, c"".as_ptr());
-            let new = LLVMBuildStore(builder, value, place);
-            LLVMSetAlignment(new, align);
-            LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(store.0));
-        }
-        LLVMDisposeBuilder(builder);
-        LLVMInstructionEraseFromParent(store.0);
-        for inst in &merge.dead {
-            LLVMInstructionEraseFromParent(inst.0);
-        }
+fn rewrite<'m>(view: View<'m>, merge: Merge<'m>) {
+    let Merge { store, dead, parts } = merge;
+    let (value, pointer) = (store.operand(0), store.operand(1));
+    let element = value.ty().scalar();
+    let align = u64::from(store.alignment().unwrap_or(0)).min(view.layout().store_size(element)).max(1) as u32;
+    let builder = view.builder();
+    builder.before(store);
+    builder.set_location(store.debug_location());
+    for part in parts {
+        let (index, value) = match part {
+            Part::Scalar(index, value) => (index, value),
+            Part::Component(lane, vector, from) => {
+                let value = builder.lane(vector, from);
+                (view.int_type(32).int(lane.into()), value)
+            }
+        };
+        let place = builder.gep(element, pointer, &[index], "");
+        let new = builder.store(value, place);
+        new.set_alignment(align);
+        new.set_debug_location(store.debug_location());
+    }
+    drop(builder);
+    for inst in [store].into_iter().chain(dead) {
+        // SAFETY: they stand in the block up to the store, which is walked forwards; a read that is used is not noted as unused; the
+        // builder is gone.
+        unsafe { inst.erase() };
     }
 }

@@ -2,18 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::mem::offset_of;
 
-use inkwell::module::Module;
-use llvm_sys::LLVMAttributeFunctionIndex;
-use llvm_sys::LLVMIntPredicate;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMTargetDataRef};
-
-use super::blocks;
-use crate::kernel::ir::{Block, Function, Inst};
+use crate::llvm::{
+    AddressSpace, AttributeIndex, Block, Builder, DataLayout, Function, Inst, IntPredicate, Node, Opcode, Type, Value,
+    View,
+};
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, hook};
 
 /// LLVM's encoding of effects confined to memory that the module cannot access: reads and writes (`ModRef` of the
@@ -21,25 +15,25 @@ use crate::lower::host::abi::{Extent, GroupContext, ItemContext, hook};
 const INACCESSIBLE_MEMORY: u64 = 3 << 2;
 
 /// A builder for the kernel that is being woven.
-pub struct Emitter<'a, 'c> {
-    pub module: &'a Module<'c>,
-    pub kernel: Function,
-    pub context: LLVMContextRef,
-    pub builder: LLVMBuilderRef,
-    pub layout: LLVMTargetDataRef,
+pub struct Emitter<'m> {
+    pub view: View<'m>,
+    pub kernel: Function<'m>,
+    pub builder: Builder<'m>,
+    pub layout: DataLayout<'m>,
     pub races: bool,
-    pub int: LLVMTypeRef,
-    pub long: LLVMTypeRef,
-    pub pointer: LLVMTypeRef,
+    pub int: Type<'m>,
+    pub long: Type<'m>,
+    pub pointer: Type<'m>,
     /// The work-item's context: the kernel's last argument.
-    pub item: LLVMValueRef,
+    pub item: Value<'m>,
     /// The variable that holds the remaining iterations.
-    pub fuel: LLVMValueRef,
+    pub fuel: Inst<'m>,
     /// The initial store to `fuel`, in front of the first instruction of the source. Entry values are built before it,
     /// and nothing splits the block above it.
-    entry_anchor: LLVMValueRef,
-    group: LLVMValueRef,
-    entry_values: RefCell<HashMap<EntryValue, LLVMValueRef>>,
+    entry_anchor: Inst<'m>,
+    /// The group's context.
+    group: Value<'m>,
+    entry_values: RefCell<HashMap<EntryValue, Value<'m>>>,
 }
 
 /// A value that is computed once, at the kernel's entry.
@@ -56,95 +50,65 @@ pub enum EntryValue {
     Places(u32, u64),
 }
 
-impl Drop for Emitter<'_, '_> {
-    fn drop(&mut self) {
-        // SAFETY: created in `new`, used nowhere else.
-        unsafe { LLVMDisposeBuilder(self.builder) };
-    }
-}
-
-impl<'a, 'c> Emitter<'a, 'c> {
-    /// Builds the prologue of `kernel`, whose last argument is the item's context and which has an entry block with a
-    /// terminator.
-    pub fn new(module: &'a Module<'c>, kernel: Function, races: bool) -> Emitter<'a, 'c> {
-        // SAFETY: alive; the entry block has a terminator, the kernel at least the item as an argument.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let (int, long) = (LLVMInt32TypeInContext(context), LLVMInt64TypeInContext(context));
-            let pointer = LLVMPointerTypeInContext(context, 0);
-            let builder = LLVMCreateBuilderInContext(context);
-            let entry = Block(LLVMGetEntryBasicBlock(kernel.0));
-            let first = entry.instructions().into_iter().find(|i| LLVMIsAAllocaInst(i.0).is_null());
-            LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, first.unwrap_or_else(|| entry.terminator()).0);
-            let location = line_zero(context, kernel);
-            LLVMSetCurrentDebugLocation2(builder, location);
-            let fuel = LLVMBuildAlloca(builder, long, c"kassay.fuel".as_ptr());
-            let entry_anchor = LLVMBuildStore(builder, LLVMConstInt(long, 0, 0), fuel);
-            let mut emitter = Emitter {
-                module,
-                kernel,
-                context,
-                builder,
-                layout: LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                races,
-                int,
-                long,
-                pointer,
-                item: LLVMGetLastParam(kernel.0),
-                fuel,
-                entry_anchor,
-                group: std::ptr::null_mut(),
-                entry_values: RefCell::default(),
-            };
-            emitter.at_entry();
-            let item = emitter.item;
-            emitter.group =
-                emitter.load_invariant(pointer, item, std::mem::offset_of!(ItemContext, group) as u64, c"kassay.group");
-            let initial = emitter.byte_offset(item, std::mem::offset_of!(ItemContext, fuel) as u64);
-            let initial = LLVMBuildLoad2(builder, long, initial, c"".as_ptr());
-            LLVMSetOperand(entry_anchor, 0, initial);
-            emitter
-        }
+impl<'m> Emitter<'m> {
+    /// Builds the prologue of `kernel`, whose last argument, `item`, is the item's context, and which has an entry block
+    /// with a terminator.
+    pub fn new(view: View<'m>, kernel: Function<'m>, item: Value<'m>, races: bool) -> Emitter<'m> {
+        let (int, long) = (view.int_type(32), view.int_type(64));
+        let builder = view.builder();
+        let entry = kernel.entry();
+        let first = entry.walk().find(|i| !i.is(Opcode::LLVMAlloca));
+        builder.before_records(first.unwrap_or_else(|| entry.terminator()));
+        builder.set_location(kernel.line_zero());
+        let fuel = builder.alloca(long, "kassay.fuel");
+        let entry_anchor = builder.store(long.int(0), fuel);
+        let mut emitter = Emitter {
+            view,
+            kernel,
+            builder,
+            layout: view.layout(),
+            races,
+            int,
+            long,
+            pointer: view.pointer_type(AddressSpace::Private),
+            item,
+            fuel,
+            entry_anchor,
+            group: item,
+            entry_values: RefCell::default(),
+        };
+        emitter.at_entry();
+        emitter.group =
+            emitter.load_invariant(emitter.pointer, item, offset_of!(ItemContext, group) as u64, "kassay.group");
+        let initial = emitter.byte_offset(item, offset_of!(ItemContext, fuel) as u64);
+        entry_anchor.set_operand(0, emitter.load(long, initial));
+        emitter
     }
 
     /// Positions the builder at the kernel's entry, so that what is built next dominates the rest of the kernel.
     fn at_entry(&self) {
-        // SAFETY: alive.
-        unsafe {
-            LLVMPositionBuilderBefore(self.builder, self.entry_anchor);
-            LLVMSetCurrentDebugLocation2(self.builder, line_zero(self.context, self.kernel));
-        }
+        self.builder.before(self.entry_anchor);
+        self.builder.set_location(self.kernel.line_zero());
     }
 
     /// Positions the builder before an instruction, with its debug location.
-    pub fn before(&self, inst: Inst) {
-        // SAFETY: alive and inside a block.
-        unsafe {
-            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, inst.0);
-            self.set_location(inst);
-        }
+    pub fn before(&self, inst: Inst<'m>) {
+        self.builder.before_records(inst);
+        self.set_location(inst);
     }
 
     /// Positions the builder at the end of a block, with the debug location of `like`.
-    pub fn at_end(&self, block: Block, like: Inst) {
-        // SAFETY: alive.
-        unsafe {
-            LLVMPositionBuilderAtEnd(self.builder, block.0);
-            self.set_location(like);
-        }
+    pub fn at_end(&self, block: Block<'m>, like: Inst<'m>) {
+        self.builder.at_end(block);
+        self.set_location(like);
     }
 
-    unsafe fn set_location(&self, inst: Inst) {
-        // SAFETY: alive.
-        unsafe {
-            let own = LLVMInstructionGetDebugLoc(inst.0);
-            let location = if own.is_null() { line_zero(self.context, self.kernel) } else { own };
-            LLVMSetCurrentDebugLocation2(self.builder, location);
-        }
+    fn set_location(&self, inst: Inst<'m>) {
+        self.builder.set_location(inst.debug_location().or_else(|| self.kernel.line_zero()));
     }
 
     /// Returns the entry value of this key; built on first use.
-    pub fn entry_value(&self, key: EntryValue, make: impl FnOnce() -> LLVMValueRef) -> LLVMValueRef {
+    pub fn entry_value(&self, key: EntryValue, make: impl FnOnce() -> Value<'m>) -> Value<'m> {
         if let Some(value) = self.entry_values.borrow().get(&key) {
             return *value;
         }
@@ -155,182 +119,125 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// Adds a variable of the work-item, initialised at the entry.
-    pub fn variable(&self, initial: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; the fuel's variable stands in the entry block.
-        unsafe {
-            LLVMPositionBuilderBefore(self.builder, self.fuel);
-            let variable = LLVMBuildAlloca(self.builder, LLVMTypeOf(initial), c"".as_ptr());
-            self.at_entry();
-            LLVMBuildStore(self.builder, initial, variable);
-            variable
-        }
+    pub fn variable(&self, initial: Value<'m>) -> Inst<'m> {
+        self.builder.before(self.fuel);
+        let variable = self.builder.alloca(initial.ty(), "");
+        self.at_entry();
+        self.builder.store(initial, variable);
+        variable
     }
 
     /// Adds an uninitialised variable of `bytes` bytes, aligned to 16.
-    pub fn buffer(&self, bytes: u64) -> LLVMValueRef {
-        // SAFETY: alive; as above.
-        unsafe {
-            LLVMPositionBuilderBefore(self.builder, self.fuel);
-            let ty = LLVMArrayType2(LLVMInt8TypeInContext(self.context), bytes);
-            let variable = LLVMBuildAlloca(self.builder, ty, c"".as_ptr());
-            LLVMSetAlignment(variable, 16);
-            variable
-        }
+    pub fn buffer(&self, bytes: u64) -> Inst<'m> {
+        self.builder.before(self.fuel);
+        let variable = self.builder.alloca(self.view.int_type(8).array(bytes), "");
+        variable.set_alignment(16);
+        variable
     }
 
     /// An `i32` constant.
-    pub fn const_i32(&self, n: u32) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
+    pub fn const_i32(&self, n: u32) -> Value<'m> {
+        self.int.int(n.into())
     }
 
     /// An `i64` constant.
-    pub fn const_i64(&self, n: u64) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.long, n, 0) }
+    pub fn const_i64(&self, n: u64) -> Value<'m> {
+        self.long.int(n)
     }
 
-    /// Returns `base` advanced by `offset` bytes.
-    pub fn byte_offset(&self, base: LLVMValueRef, offset: u64) -> LLVMValueRef {
-        // SAFETY: alive; the callers' offsets lie within what `base` points to.
-        unsafe {
-            let byte = LLVMInt8TypeInContext(self.context);
-            LLVMBuildInBoundsGEP2(self.builder, byte, base, &mut self.const_i64(offset), 1, c"".as_ptr())
-        }
+    /// Returns `base` advanced by `offset` bytes, which lie within what it points to.
+    pub fn byte_offset(&self, base: Value<'m>, offset: u64) -> Value<'m> {
+        self.builder.in_bounds_gep(self.view.int_type(8), base, &[self.const_i64(offset)], "")
     }
 
     /// Loads a field of a context that does not change while the item runs.
-    fn load_invariant(&self, ty: LLVMTypeRef, base: LLVMValueRef, offset: u64, name: &std::ffi::CStr) -> LLVMValueRef {
-        // SAFETY: alive; the metadata kind takes an empty node.
-        unsafe {
-            let load = LLVMBuildLoad2(self.builder, ty, self.byte_offset(base, offset), name.as_ptr());
-            let kind = "invariant.load";
-            let kind = LLVMGetMDKindIDInContext(self.context, kind.as_ptr().cast(), kind.len() as u32);
-            let empty = LLVMMetadataAsValue(self.context, LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0));
-            LLVMSetMetadata(load, kind, empty);
-            load
-        }
+    fn load_invariant(&self, ty: Type<'m>, base: Value<'m>, offset: u64, name: &str) -> Value<'m> {
+        let load = self.builder.load(ty, self.byte_offset(base, offset), name);
+        load.set_metadata(self.view.metadata_kind("invariant.load"), Some(Node::new(ty, &[])));
+        load.value()
     }
 
     /// Base address of the group's static local variables.
-    pub fn local_base(&self) -> LLVMValueRef {
-        let offset = std::mem::offset_of!(GroupContext, local_base) as u64;
+    pub fn local_base(&self) -> Value<'m> {
+        let offset = offset_of!(GroupContext, local_base) as u64;
         self.entry_value(EntryValue::LocalBase, || {
-            self.load_invariant(self.pointer, self.group, offset, c"kassay.local")
+            self.load_invariant(self.pointer, self.group, offset, "kassay.local")
         })
     }
 
     /// Size in bytes of an object whose memory the launch provides.
-    pub fn extent_bytes(&self, object: u32) -> LLVMValueRef {
-        let offset = std::mem::offset_of!(GroupContext, extents) as u64;
+    pub fn extent_bytes(&self, object: u32) -> Value<'m> {
+        let offset = offset_of!(GroupContext, extents) as u64;
         let extents = self.entry_value(EntryValue::Extents, || {
-            self.load_invariant(self.pointer, self.group, offset, c"kassay.extents")
+            self.load_invariant(self.pointer, self.group, offset, "kassay.extents")
         });
-        let at = u64::from(object) * size_of::<Extent>() as u64 + std::mem::offset_of!(Extent, bytes) as u64;
-        self.entry_value(EntryValue::Bytes(object), || self.load_invariant(self.long, extents, at, c"kassay.bytes"))
+        let at = u64::from(object) * size_of::<Extent>() as u64 + offset_of!(Extent, bytes) as u64;
+        self.entry_value(EntryValue::Bytes(object), || self.load_invariant(self.long, extents, at, "kassay.bytes"))
     }
 
     /// Loads a variable of type `ty`.
-    pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; `variable` holds a `ty`.
-        unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
+    pub fn load(&self, ty: Type<'m>, variable: impl Into<Value<'m>>) -> Value<'m> {
+        self.builder.load(ty, variable, "").value()
     }
 
     /// Compares two integers of the same type.
-    pub fn compare(&self, how: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and of one type.
-        unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }
-    }
-
-    /// Casts a pointer to the address space of `like`.
-    pub fn cast_like(&self, pointer: LLVMValueRef, like: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and pointers.
-        unsafe { LLVMBuildPointerCast(self.builder, pointer, LLVMTypeOf(like), c"".as_ptr()) }
+    pub fn compare(&self, how: IntPredicate, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        self.builder.icmp(how, a, b, "")
     }
 
     /// Casts a pointer to address space 0.
-    pub fn flat(&self, pointer: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and a pointer.
-        unsafe { LLVMBuildPointerCast(self.builder, pointer, self.pointer, c"".as_ptr()) }
+    pub fn flat(&self, pointer: Value<'m>) -> Value<'m> {
+        self.builder.pointer_cast(pointer, self.pointer, "")
     }
 
     /// Converts a pointer to an `i64`.
-    pub fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and a pointer.
-        unsafe { LLVMBuildPtrToInt(self.builder, pointer, self.long, c"".as_ptr()) }
+    pub fn address(&self, pointer: Value<'m>) -> Value<'m> {
+        self.builder.ptr_to_int(pointer, self.long, "")
     }
 
     /// Calls a hook; `result` is its return type, `arguments` are those after the item.
-    pub fn hook(&self, name: &str, result: LLVMTypeRef, arguments: &[LLVMValueRef]) -> LLVMValueRef {
-        // SAFETY: alive; the hook is declared with the types of these arguments.
-        unsafe {
-            let mut all = vec![self.item];
-            all.extend(arguments);
-            let mut types: Vec<LLVMTypeRef> = all.iter().map(|a| LLVMTypeOf(*a)).collect();
-            let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
-            let callee = self.declaration(name, ty);
-            LLVMBuildCall2(self.builder, ty, callee, all.as_mut_ptr(), all.len() as u32, c"".as_ptr())
-        }
+    pub fn hook(&self, name: &str, result: Type<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        let mut all = vec![self.item];
+        all.extend(arguments);
+        let types: Vec<Type<'m>> = all.iter().map(|a| a.ty()).collect();
+        let ty = result.function(&types, false);
+        let callee = self.declaration(name, ty);
+        self.builder.call_as(ty, callee, &all, "").value()
     }
 
     /// The type of hooks without a result.
-    pub fn void(&self) -> LLVMTypeRef {
-        // SAFETY: the context is alive.
-        unsafe { LLVMVoidTypeInContext(self.context) }
+    pub fn void(&self) -> Type<'m> {
+        self.view.void_type()
     }
 
-    unsafe fn declaration(&self, name: &str, ty: LLVMTypeRef) -> LLVMValueRef {
-        // SAFETY: alive; attributes belong to the context.
-        unsafe {
-            let c_name = CString::new(name).unwrap_or_default();
-            let known = LLVMGetNamedFunction(self.module.as_mut_ptr(), c_name.as_ptr());
-            if !known.is_null() {
-                return known;
-            }
-            let new = LLVMAddFunction(self.module.as_mut_ptr(), c_name.as_ptr(), ty);
-            let add = |attribute: &str, value: u64| {
-                let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
-                let attribute = LLVMCreateEnumAttribute(self.context, kind, value);
-                LLVMAddAttributeAtIndex(new, LLVMAttributeFunctionIndex, attribute);
-            };
-            add("nounwind", 0);
-            if [hook::CHECK, hook::DIVISION, hook::FUEL, hook::INNER].contains(&name) {
-                add("cold", 0);
-            }
-            // None of these accesses the kernel's memory; the fuel hook does, because it lets other items run.
-            if [hook::CHECK, hook::DIVISION, hook::COMPARISON, hook::INNER].contains(&name) {
-                add("memory", INACCESSIBLE_MEMORY);
-            }
-            new
+    fn declaration(&self, name: &str, ty: Type<'m>) -> Function<'m> {
+        if let Some(known) = self.view.function(name) {
+            return known;
         }
+        let new = self.view.add_function(name, ty);
+        let attributes = new.attributes(AttributeIndex::Function);
+        attributes.add_flag("nounwind");
+        if [hook::CHECK, hook::DIVISION, hook::FUEL, hook::INNER].contains(&name) {
+            attributes.add_flag("cold");
+        }
+        // None of these accesses the kernel's memory; the fuel hook does, because it lets other items run.
+        if [hook::CHECK, hook::DIVISION, hook::COMPARISON, hook::INNER].contains(&name) {
+            attributes.add_number("memory", INACCESSIBLE_MEMORY);
+        }
+        new
     }
 
     /// Splits the block of `at` so that what `build` emits is executed only if `test`, which is built at the end of the
     /// first part, is true. Returns the predecessors of `at`'s block: the first part and the conditional block.
-    pub fn emit_if(&self, at: Inst, test: LLVMValueRef, build: impl FnOnce()) -> (Block, Block) {
-        // SAFETY: alive; all new blocks get terminators.
-        unsafe {
-            let head = blocks::split_before(self.context, at);
-            let tail = at.block();
-            let side = Block(LLVMInsertBasicBlockInContext(self.context, tail.0, c"".as_ptr()));
-            self.at_end(head, at);
-            LLVMBuildCondBr(self.builder, test, side.0, tail.0);
-            self.at_end(side, at);
-            build();
-            LLVMBuildBr(self.builder, tail.0);
-            (head, side)
-        }
-    }
-}
-
-/// Line 0 of the kernel; null if it has no debug information.
-unsafe fn line_zero(context: LLVMContextRef, kernel: Function) -> LLVMMetadataRef {
-    // SAFETY: alive.
-    unsafe {
-        let subprogram = LLVMGetSubprogram(kernel.0);
-        match subprogram.is_null() {
-            true => std::ptr::null_mut(),
-            false => LLVMDIBuilderCreateDebugLocation(context, 0, 0, subprogram, std::ptr::null_mut()),
-        }
+    pub fn emit_if(&self, at: Inst<'m>, test: Value<'m>, build: impl FnOnce()) -> (Block<'m>, Block<'m>) {
+        let head = Block::split_before(at, "");
+        let tail = at.block();
+        let side = tail.insert_before("");
+        self.at_end(head, at);
+        self.builder.cond_br(test, side, tail);
+        self.at_end(side, at);
+        build();
+        self.builder.br(tail);
+        (head, side)
     }
 }

@@ -1,11 +1,5 @@
 //! Replaces placeholders by hooks: barriers, exchanges, async copies, fences, images and comparisons.
 
-use inkwell::module::Module;
-use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::check::{Length, PointerCheck, checked};
 use super::early_exit::Exit;
 use super::emit::Emitter;
@@ -13,9 +7,10 @@ use super::iteration::Counters;
 use super::memory_orders;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
-use super::values::{self, instructions};
+use super::values;
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Function, Inst};
+use crate::llvm::IntPredicate::LLVMIntEQ;
+use crate::llvm::{AtomicOrdering, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
 use crate::lower::host::table::{Mode, Scope};
 
@@ -28,7 +23,7 @@ enum Kind {
     Wait(u32, EventList),
     Fence(u32),
     /// LLVM's own `fence` instruction.
-    FenceInstruction(u32),
+    FenceInstruction(u32, AtomicOrdering),
     ImageRead(u32),
     ImageWrite(u32),
     ImageQuery,
@@ -48,12 +43,12 @@ enum EventList {
 const EVENT: u32 = 8;
 
 /// A call of a placeholder, or a `fence` instruction.
-pub struct Placeholder {
-    pub inst: Inst,
+pub struct Placeholder<'m> {
+    pub inst: Inst<'m>,
     kind: Kind,
 }
 
-impl Placeholder {
+impl Placeholder<'_> {
     /// Returns whether all items of the group must reach it, in the same iterations of the enclosing loops.
     pub fn is_collective(&self) -> bool {
         matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
@@ -61,9 +56,9 @@ impl Placeholder {
 }
 
 /// Finds all calls of placeholders and all fences, and adds their sites.
-pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Placeholder> {
+pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Placeholder<'m>> {
     let mut all = Vec::new();
-    for inst in instructions(kernel) {
+    for inst in kernel.instructions() {
         if let Some(kind) = kind(inst, sites) {
             all.push(Placeholder { inst, kind });
         }
@@ -71,9 +66,10 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Placeholder> {
     all
 }
 
-fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
-    if inst.opcode() == LLVMOpcode::LLVMFence {
-        return Some(Kind::FenceInstruction(sites.fence(inst)));
+fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
+    if inst.is(Opcode::LLVMFence) {
+        let order = inst.ordering()?;
+        return Some(Kind::FenceInstruction(sites.fence(inst), order));
     }
     let callee = inst.callee()?;
     let operands = inst.operands();
@@ -121,12 +117,12 @@ fn kind(inst: Inst, sites: &mut Sites<'_>) -> Option<Kind> {
 
 /// Replaces `placeholders` by calls of their hooks. After a collective operation, items that are to leave branch to
 /// `exit`.
-pub fn weave(
-    e: &Emitter<'_, '_>,
-    objects: &Objects,
-    placeholders: &[Placeholder],
-    counters: &Counters,
-    exit: Option<Exit>,
+pub fn weave<'m>(
+    e: &Emitter<'m>,
+    objects: &Objects<'m>,
+    placeholders: Vec<Placeholder<'m>>,
+    counters: &Counters<'m>,
+    exit: Option<&Exit<'m>>,
 ) {
     for placeholder in placeholders {
         let inst = placeholder.inst;
@@ -160,12 +156,10 @@ pub fn weave(
                 e.hook(hook::FENCE, e.void(), &[number(site), int(0), int(1), int(2)]);
                 None
             }
-            Kind::FenceInstruction(site) => {
-                // SAFETY: alive and a fence.
-                let order = memory_orders::number(unsafe { LLVMGetOrdering(inst.0) });
+            Kind::FenceInstruction(site, order) => {
+                let scope = scope_number(memory_orders::scope(e.view, inst));
                 // 3: local and global memory.
-                let arguments =
-                    [number(site), number(3), number(order), number(scope_number(memory_orders::scope(inst)))];
+                let arguments = [number(site), number(3), number(memory_orders::number(order)), number(scope)];
                 e.hook(hook::FENCE, e.void(), &arguments);
                 continue;
             }
@@ -187,42 +181,36 @@ pub fn weave(
         if let Some(exit) = exit.filter(|_| placeholder.is_collective()) {
             exit.leave_before(e, inst);
         }
-        // SAFETY: alive; the result has the type of the placeholder's.
-        unsafe {
-            if let Some(result) = result {
-                LLVMReplaceAllUsesWith(inst.0, result);
-            }
-            LLVMInstructionEraseFromParent(inst.0);
+        if let Some(result) = result {
+            inst.replace_uses(result);
         }
+        // SAFETY: `placeholders` ends here; counters are found by the handle's value alone, operands are read when they are used;
+        // the builder is moved before it builds again.
+        unsafe { inst.erase() };
     }
 }
 
 /// Returns the event list, null if it cannot be read, and its length.
-fn waited(e: &Emitter<'_, '_>, objects: &Objects, wait: Inst, list: &EventList) -> (LLVMValueRef, LLVMValueRef) {
-    let operands = wait.operands();
-    let (events, count) = (operands[0], operands[1]);
-    // SAFETY: alive; the count is an `i64`, the others are pointers.
-    unsafe {
-        let null = LLVMConstNull(e.pointer);
-        let (site, origin) = match list {
-            EventList::Empty => return (null, e.const_i64(0)),
-            EventList::InBounds => return (e.flat(events), count),
-            EventList::Checked(site, origin) => (*site, origin),
-        };
-        let bytes = LLVMBuildMul(e.builder, count, e.const_i64(u64::from(EVENT)), c"".as_ptr());
-        let length = Length::Dynamic(bytes);
-        let check = PointerCheck { site, origin, length, align: EVENT, writes: false, expected: None };
-        let allowed = checked(e, objects, wait, events, &check);
-        e.before(wait);
-        let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
-        (LLVMBuildSelect(e.builder, same, e.flat(events), null, c"".as_ptr()), count)
-    }
+fn waited<'m>(e: &Emitter<'m>, objects: &Objects<'m>, wait: Inst<'m>, list: &EventList) -> (Value<'m>, Value<'m>) {
+    let (events, count) = (wait.operand(0), wait.operand(1));
+    let null = e.pointer.null();
+    let (site, origin) = match list {
+        EventList::Empty => return (null, e.const_i64(0)),
+        EventList::InBounds => return (e.flat(events), count),
+        EventList::Checked(site, origin) => (*site, origin),
+    };
+    let bytes = e.builder.mul(count, e.const_i64(u64::from(EVENT)), "");
+    let length = Length::Dynamic(bytes);
+    let check = PointerCheck { site, origin, length, align: EVENT, writes: false, expected: None };
+    let allowed = checked(e, objects, wait, events, &check);
+    e.before(wait);
+    let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
+    (e.builder.select(same, e.flat(events), null, ""), count)
 }
 
 /// Casts an integer to the given type, zero-extending.
-fn integer(e: &Emitter<'_, '_>, value: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
-    // SAFETY: alive and an integer.
-    unsafe { LLVMBuildIntCast2(e.builder, value, ty, 0, c"".as_ptr()) }
+fn integer<'m>(e: &Emitter<'m>, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+    e.builder.int_cast(value, ty, false, "")
 }
 
 /// Returns the number of a scope in OpenCL C's `memory_scope` (`opencl-c-base.h`).
@@ -240,14 +228,14 @@ fn scope_number(scope: Scope) -> u32 {
 ///
 /// # Errors
 /// `Internal` if one still has a use other than a call in the kernel.
-pub fn drop_declarations(module: &Module<'_>) -> Result<()> {
+pub fn drop_declarations(view: View<'_>) -> Result<()> {
     for name in placeholder::ALL {
-        let Some(function) = ir::function(module, name) else { continue };
-        if !ir::users(function.0).is_empty() {
+        let Some(function) = view.function(name) else { continue };
+        if function.is_used() {
             return Err(Error::internal(format!("a use of {name} is left")));
         }
-        // SAFETY: alive, and nothing uses it.
-        unsafe { LLVMDeleteFunction(function.0) };
+        // SAFETY: nothing uses it; functions are looked up by their names.
+        unsafe { function.delete() };
     }
     Ok(())
 }

@@ -2,101 +2,88 @@
 //! index beyond such an array is undefined even if the access stays within the object, so the bounds of objects do not
 //! reveal it.
 
-use llvm_sys::LLVMIntPredicate::LLVMIntUGE;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-
 use super::emit::Emitter;
-use super::memory_instructions::Access;
-use crate::kernel::ir::Inst;
+use crate::llvm::IntPredicate::LLVMIntUGE;
+use crate::llvm::{Inst, Opcode, Value};
 use crate::lower::host::abi::hook;
 
 /// An index and the number of elements of its array.
 #[derive(Debug, Clone, Copy)]
-pub struct Index {
-    value: LLVMValueRef,
+pub struct Index<'m> {
+    /// The `getelementptr`, and the position of the index among its operands. The index itself may be replaced by what is woven
+    /// elsewhere.
+    step: Inst<'m>,
+    operand: u32,
     length: u64,
+}
+
+impl<'m> Index<'m> {
+    fn value(&self) -> Value<'m> {
+        self.step.operand(self.operand)
+    }
+
+    /// Returns whether it is a constant within its array.
+    fn is_within(&self) -> bool {
+        self.value().as_u64().is_some_and(|n| n < self.length)
+    }
 }
 
 /// Returns the indices into inner arrays that an access through `pointer` depends on, as far as the address is computed
 /// by a chain of `getelementptr`s and casts. Arrays of at most one element are left out: as last members of structs
 /// they stand for arrays of any length.
-pub fn indices(pointer: LLVMValueRef) -> Vec<Index> {
+pub fn indices(pointer: Value<'_>) -> Vec<Index<'_>> {
     let mut all = Vec::new();
     let mut at = pointer;
-    // SAFETY: alive; each question is asked of the values and types that have an answer.
-    unsafe {
-        while !LLVMIsAInstruction(at).is_null() {
-            let inst = Inst(at);
-            match inst.opcode() {
-                LLVMOpcode::LLVMGetElementPtr => {
-                    let base = LLVMGetOperand(at, 0);
-                    let mut ty = LLVMGetGEPSourceElementType(at);
-                    // The first index counts objects; the outermost array of a variable is the object itself.
-                    let mut outermost = is_variable(base);
-                    for number in 2..LLVMGetNumOperands(at) as u32 {
-                        let value = LLVMGetOperand(at, number);
-                        match LLVMGetTypeKind(ty) {
-                            LLVMTypeKind::LLVMArrayTypeKind => {
-                                let length = LLVMGetArrayLength2(ty);
-                                if length > 1 && !outermost && is_integer(value) {
-                                    all.push(Index { value, length });
-                                }
-                                ty = LLVMGetElementType(ty);
-                            }
-                            LLVMTypeKind::LLVMStructTypeKind => {
-                                ty = LLVMStructGetTypeAtIndex(ty, LLVMConstIntGetZExtValue(value) as u32);
-                            }
-                            _ => break,
-                        }
-                        outermost = false;
-                    }
-                    at = base;
-                }
-                LLVMOpcode::LLVMAddrSpaceCast => at = LLVMGetOperand(at, 0),
-                _ => break,
-            }
+    while let Some(inst) = at.as_instruction() {
+        match inst.opcode() {
+            Opcode::LLVMGetElementPtr => all.extend(own_indices(inst)),
+            Opcode::LLVMAddrSpaceCast => {}
+            _ => break,
         }
+        at = inst.operand(0);
     }
-    all.retain(|index| !is_within(index));
+    all.retain(|index| !index.is_within());
+    all
+}
+
+/// Returns the indices into inner arrays of one `getelementptr`.
+fn own_indices(step: Inst<'_>) -> Vec<Index<'_>> {
+    let mut all = Vec::new();
+    let Some(mut ty) = step.value().gep_source() else { return all };
+    // The first index counts objects; the outermost array of a variable is the object itself.
+    let mut outermost = is_variable(step.operand(0));
+    for operand in 2..step.operand_count() {
+        let value = step.operand(operand);
+        let next = match ty.is_array() {
+            true => ty.elements().map(|(element, length)| {
+                if length > 1 && !outermost && value.ty().int_width().is_some_and(|bits| bits <= 64) {
+                    all.push(Index { step, operand, length });
+                }
+                element
+            }),
+            false => value.as_u64().and_then(|field| ty.fields().get(field as usize).copied()),
+        };
+        let Some(next) = next else { break };
+        ty = next;
+        outermost = false;
+    }
     all
 }
 
 /// Returns whether the value is a variable of the kernel or of the program.
-unsafe fn is_variable(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
-    unsafe { !LLVMIsAAllocaInst(value).is_null() || !LLVMIsAGlobalVariable(value).is_null() }
+fn is_variable(value: Value<'_>) -> bool {
+    value.as_opcode(Opcode::LLVMAlloca).is_some() || value.as_global().is_some()
 }
 
-unsafe fn is_integer(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) <= 64
-    }
-}
-
-/// Returns whether the index is a constant within its array.
-fn is_within(index: &Index) -> bool {
-    // SAFETY: alive; asked of a constant.
-    unsafe {
-        let constant = LLVMIsAConstantInt(index.value);
-        !constant.is_null() && LLVMConstIntGetZExtValue(constant) < index.length
-    }
-}
-
-/// Builds the calls that report an index beyond its array to the simulator before the access.
-pub fn weave(e: &Emitter<'_, '_>, access: &Access) {
-    for Index { value, length } in &access.inner {
-        e.before(access.inst);
-        // SAFETY: alive; the index is an integer of at most 64 bits.
-        unsafe {
-            let wide = LLVMBuildIntCast2(e.builder, *value, e.long, 1, c"".as_ptr());
-            let beyond = e.compare(LLVMIntUGE, wide, e.const_i64(*length));
-            e.emit_if(access.inst, beyond, || {
-                e.hook(hook::INNER, e.void(), &[e.const_i32(access.site), wide, e.const_i64(*length)]);
-            });
-        }
+/// Builds the calls that report an index beyond its array to the simulator before the access `inst`, whose number is `site`.
+pub fn weave<'m>(e: &Emitter<'m>, inst: Inst<'m>, site: u32, indices: &[Index<'m>]) {
+    for index in indices {
+        e.before(inst);
+        let wide = e.builder.int_cast(index.value(), e.long, true, "");
+        let length = e.const_i64(index.length);
+        let beyond = e.compare(LLVMIntUGE, wide, length);
+        e.emit_if(inst, beyond, || {
+            e.hook(hook::INNER, e.void(), &[e.const_i32(site), wide, length]);
+        });
     }
 }

@@ -2,41 +2,39 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::emit::{Emitter, EntryValue};
 use super::objects::Objects;
 use crate::error::Result;
 use crate::kernel::constant_uses;
-use crate::kernel::ir::users;
+use crate::kernel::ir;
 
 /// Replaces all static local variables by their addresses in the group's local memory.
 ///
 /// # Errors
 /// `Internal` if the address of one is part of a constant that no instruction can compute.
-pub fn replace(e: &Emitter<'_, '_>, objects: &mut Objects) -> Result<()> {
+pub fn replace<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>) -> Result<()> {
     let locals = objects.locals();
     if locals.is_empty() {
         return Ok(());
     }
-    let mut moved: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
+    let mut moved = HashMap::new();
     for (object, variable, offset) in &locals {
         let base = e.local_base();
         let place = e.entry_value(EntryValue::Local(*object), || {
             let place = e.byte_offset(base, *offset);
-            e.cast_like(place, *variable)
+            e.builder.pointer_cast(place, variable.ty(), "")
         });
         objects.set_base(*object, place);
-        moved.insert(*variable, place);
+        moved.insert(variable.as_raw(), place.as_raw());
     }
-    constant_uses::replace(e.kernel, &moved)?;
+    // Until kernel::constant_uses moves to crate::llvm.
+    constant_uses::replace(ir::Function(e.kernel.as_raw()), &moved)?;
     for (_, variable, _) in locals {
-        // SAFETY: alive; it goes when nothing uses it.
-        unsafe {
-            if users(variable).iter().all(|user| users(*user).is_empty() && LLVMIsAInstruction(*user).is_null()) {
-                LLVMReplaceAllUsesWith(variable, LLVMGetPoison(LLVMTypeOf(variable)));
-                LLVMDeleteGlobal(variable);
+        if variable.users().into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
+            // SAFETY: no instruction uses it, nor a constant that is used; where its address is asked for, there is the new one.
+            unsafe {
+                variable.value().replace_constant(variable.ty().poison());
+                variable.delete();
             }
         }
     }

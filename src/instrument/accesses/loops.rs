@@ -1,21 +1,19 @@
 //! Instruments back edges: fuel, and counters of the iterations around barriers.
 
-use llvm_sys::LLVMIntPredicate::LLVMIntSLT;
-use llvm_sys::core::*;
-
-use super::blocks;
 use super::early_exit::Exit;
 use super::emit::Emitter;
 use super::group_sync::Placeholder;
 use super::iteration::{self, Counters};
 use super::sites::Sites;
 use crate::instrument::guard::loops::Loops;
-use crate::kernel::ir::{Function, Inst};
+use crate::kernel::ir;
+use crate::llvm::IntPredicate::LLVMIntSLT;
+use crate::llvm::{Block, Function, Inst};
 use crate::lower::host::abi::hook;
 
 /// An edge that closes a cycle.
-struct BackEdge {
-    terminator: Inst,
+struct BackEdge<'m> {
+    terminator: Inst<'m>,
     successor: u32,
     site: u32,
     /// The counter that it increments.
@@ -24,30 +22,33 @@ struct BackEdge {
 
 /// The edges to instrument. Every cycle contains a back edge; every loop around a barrier has a counter.
 #[derive(Default)]
-pub struct Plan {
-    edges: Vec<BackEdge>,
+pub struct Plan<'m> {
+    edges: Vec<BackEdge<'m>>,
     counters: usize,
     /// Terminators of the blocks from which loops with counters are entered, with the counter to reset.
-    entries: Vec<(Inst, usize)>,
+    entries: Vec<(Inst<'m>, usize)>,
     /// Counters by barrier, outermost first.
-    enclosing: Vec<(Inst, Vec<usize>)>,
+    enclosing: Vec<(Inst<'m>, Vec<usize>)>,
 }
 
 /// Plans the instrumentation of all back edges, with counters for the loops that contain collective operations.
-pub fn find(kernel: Function, sites: &mut Sites<'_>, placeholders: &[Placeholder]) -> Plan {
-    let loops = Loops::of(kernel);
-    let placeholders: Vec<&Placeholder> = placeholders.iter().filter(|m| m.is_collective()).collect();
+pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>, placeholders: &[Placeholder<'m>]) -> Plan<'m> {
+    // Until instrument::guard moves to crate::llvm.
+    let loops = Loops::of(ir::Function(kernel.as_raw()));
+    let index = |block: Block<'m>| loops.index(ir::Block(block.as_raw()));
+    let blocks = kernel.blocks();
+    let placeholders: Vec<&Placeholder<'m>> = placeholders.iter().filter(|m| m.is_collective()).collect();
     let mut plan = Plan::default();
     let mut counter_of = vec![None; loops.all.len()];
     let predecessors = loops.predecessors();
-    let at: Vec<usize> = placeholders.iter().map(|m| loops.index(m.inst.block())).collect();
+    let at: Vec<usize> = placeholders.iter().map(|m| index(m.inst.block())).collect();
     for (number, l) in loops.all.iter().enumerate() {
         if at.iter().any(|b| l.blocks.contains(b)) {
             counter_of[number] = Some(plan.counters);
             plan.counters += 1;
         }
         for &(b, successor) in &predecessors[l.header] {
-            let terminator = loops.blocks[b].terminator();
+            let terminator = blocks[b].terminator();
             match (l.latches.contains(&b), l.blocks.contains(&b), counter_of[number]) {
                 (true, _, counter) => {
                     let site = sites.back_edge(terminator);
@@ -62,7 +63,7 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, placeholders: &[Placeholder
     let irregular = (!loops.irregular.is_empty() && !placeholders.is_empty()).then_some(plan.counters);
     plan.counters += usize::from(irregular.is_some());
     for (from, successor) in &loops.irregular {
-        let terminator = loops.blocks[*from].terminator();
+        let terminator = blocks[*from].terminator();
         let site = sites.back_edge(terminator);
         plan.edges.push(BackEdge { terminator, successor: *successor, site, counter: irregular });
     }
@@ -75,35 +76,32 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>, placeholders: &[Placeholder
 }
 
 /// Inserts fuel and counters on the planned edges and returns the counters.
-pub fn weave(e: &Emitter<'_, '_>, plan: &Plan, exit: Option<Exit>) -> Counters {
+pub fn weave<'m>(e: &Emitter<'m>, plan: &Plan<'m>, exit: Option<&Exit<'m>>) -> Counters<'m> {
     let counters: Vec<_> = (0..plan.counters).map(|_| e.variable(e.const_i64(0))).collect();
     for (terminator, counter) in &plan.entries {
         e.before(*terminator);
-        // SAFETY: alive; the variable holds an `i64`.
-        unsafe { LLVMBuildStore(e.builder, e.const_i64(0), counters[*counter]) };
+        e.builder.store(e.const_i64(0), counters[*counter]);
     }
     for edge in &plan.edges {
         let at = match edge.terminator.successors().len() {
             1 => edge.terminator,
-            _ => blocks::split_edge(e.context, edge.terminator, edge.successor),
+            // SAFETY: phis are only found as operands, where others stand for them; nobody kept them; the builder is moved at once.
+            _ => unsafe { Block::split_way(edge.terminator, edge.successor, "") },
         };
         e.before(at);
         if let Some(counter) = edge.counter {
             iteration::increment(e, counters[counter]);
         }
-        // SAFETY: alive; the variable holds an `i64`.
-        unsafe {
-            let left = LLVMBuildAdd(e.builder, e.load(e.long, e.fuel), e.const_i64(u64::MAX), c"".as_ptr());
-            LLVMBuildStore(e.builder, left, e.fuel);
-            let none = e.compare(LLVMIntSLT, left, e.const_i64(0));
-            e.emit_if(at, none, || {
-                let next = e.hook(hook::FUEL, e.long, &[e.const_i32(edge.site)]);
-                LLVMBuildStore(e.builder, next, e.fuel);
-                if let Some(exit) = exit {
-                    exit.leave_at_end(e);
-                }
-            });
-        }
+        let left = e.builder.add(e.load(e.long, e.fuel), e.const_i64(u64::MAX), "");
+        e.builder.store(left, e.fuel);
+        let none = e.compare(LLVMIntSLT, left, e.const_i64(0));
+        e.emit_if(at, none, || {
+            let next = e.hook(hook::FUEL, e.long, &[e.const_i32(edge.site)]);
+            e.builder.store(next, e.fuel);
+            if let Some(exit) = exit {
+                exit.leave_at_end(e);
+            }
+        });
     }
     let by_inst =
         plan.enclosing.iter().map(|(inst, all)| (*inst, all.iter().map(|c| counters[*c]).collect())).collect();

@@ -1,19 +1,15 @@
 //! Finds the instructions that read or write memory at a single address.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-
 use super::inner_arrays;
 use super::memory_orders;
 use super::objects::Origin;
 use super::sites::{Shape, Sites};
-use super::values::instructions;
-use crate::kernel::ir::{Function, Inst};
+use crate::llvm::{Function, Inst, Opcode};
 use crate::lower::host::table::Mode;
 
 /// An access to be instrumented.
-pub struct Access {
-    pub inst: Inst,
+pub struct Access<'m> {
+    pub inst: Inst<'m>,
     /// Position of the pointer operand.
     pub operand: u32,
     pub site: u32,
@@ -21,21 +17,18 @@ pub struct Access {
     pub bytes: u64,
     pub align: u32,
     pub mode: Mode,
-    pub inner: Vec<inner_arrays::Index>,
+    pub inner: Vec<inner_arrays::Index<'m>>,
 }
 
 /// Finds all loads, stores and atomics that need a check.
-pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
+pub fn accesses<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Access<'m>> {
     let mut all = Vec::new();
-    for inst in instructions(kernel) {
+    for inst in kernel.instructions() {
         let Some((operand, shape)) = shape(inst, sites) else { continue };
-        // SAFETY: alive; the operand is the instruction's pointer.
-        let pointer = unsafe { LLVMGetOperand(inst.0, operand) };
+        let pointer = inst.operand(operand);
         if let Some((site, origin)) = sites.access(inst, pointer, shape, Some(shape.bytes)) {
-            if inst.opcode() == LLVMOpcode::LLVMAtomicCmpXchg {
-                // SAFETY: alive and a compare-exchange.
-                let order = unsafe { LLVMGetCmpXchgFailureOrdering(inst.0) };
-                sites.failed_exchange(memory_orders::ordering(inst, order, true, false));
+            if let Some(order) = inst.failure_ordering() {
+                sites.failed_exchange(memory_orders::ordering(sites.view, inst, order, true, false));
             }
             let Shape { bytes, align, mode, .. } = shape;
             let inner = inner_arrays::indices(pointer);
@@ -46,31 +39,17 @@ pub fn accesses(kernel: Function, sites: &mut Sites<'_>) -> Vec<Access> {
 }
 
 /// Returns the position of an access's pointer operand and the properties of the access.
-fn shape(inst: Inst, sites: &Sites<'_>) -> Option<(u32, Shape)> {
-    // SAFETY: alive; each question is asked of the instructions that have an answer.
-    unsafe {
-        let (operand, value, mode, ordering) = match inst.opcode() {
-            LLVMOpcode::LLVMLoad if memory_orders::is_atomic(inst.0) => {
-                let ordering = memory_orders::ordering(inst, LLVMGetOrdering(inst.0), true, false);
-                (0, inst.0, Mode::AtomicRead, ordering)
-            }
-            LLVMOpcode::LLVMLoad => (0, inst.0, Mode::Read, None),
-            LLVMOpcode::LLVMStore if memory_orders::is_atomic(inst.0) => {
-                let ordering = memory_orders::ordering(inst, LLVMGetOrdering(inst.0), false, true);
-                (1, LLVMGetOperand(inst.0, 0), Mode::Atomic, ordering)
-            }
-            LLVMOpcode::LLVMStore => (1, LLVMGetOperand(inst.0, 0), Mode::Write, None),
-            LLVMOpcode::LLVMAtomicRMW => {
-                let ordering = memory_orders::ordering(inst, LLVMGetOrdering(inst.0), true, true);
-                (0, LLVMGetOperand(inst.0, 1), Mode::Atomic, ordering)
-            }
-            LLVMOpcode::LLVMAtomicCmpXchg => {
-                let ordering = memory_orders::ordering(inst, LLVMGetCmpXchgSuccessOrdering(inst.0), true, true);
-                (0, LLVMGetOperand(inst.0, 1), Mode::Atomic, ordering)
-            }
-            _ => return None,
-        };
-        let bytes = sites.objects.stored_size(LLVMTypeOf(value))?;
-        Some((operand, Shape { mode, bytes, align: LLVMGetAlignment(inst.0).max(1), ordering }))
-    }
+fn shape<'m>(inst: Inst<'m>, sites: &Sites<'_, 'm>) -> Option<(u32, Shape)> {
+    let order = inst.ordering()?;
+    let ordering = |loads, stores| memory_orders::ordering(sites.view, inst, order, loads, stores);
+    let (operand, value, mode, ordering) = match inst.opcode() {
+        Opcode::LLVMLoad if inst.is_atomic() => (0, inst.value(), Mode::AtomicRead, ordering(true, false)),
+        Opcode::LLVMLoad => (0, inst.value(), Mode::Read, None),
+        Opcode::LLVMStore if inst.is_atomic() => (1, inst.operand(0), Mode::Atomic, ordering(false, true)),
+        Opcode::LLVMStore => (1, inst.operand(0), Mode::Write, None),
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (0, inst.operand(1), Mode::Atomic, ordering(true, true)),
+        _ => return None,
+    };
+    let bytes = sites.objects.stored_size(value.ty())?;
+    Some((operand, Shape { mode, bytes, align: inst.alignment()?.max(1), ordering }))
 }

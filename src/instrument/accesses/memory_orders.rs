@@ -1,11 +1,8 @@
 //! Translates the orderings and scopes of LLVM's atomics into OpenCL's terms.
 
-use llvm_sys::LLVMAtomicOrdering::{self, *};
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::sites;
-use crate::kernel::ir::Inst;
+use crate::llvm::AtomicOrdering::{self, *};
+use crate::llvm::{Inst, View};
 use crate::lower::host::table::{Ordering, Scope};
 
 /// Names of synchronisation scopes in IR of clang for SPIR-V (`llvm/lib/Target/SPIRV`), of libclc and of LLVM itself.
@@ -25,18 +22,14 @@ const SCOPES: [(&str, Scope); 12] = [
 ];
 
 /// Returns the scope of an atomic instruction or fence.
-pub fn scope(inst: Inst) -> Scope {
-    // SAFETY: alive and atomic; names are given with their lengths.
-    unsafe {
-        let context = LLVMGetTypeContext(LLVMTypeOf(inst.0));
-        let id = LLVMGetAtomicSyncScopeID(inst.0);
-        let of = |name: &str| LLVMGetSyncScopeID(context, name.as_ptr().cast(), name.len());
-        SCOPES.iter().find(|(name, _)| of(name) == id).map_or(Scope::AllDevices, |(_, scope)| *scope)
-    }
+pub fn scope<'m>(view: View<'m>, inst: Inst<'m>) -> Scope {
+    let own = inst.sync_scope();
+    let known = SCOPES.iter().find(|(name, _)| Some(view.sync_scope(name)) == own);
+    known.map_or(Scope::AllDevices, |(_, scope)| *scope)
 }
 
 /// Returns whether an ordering has acquire semantics.
-pub fn acquires(order: LLVMAtomicOrdering) -> bool {
+pub fn acquires(order: AtomicOrdering) -> bool {
     matches!(
         order,
         LLVMAtomicOrderingAcquire | LLVMAtomicOrderingAcquireRelease | LLVMAtomicOrderingSequentiallyConsistent
@@ -44,7 +37,7 @@ pub fn acquires(order: LLVMAtomicOrdering) -> bool {
 }
 
 /// Returns whether an ordering has release semantics.
-pub fn releases(order: LLVMAtomicOrdering) -> bool {
+pub fn releases(order: AtomicOrdering) -> bool {
     matches!(
         order,
         LLVMAtomicOrderingRelease | LLVMAtomicOrderingAcquireRelease | LLVMAtomicOrderingSequentiallyConsistent
@@ -52,7 +45,7 @@ pub fn releases(order: LLVMAtomicOrdering) -> bool {
 }
 
 /// Returns the number of an ordering in OpenCL C's `memory_order` (6.15.12.4).
-pub fn number(order: LLVMAtomicOrdering) -> u32 {
+pub fn number(order: AtomicOrdering) -> u32 {
     match order {
         LLVMAtomicOrderingAcquire => 2,
         LLVMAtomicOrderingRelease => 3,
@@ -63,12 +56,12 @@ pub fn number(order: LLVMAtomicOrdering) -> u32 {
 }
 
 /// Returns the effective ordering of an atomic instruction; `loads` and `stores` say whether it may read and write.
-pub fn ordering(inst: Inst, order: LLVMAtomicOrdering, loads: bool, stores: bool) -> Option<Ordering> {
-    sites::ordering(loads && acquires(order), stores && releases(order), scope(inst))
-}
-
-/// Returns whether a load or store is atomic.
-pub fn is_atomic(access: LLVMValueRef) -> bool {
-    // SAFETY: alive; asked of loads and stores.
-    unsafe { LLVMGetOrdering(access) != LLVMAtomicOrderingNotAtomic }
+pub fn ordering<'m>(
+    view: View<'m>,
+    inst: Inst<'m>,
+    order: AtomicOrdering,
+    loads: bool,
+    stores: bool,
+) -> Option<Ordering> {
+    sites::ordering(loads && acquires(order), stores && releases(order), scope(view, inst))
 }

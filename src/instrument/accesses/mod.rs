@@ -26,8 +26,6 @@ mod transfers;
 mod values;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::target::LLVMGetModuleDataLayout;
 
 use self::emit::Emitter;
 use self::objects::Objects;
@@ -35,7 +33,7 @@ use self::sites::Sites;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::interface::Interface;
-use crate::kernel::ir;
+use crate::llvm::View;
 use crate::lower::host::table::HostTable;
 
 /// Options of [`weave`].
@@ -55,22 +53,21 @@ pub struct AccessOptions<'a> {
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
 pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> Result<HostTable> {
-    let kernel = ir::function(module, entry).filter(|f| f.has_body());
+    let view = View::of(module);
+    let kernel = view.function(entry).filter(|f| f.has_body());
     let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;
     let arguments = options.interface.args.len() as u32;
-    // SAFETY: alive.
-    let given = unsafe { LLVMCountParams(kernel.0) };
+    let given = kernel.param_count();
     if given != arguments + u32::from(options.probe) {
         return Err(Error::internal(format!("{entry} has {given} arguments, not {arguments} and the probe buffer")));
     }
-    let kernel = item_argument::append(module, kernel)?;
+    let (kernel, item) = item_argument::append(view, kernel)?;
     blocks::gather_variables(kernel);
-    let exit = early_exit::find(module);
-    // SAFETY: alive.
-    components::separate(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, kernel);
+    let exit = early_exit::find(view);
+    components::separate(view, kernel);
 
-    let mut objects = Objects::find(module, kernel, options.interface)?;
-    let mut sites = Sites::new(module, entry, &mut objects, options);
+    let mut objects = Objects::find(view, kernel, options.interface)?;
+    let mut sites = Sites::new(module, entry, &mut objects, arguments, options.races);
     let accesses = memory_instructions::accesses(kernel, &mut sites);
     let transfers = transfers::find(kernel, &mut sites);
     let placeholders = group_sync::find(kernel, &mut sites);
@@ -79,16 +76,16 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     let prints = printf::find(kernel, &mut sites);
     let mut table = sites.finish();
 
-    let emitter = Emitter::new(module, kernel, options.races);
+    let emitter = Emitter::new(view, kernel, item, options.races);
     locals::replace(&emitter, &mut objects)?;
-    let counters = loops::weave(&emitter, &loops, exit);
-    group_sync::weave(&emitter, &objects, &placeholders, &counters, exit);
+    let counters = loops::weave(&emitter, &loops, exit.as_ref());
+    group_sync::weave(&emitter, &objects, placeholders, &counters, exit.as_ref());
     division::weave(&emitter, &divisions);
-    printf::weave(&emitter, &prints);
+    printf::weave(&emitter, prints);
     transfers::weave(&emitter, &objects, &transfers);
     for access in &accesses {
         if options.races {
-            inner_arrays::weave(&emitter, access);
+            inner_arrays::weave(&emitter, access.inst, access.site, &access.inner);
         }
         check::weave(&emitter, &objects, access);
     }
@@ -97,11 +94,11 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     if let Some(exit) = exit {
         exit.finish();
     }
-    group_sync::drop_declarations(module)?;
+    group_sync::drop_declarations(view)?;
     table.objects = objects.table();
     table.granule = objects.granules();
     table.local_bytes = objects.local_bytes();
-    table.stack_bytes = values::stack_bytes(module, kernel);
+    table.stack_bytes = values::stack_bytes(view.layout(), kernel);
     canonical::verify(module, "weaving hooks")?;
     Ok(table)
 }

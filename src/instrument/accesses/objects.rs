@@ -3,25 +3,13 @@
 
 use std::collections::HashMap;
 
-use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-
 use super::values;
 use crate::cfg::points_to::{Pointers, Root};
 use crate::error::{Error, Result};
-use crate::instrument::guard::pointers::{opcode, size_of};
-use crate::kernel::inline_frames;
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
-use crate::kernel::ir::Function;
+use crate::kernel::ir;
+use crate::llvm::{self, DataLayout, Function, Global, Inst, Opcode, Operand, Type, Value, View};
 use crate::lower::host::table::{Object, Space, Storage};
-
-/// LLVM's numbers of OpenCL's address spaces, on SPIR and SPIR-V.
-const GLOBAL: u32 = 1;
-const CONSTANT: u32 = 2;
-const LOCAL: u32 = 3;
 
 /// Minimum alignment in bytes of buffers, local memory and local arguments in a launch: the size of OpenCL C's largest
 /// type (6.1.5).
@@ -43,10 +31,10 @@ pub enum Origin {
     Unknown,
 }
 
-struct ObjectInfo {
+struct ObjectInfo<'m> {
     object: Object,
     /// A pointer to its first byte.
-    base: LLVMValueRef,
+    base: Value<'m>,
     /// Its size in bytes, if known before the launch.
     bytes: Option<u64>,
     /// Alignment of its first byte in bytes.
@@ -57,57 +45,56 @@ struct ObjectInfo {
 }
 
 /// The memory objects of one kernel, with the granularity at which each is accessed.
-pub struct Objects {
-    layout: LLVMTargetDataRef,
+pub struct Objects<'m> {
+    layout: DataLayout<'m>,
     pointers: Pointers,
-    names: HashMap<LLVMValueRef, String>,
-    entries: Vec<ObjectInfo>,
+    /// Names of private variables in the source.
+    names: HashMap<Value<'m>, String>,
+    entries: Vec<ObjectInfo<'m>>,
     by_root: HashMap<Root, u32>,
     arguments: u32,
     local_bytes: u64,
 }
 
-impl Objects {
+impl<'m> Objects<'m> {
     /// Reads the kernel, whose arguments are those of `interface`, then the probe buffer if present, then
     /// the item's context.
-    pub fn find(module: &Module<'_>, kernel: Function, interface: &Interface) -> Result<Objects> {
-        // SAFETY: alive; arguments are below the count; the list of variables ends with null.
-        unsafe {
-            let arguments = interface.args.len() as u32;
-            let closed: Vec<u32> = (arguments..LLVMCountParams(kernel.0)).collect();
-            let mut objects = Objects {
-                layout: LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                pointers: Pointers::find_without_sharing(&[kernel], &closed),
-                names: inline_frames::variable_names(kernel),
-                entries: Vec::new(),
-                by_root: HashMap::new(),
-                arguments,
-                local_bytes: 0,
-            };
-            for arg in &interface.args {
-                let entry = objects.argument(arg, LLVMGetParam(kernel.0, arg.position));
-                objects.add(Root::Argument(arg.position), entry);
-            }
-            let mut variable = LLVMGetFirstGlobal(module.as_mut_ptr());
-            while !variable.is_null() {
-                if address_space(variable) == LOCAL && !LLVMGetFirstUse(variable).is_null() {
-                    let entry = objects.local(variable, interface)?;
-                    objects.add(Root::Variable(variable), entry);
-                }
-                variable = LLVMGetNextGlobal(variable);
-            }
-            Ok(objects)
+    pub fn find(view: View<'m>, kernel: Function<'m>, interface: &Interface) -> Result<Objects<'m>> {
+        let arguments = interface.args.len() as u32;
+        let closed: Vec<u32> = (arguments..kernel.param_count()).collect();
+        let mut objects = Objects {
+            layout: view.layout(),
+            // Until cfg::points_to moves to crate::llvm.
+            pointers: Pointers::find_without_sharing(&[ir::Function(kernel.as_raw())], &closed),
+            names: variable_names(kernel),
+            entries: Vec::new(),
+            by_root: HashMap::new(),
+            arguments,
+            local_bytes: 0,
+        };
+        for arg in &interface.args {
+            let param = kernel.param(arg.position);
+            let param = param.ok_or_else(|| Error::internal(format!("argument {} is gone", arg.position)))?;
+            let entry = objects.argument(arg, param);
+            objects.add(Root::Argument(arg.position), entry);
         }
+        for variable in view.globals() {
+            if variable.ty().space() == Some(llvm::AddressSpace::Local) && variable.is_used() {
+                let entry = objects.local(variable, interface)?;
+                objects.add(Root::Variable(variable.as_raw()), entry);
+            }
+        }
+        Ok(objects)
     }
 
-    fn add(&mut self, root: Root, entry: ObjectInfo) -> u32 {
+    fn add(&mut self, root: Root, entry: ObjectInfo<'m>) -> u32 {
         let index = self.entries.len() as u32;
         self.entries.push(entry);
         self.by_root.insert(root, index);
         index
     }
 
-    fn argument(&self, arg: &Arg, param: LLVMValueRef) -> ObjectInfo {
+    fn argument(&self, arg: &Arg, param: Value<'m>) -> ObjectInfo<'m> {
         let name = arg.name.clone().unwrap_or_else(|| format!("argument {}", arg.position));
         let mut bytes = None;
         let (space, storage, element) = match &arg.kind {
@@ -138,37 +125,31 @@ impl Objects {
     }
 
     /// Lays out a static local variable after the previous ones.
-    fn local(&mut self, variable: LLVMValueRef, interface: &Interface) -> Result<ObjectInfo> {
-        // SAFETY: alive and a variable.
-        unsafe {
-            let full_name = name_of(variable);
-            let bytes = size_of(LLVMGlobalGetValueType(variable), self.layout)
-                .ok_or_else(|| Error::internal(format!("the local variable {full_name} has no size")))?;
-            let align = u64::from(LLVMGetAlignment(variable)).clamp(16, LAUNCH_ALIGN);
-            let offset = match self.local_bytes {
-                0 => 0,
-                taken => (taken + RED_ZONE).next_multiple_of(align),
-            };
-            self.local_bytes = offset + bytes;
-            let known = interface.local_variables.iter().map(|v| v.name.as_str());
-            let is_scoped = |name: &&str| full_name == *name || full_name.ends_with(&format!(".{name}"));
-            let name = known.filter(is_scoped).max_by_key(|n| n.len()).unwrap_or(&full_name).to_owned();
-            let element = self.element(LLVMGlobalGetValueType(variable));
-            let object = Object { name, space: Space::Local, storage: Storage::Local { bytes, offset }, element };
-            let granule = LARGEST_GRANULE;
-            Ok(ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only: false, granule })
-        }
+    fn local(&mut self, variable: Global<'m>, interface: &Interface) -> Result<ObjectInfo<'m>> {
+        let full_name = variable.name();
+        let bytes = self.layout.element_size(variable.value_type());
+        let bytes = bytes.ok_or_else(|| Error::internal(format!("the local variable {full_name} has no size")))?;
+        let align = alignment(variable.value()).clamp(16, LAUNCH_ALIGN);
+        let offset = match self.local_bytes {
+            0 => 0,
+            taken => (taken + RED_ZONE).next_multiple_of(align),
+        };
+        self.local_bytes = offset + bytes;
+        let known = interface.local_variables.iter().map(|v| v.name.as_str());
+        let is_scoped = |name: &&str| full_name == *name || full_name.ends_with(&format!(".{name}"));
+        let name = known.filter(is_scoped).max_by_key(|n| n.len()).unwrap_or(&full_name).to_owned();
+        let element = self.element(variable.value_type());
+        let object = Object { name, space: Space::Local, storage: Storage::Local { bytes, offset }, element };
+        let (base, granule) = (variable.value(), LARGEST_GRANULE);
+        Ok(ObjectInfo { object, base, bytes: Some(bytes), align, read_only: false, granule })
     }
 
     /// Size in bytes of the innermost array element of a type.
-    fn element(&self, mut ty: LLVMTypeRef) -> u32 {
-        // SAFETY: alive.
-        unsafe {
-            while LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMArrayTypeKind {
-                ty = LLVMGetElementType(ty);
-            }
+    fn element(&self, mut ty: Type<'m>) -> u32 {
+        while let Some((element, _)) = ty.elements().filter(|_| ty.is_array()) {
+            ty = element;
         }
-        size_of(ty, self.layout).unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32
+        self.layout.element_size(ty).unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32
     }
 
     /// Returns the object of a root; a variable that is seen for the first time is added. `None` if the root has no
@@ -178,30 +159,35 @@ impl Objects {
             return Some(*known);
         }
         let (Root::Private(variable) | Root::Variable(variable)) = root else { return None };
-        // SAFETY: alive; an alloca's count is its operand.
-        unsafe {
-            let is_private = matches!(root, Root::Private(_));
-            let (ty, count) = match is_private {
-                true => (LLVMGetAllocatedType(variable), values::constant(LLVMGetOperand(variable, 0))?),
-                false => (LLVMGlobalGetValueType(variable), 1),
-            };
-            let bytes = size_of(ty, self.layout)?.checked_mul(count)?;
-            let align = u64::from(LLVMGetAlignment(variable)).max(1);
-            let name = self.names.get(&variable).cloned().unwrap_or_else(|| name_of(variable));
-            let (space, storage, read_only) = match is_private {
-                true => (Space::Private, Storage::Private { bytes }, false),
-                false if address_space(variable) == GLOBAL => (Space::Global, Storage::Constant { bytes }, false),
-                false => (Space::Constant, Storage::Constant { bytes }, true),
-            };
-            let object = Object { name, space, storage, element: self.element(ty) };
-            let granule = LARGEST_GRANULE;
-            Some(self.add(root, ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only, granule }))
-        }
+        // Until cfg::points_to moves to crate::llvm.
+        // SAFETY: a variable of the module, none of which goes while roots are asked for.
+        let variable = unsafe { Value::from_raw(variable) }?;
+        let is_private = matches!(root, Root::Private(_));
+        let (ty, count) = match is_private {
+            true => {
+                let variable = variable.as_opcode(Opcode::LLVMAlloca)?;
+                (variable.allocated_type()?, values::constant(variable.operand(0))?)
+            }
+            false => (variable.as_global()?.value_type(), 1),
+        };
+        let bytes = self.layout.element_size(ty)?.checked_mul(count)?;
+        let align = alignment(variable).max(1);
+        let name = self.names.get(&variable).cloned().unwrap_or_else(|| variable.name());
+        let (space, storage, read_only) = match is_private {
+            true => (Space::Private, Storage::Private { bytes }, false),
+            false if space_of(variable) == Some(llvm::AddressSpace::Global) => {
+                (Space::Global, Storage::Constant { bytes }, false)
+            }
+            false => (Space::Constant, Storage::Constant { bytes }, true),
+        };
+        let object = Object { name, space, storage, element: self.element(ty) };
+        let granule = LARGEST_GRANULE;
+        Some(self.add(root, ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only, granule }))
     }
 
     /// Returns the possible targets of a pointer.
-    pub fn origin(&mut self, pointer: LLVMValueRef) -> Origin {
-        let roots = self.pointers.roots(pointer);
+    pub fn origin(&mut self, pointer: Value<'m>) -> Origin {
+        let roots = self.pointers.roots(pointer.as_raw());
         let internal = |r: &Root| matches!(r, Root::Argument(position) if *position >= self.arguments);
         if !roots.is_empty() && roots.iter().all(internal) {
             return Origin::Internal;
@@ -214,40 +200,32 @@ impl Objects {
     }
 
     /// Returns whether an aligned access of `bytes` bytes through `pointer` provably lies within one variable.
-    pub fn is_in_bounds(&self, pointer: LLVMValueRef, bytes: u64, align: u64) -> bool {
+    pub fn is_in_bounds(&self, pointer: Value<'m>, bytes: u64, align: u64) -> bool {
         let (base, Some(distance)) = values::base_and_offset(self.layout, pointer) else { return false };
         let Ok(from) = u64::try_from(distance) else { return false };
-        // SAFETY: alive; sizes are asked of variables.
-        unsafe {
-            let (ty, variable_align) = match opcode(base) {
-                Some(LLVMOpcode::LLVMAlloca) if values::constant(LLVMGetOperand(base, 0)) == Some(1) => {
-                    (LLVMGetAllocatedType(base), u64::from(LLVMGetAlignment(base)))
-                }
-                None if !LLVMIsAGlobalVariable(base).is_null() => {
-                    (LLVMGlobalGetValueType(base), u64::from(LLVMGetAlignment(base)))
-                }
-                // An argument passed by value.
-                None => match self.entries.iter().find(|e| e.base == base) {
-                    Some(entry) => {
-                        return entry.bytes.is_some_and(|size| from.checked_add(bytes).is_some_and(|end| end <= size));
-                    }
-                    None => return false,
-                },
-                _ => return false,
-            };
-            let Some(size) = size_of(ty, self.layout) else { return false };
-            let fits = from.checked_add(bytes).is_some_and(|end| end <= size);
-            fits && from % align.max(1) == 0 && align <= variable_align.max(1)
-        }
+        let ends_within = |size: u64| from.checked_add(bytes).is_some_and(|end| end <= size);
+        let ty = match base.as_instruction() {
+            Some(inst) if inst.is(Opcode::LLVMAlloca) && values::constant(inst.operand(0)) == Some(1) => {
+                inst.allocated_type()
+            }
+            _ => base.as_global().map(Global::value_type),
+        };
+        let Some(ty) = ty else {
+            // An argument passed by value.
+            let own = self.entries.iter().find(|e| base.opcode().is_none() && e.base == base);
+            return own.and_then(|entry| entry.bytes).is_some_and(ends_within);
+        };
+        let Some(size) = self.layout.element_size(ty) else { return false };
+        ends_within(size) && from % align.max(1) == 0 && align <= alignment(base).max(1)
     }
 
     /// Returns whether a pointer is computed directly from a private variable.
-    pub fn is_variable(&self, pointer: LLVMValueRef) -> bool {
-        opcode(values::base_and_offset(self.layout, pointer).0) == Some(LLVMOpcode::LLVMAlloca)
+    pub fn is_variable(&self, pointer: Value<'m>) -> bool {
+        values::base_and_offset(self.layout, pointer).0.opcode() == Some(Opcode::LLVMAlloca)
     }
 
     /// Returns the address space that a pointer belongs to in the source.
-    pub fn space(&self, pointer: LLVMValueRef, origin: &Origin) -> Space {
+    pub fn space(&self, pointer: Value<'m>, origin: &Origin) -> Space {
         if let Origin::Known(all) = origin
             && let [first, rest @ ..] = &all[..]
         {
@@ -257,10 +235,10 @@ impl Objects {
             }
         }
         let (base, _) = values::base_and_offset(self.layout, pointer);
-        match address_space(base) {
-            GLOBAL => Space::Global,
-            CONSTANT => Space::Constant,
-            LOCAL => Space::Local,
+        match space_of(base) {
+            Some(llvm::AddressSpace::Global) => Space::Global,
+            Some(llvm::AddressSpace::Constant) => Space::Constant,
+            Some(llvm::AddressSpace::Local) => Space::Local,
             _ => Space::Generic,
         }
     }
@@ -293,28 +271,28 @@ impl Objects {
     }
 
     /// Returns a pointer to the first byte, the size if known before the launch, and the alignment of the first byte.
-    pub fn bounds(&self, object: u32) -> (LLVMValueRef, Option<u64>, u64) {
+    pub fn bounds(&self, object: u32) -> (Value<'m>, Option<u64>, u64) {
         let entry = &self.entries[object as usize];
         (entry.base, entry.bytes, entry.align)
     }
 
-    /// Returns the static local variables: object, variable and offset.
-    pub fn locals(&self) -> Vec<(u32, LLVMValueRef, u64)> {
+    /// Returns the static local variables that were not moved yet: object, variable and offset.
+    pub fn locals(&self) -> Vec<(u32, Global<'m>, u64)> {
         let all = (0u32..).zip(&self.entries);
         all.filter_map(|(i, e)| match e.object.storage {
-            Storage::Local { offset, .. } => Some((i, e.base, offset)),
+            Storage::Local { offset, .. } => Some((i, e.base.as_global()?, offset)),
             _ => None,
         })
         .collect()
     }
 
     /// Sets the address of an object's variable after it was moved.
-    pub fn set_base(&mut self, object: u32, base: LLVMValueRef) {
+    pub fn set_base(&mut self, object: u32, base: Value<'m>) {
         self.entries[object as usize].base = base;
     }
 
     /// The module's data layout.
-    pub fn layout(&self) -> LLVMTargetDataRef {
+    pub fn layout(&self) -> DataLayout<'m> {
         self.layout
     }
 
@@ -334,27 +312,29 @@ impl Objects {
     }
 
     /// Size in bytes of a value of this type in memory; `None` if memory cannot hold it.
-    pub fn stored_size(&self, ty: LLVMTypeRef) -> Option<u64> {
-        // SAFETY: alive and sized.
-        size_of(ty, self.layout).map(|_| unsafe { LLVMStoreSizeOfType(self.layout, ty) })
+    pub fn stored_size(&self, ty: Type<'m>) -> Option<u64> {
+        self.layout.element_size(ty).map(|_| self.layout.store_size(ty))
     }
 }
 
-fn address_space(pointer: LLVMValueRef) -> u32 {
-    // SAFETY: alive; the number is asked of pointers only.
-    unsafe {
-        match LLVMGetTypeKind(LLVMTypeOf(pointer)) {
-            LLVMTypeKind::LLVMPointerTypeKind => LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)),
-            _ => 0,
+/// Returns the address space that a pointer points to.
+fn space_of(pointer: Value<'_>) -> Option<llvm::AddressSpace> {
+    pointer.ty().space().filter(|_| pointer.ty().is_pointer())
+}
+
+/// Returns the alignment of a variable in bytes; 0 if it says none.
+fn alignment(variable: Value<'_>) -> u64 {
+    variable.alignment().unwrap_or(0).into()
+}
+
+/// Returns the source names of a function's variables that live in memory, by their `alloca`.
+fn variable_names(function: Function<'_>) -> HashMap<Value<'_>, String> {
+    let mut names = HashMap::new();
+    for (place, variable) in function.instructions().into_iter().flat_map(Inst::declared_variables) {
+        // A local variable's name is operand 1 of its node (LLVM 22, DebugInfoMetadata.h).
+        if let Some(name) = variable.operands().get(1).and_then(Operand::text) {
+            names.entry(place).or_insert_with(|| name.to_owned());
         }
     }
-}
-
-fn name_of(value: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: alive; LLVM tells how many bytes there are.
-    unsafe {
-        let data = LLVMGetValueName2(value, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(data.cast::<u8>(), len)).into_owned()
-    }
+    names
 }

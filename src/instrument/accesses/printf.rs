@@ -1,42 +1,37 @@
 //! Packs the arguments of `printf` into private memory, where the simulator reads them.
 
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMStoreSizeOfType, LLVMTargetDataRef};
-
 use super::emit::Emitter;
 use super::sites::Sites;
-use super::values::{self, instructions};
-use crate::kernel::ir::{Function, Inst};
+use super::values;
+use crate::llvm::{DataLayout, Function, Inst, TypeKind, Value};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::PrintArg;
 
 /// A call of `printf`.
-pub struct Print {
-    inst: Inst,
+pub struct Print<'m> {
+    inst: Inst<'m>,
     site: u32,
-    /// The values after the format, with their offsets.
-    values: Vec<(LLVMValueRef, u32)>,
+    /// The positions of the operands after the format that are packed, with their offsets. The operands themselves may be replaced
+    /// by what is woven elsewhere.
+    packed: Vec<(u32, u32)>,
     /// Size of the packed values.
     bytes: u32,
 }
 
 /// Finds all calls of `printf` and adds their sites.
-pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
+pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Print<'m>> {
     let mut all = Vec::new();
-    for inst in instructions(kernel) {
+    for inst in kernel.instructions() {
         if !inst.callee().is_some_and(|name| name == "printf" || name.starts_with("_Z6printf")) {
             continue;
         }
-        let operands = inst.operands();
-        // The callee is the last operand.
-        let Some((format, rest)) = operands.split_last().and_then(|(_, given)| given.split_first()) else { continue };
+        let given = inst.args();
+        let Some(format) = given.first() else { continue };
         let format = literal(sites.objects.layout(), *format);
-        let mut print = Print { inst, site: 0, values: Vec::new(), bytes: 0 };
+        let mut print = Print { inst, site: 0, packed: Vec::new(), bytes: 0 };
         let mut args = Vec::new();
-        for value in rest {
-            args.extend(pack(*value, &mut print));
+        for (operand, value) in (0..).zip(given).skip(1) {
+            args.extend(pack(operand, value, &mut print));
         }
         print.site = sites.print(inst, format, args);
         all.push(print);
@@ -45,101 +40,76 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Print> {
 }
 
 /// Assigns a value an offset after the previous ones.
-fn pack(value: LLVMValueRef, print: &mut Print) -> Option<PrintArg> {
-    // SAFETY: alive; each question is asked of the types that have an answer.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        let (element, components) = match values::is_vector(ty) {
-            true => (LLVMGetElementType(ty), LLVMGetVectorSize(ty)),
-            false => (ty, 1),
-        };
-        let kind = LLVMGetTypeKind(element);
-        let bytes = match kind {
-            LLVMTypeKind::LLVMIntegerTypeKind => LLVMGetIntTypeWidth(element).div_ceil(8).next_power_of_two(),
-            LLVMTypeKind::LLVMHalfTypeKind => 2,
-            LLVMTypeKind::LLVMFloatTypeKind => 4,
-            LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMPointerTypeKind => 8,
-            _ => return None,
-        };
-        let offset = print.bytes.next_multiple_of(bytes);
-        print.bytes = offset + bytes * components;
-        print.values.push((value, offset));
-        Some(match kind {
-            LLVMTypeKind::LLVMIntegerTypeKind => PrintArg::Integer { bytes, components, offset },
-            LLVMTypeKind::LLVMPointerTypeKind => PrintArg::Pointer { offset },
-            _ => PrintArg::Float { bytes, components, offset },
-        })
-    }
+fn pack(operand: u32, value: Value<'_>, print: &mut Print<'_>) -> Option<PrintArg> {
+    let (element, components) = (value.ty().scalar(), value.ty().lanes().unwrap_or(1));
+    let kind = element.kind();
+    let bytes = match kind {
+        TypeKind::LLVMIntegerTypeKind => element.int_width()?.div_ceil(8).next_power_of_two(),
+        TypeKind::LLVMHalfTypeKind => 2,
+        TypeKind::LLVMFloatTypeKind => 4,
+        TypeKind::LLVMDoubleTypeKind | TypeKind::LLVMPointerTypeKind => 8,
+        _ => return None,
+    };
+    let offset = print.bytes.next_multiple_of(bytes);
+    print.bytes = offset + bytes * components;
+    print.packed.push((operand, offset));
+    Some(match kind {
+        TypeKind::LLVMIntegerTypeKind => PrintArg::Integer { bytes, components, offset },
+        TypeKind::LLVMPointerTypeKind => PrintArg::Pointer { offset },
+        _ => PrintArg::Float { bytes, components, offset },
+    })
 }
 
 /// Returns the string constant that a pointer leads to, without the NUL.
-fn literal(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> Option<Vec<u8>> {
+fn literal<'m>(layout: DataLayout<'m>, pointer: Value<'m>) -> Option<Vec<u8>> {
     let (base, distance) = values::base_and_offset(layout, values::resolve(pointer));
     let from = usize::try_from(distance?).ok()?;
-    // SAFETY: alive; the text is asked of constant strings only and read with its length.
-    unsafe {
-        if LLVMIsAGlobalVariable(base).is_null() || LLVMIsGlobalConstant(base) == 0 {
-            return None;
-        }
-        let initial = LLVMGetInitializer(base);
-        if initial.is_null() || LLVMIsAConstantDataArray(initial).is_null() || LLVMIsConstantString(initial) == 0 {
-            let is_zero = !initial.is_null() && LLVMIsNull(initial) != 0;
-            return is_zero.then(Vec::new);
-        }
-        let mut len = 0;
-        let data = LLVMGetAsString(initial, &mut len);
-        let text = std::slice::from_raw_parts(data.cast::<u8>(), len).get(from..)?;
-        Some(text.iter().copied().take_while(|byte| *byte != 0).collect())
+    let initial = base.as_global().filter(|variable| variable.is_constant())?.initializer()?;
+    match initial.bytes() {
+        Some(text) => Some(text.get(from..)?.iter().copied().take_while(|byte| *byte != 0).collect()),
+        None => initial.is_null().then(Vec::new),
     }
 }
 
 /// Replaces the calls by their hook; their value becomes 0.
-pub fn weave(e: &Emitter<'_, '_>, prints: &[Print]) {
+pub fn weave<'m>(e: &Emitter<'m>, prints: Vec<Print<'m>>) {
     for print in prints {
         let inst = print.inst;
-        let format = inst.operands()[0];
-        // SAFETY: alive; every value fits where it is stored; the call has no uses left when it is erased.
-        unsafe {
-            let packed = match print.bytes {
-                0 => LLVMConstNull(e.pointer),
-                bytes => e.buffer(u64::from(bytes)),
-            };
-            e.before(inst);
-            for (value, offset) in &print.values {
-                store(e, *value, e.byte_offset(packed, u64::from(*offset)));
-            }
-            e.hook(hook::PRINT, e.void(), &[e.const_i32(print.site), e.flat(format), packed]);
-            if LLVMGetTypeKind(LLVMTypeOf(inst.0)) != LLVMTypeKind::LLVMVoidTypeKind {
-                LLVMReplaceAllUsesWith(inst.0, LLVMConstNull(LLVMTypeOf(inst.0)));
-            }
-            LLVMInstructionEraseFromParent(inst.0);
+        let format = inst.operand(0);
+        let packed = match print.bytes {
+            0 => e.pointer.null(),
+            bytes => e.buffer(u64::from(bytes)).value(),
+        };
+        e.before(inst);
+        for (operand, offset) in print.packed {
+            store(e, inst.operand(operand), e.byte_offset(packed, u64::from(offset)));
         }
+        e.hook(hook::PRINT, e.void(), &[e.const_i32(print.site), e.flat(format), packed]);
+        if !inst.ty().is_void() {
+            inst.replace_uses(inst.ty().null());
+        }
+        // SAFETY: `prints` ends here, and operands are read when they are used; the builder is moved before it builds again.
+        unsafe { inst.erase() };
     }
 }
 
 /// Stores the components of a value contiguously (vectors of three have no room for a fourth).
-unsafe fn store(e: &Emitter<'_, '_>, value: LLVMValueRef, place: LLVMValueRef) {
-    // SAFETY: alive; components are below their number.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        let one = |value: LLVMValueRef, place: LLVMValueRef| {
-            let value = match LLVMGetTypeKind(LLVMTypeOf(value)) {
-                LLVMTypeKind::LLVMPointerTypeKind => e.flat(value),
-                LLVMTypeKind::LLVMIntegerTypeKind => {
-                    let bytes = LLVMGetIntTypeWidth(LLVMTypeOf(value)).div_ceil(8).next_power_of_two();
-                    LLVMBuildZExt(e.builder, value, LLVMIntTypeInContext(e.context, bytes * 8), c"".as_ptr())
-                }
-                _ => value,
-            };
-            LLVMSetAlignment(LLVMBuildStore(e.builder, value, place), 1);
+fn store<'m>(e: &Emitter<'m>, value: Value<'m>, place: Value<'m>) {
+    let one = |value: Value<'m>, place: Value<'m>| {
+        let value = match value.ty().int_width() {
+            Some(width) => {
+                let bytes = width.div_ceil(8).next_power_of_two();
+                e.builder.zext(value, e.view.int_type(bytes * 8), "")
+            }
+            None if value.ty().is_pointer() => e.flat(value),
+            None => value,
         };
-        if !values::is_vector(ty) {
-            return one(value, place);
-        }
-        let bytes = LLVMStoreSizeOfType(e.layout, LLVMGetElementType(ty));
-        for i in 0..LLVMGetVectorSize(ty) {
-            let component = LLVMBuildExtractElement(e.builder, value, e.const_i32(i), c"".as_ptr());
-            one(component, e.byte_offset(place, u64::from(i) * bytes));
-        }
+        e.builder.store(value, place).set_alignment(1);
+    };
+    let Some(lanes) = value.ty().lanes() else { return one(value, place) };
+    let bytes = e.layout.store_size(value.ty().scalar());
+    for i in 0..lanes {
+        let component = e.builder.lane(value, i);
+        one(component, e.byte_offset(place, u64::from(i) * bytes));
     }
 }

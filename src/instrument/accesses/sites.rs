@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use inkwell::module::Module;
-use llvm_sys::prelude::LLVMValueRef;
 
-use super::AccessOptions;
 use super::objects::{Objects, Origin};
 use crate::kernel::inline_frames::{self, Frame};
-use crate::kernel::ir::{self, Inst};
+use crate::kernel::ir;
+use crate::llvm::{Inst, MetadataKind, Value, View};
 use crate::lower::host::abi::mark;
 use crate::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
@@ -26,8 +25,9 @@ pub struct Shape {
 }
 
 /// The table under construction.
-pub struct Sites<'a> {
-    pub objects: &'a mut Objects,
+pub struct Sites<'a, 'm> {
+    pub view: View<'m>,
+    pub objects: &'a mut Objects<'m>,
     entry: String,
     table: HostTable,
     paths: HashMap<CallPath, u32>,
@@ -36,19 +36,26 @@ pub struct Sites<'a> {
     next_source: u32,
     /// Numbers already given to barriers of the source, by place and builtin.
     source_numbers: HashMap<(SourcePlace, String), u32>,
-    builtin_kind: u32,
-    trusted_kind: u32,
+    builtin_kind: MetadataKind,
+    trusted_kind: MetadataKind,
     loop_kind: u32,
     /// Whether the kernel has atomics, of any ordering.
     atomics: bool,
 }
 
-impl<'a> Sites<'a> {
-    /// Starts an empty table for the kernel `entry`.
-    pub fn new(module: &Module<'_>, entry: &str, objects: &'a mut Objects, options: &AccessOptions<'_>) -> Sites<'a> {
-        let table =
-            HostTable { arguments: options.interface.args.len() as u32, races: options.races, ..HostTable::default() };
+impl<'a, 'm> Sites<'a, 'm> {
+    /// Starts an empty table for the kernel `entry`, which has so many arguments in the source.
+    pub fn new(
+        module: &'m Module<'_>,
+        entry: &str,
+        objects: &'a mut Objects<'m>,
+        arguments: u32,
+        races: bool,
+    ) -> Sites<'a, 'm> {
+        let table = HostTable { arguments, races, ..HostTable::default() };
+        let view = View::of(module);
         Sites {
+            view,
             objects,
             entry: entry.to_owned(),
             table,
@@ -56,16 +63,17 @@ impl<'a> Sites<'a> {
             loops_by_path: HashMap::new(),
             next_source: 0,
             source_numbers: HashMap::new(),
-            trusted_kind: ir::metadata_kind(module, mark::TRUSTED),
-            builtin_kind: ir::metadata_kind(module, mark::BUILTIN),
+            trusted_kind: view.metadata_kind(mark::TRUSTED),
+            builtin_kind: view.metadata_kind(mark::BUILTIN),
+            // Until kernel::inline_frames moves to crate::llvm.
             loop_kind: ir::metadata_kind(module, "llvm.loop"),
             atomics: false,
         }
     }
 
     /// Name of the builtin that an instruction belongs to, if any.
-    fn builtin(&self, inst: Inst) -> Option<String> {
-        inline_frames::note(inst, self.builtin_kind)
+    fn builtin(&self, inst: Inst<'m>) -> Option<String> {
+        note(inst, self.builtin_kind)
     }
 
     fn path(&mut self, frames: Vec<Frame>) -> u32 {
@@ -93,8 +101,8 @@ impl<'a> Sites<'a> {
     /// or provably in bounds of memory that no other item sees.
     pub fn access(
         &mut self,
-        inst: Inst,
-        pointer: LLVMValueRef,
+        inst: Inst<'m>,
+        pointer: Value<'m>,
         shape: Shape,
         length: Option<u64>,
     ) -> Option<(u32, Origin)> {
@@ -103,7 +111,7 @@ impl<'a> Sites<'a> {
             return None;
         }
         let origin = self.objects.origin(pointer);
-        if origin == Origin::Internal || inline_frames::note(inst, self.trusted_kind).is_some() {
+        if origin == Origin::Internal || note(inst, self.trusted_kind).is_some() {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
@@ -126,7 +134,7 @@ impl<'a> Sites<'a> {
     }
 
     /// Adds the site of an access that a hook makes through `pointer`.
-    pub fn hook_access(&mut self, inst: Inst, pointer: LLVMValueRef, shape: Shape) -> u32 {
+    pub fn hook_access(&mut self, inst: Inst<'m>, pointer: Value<'m>, shape: Shape) -> u32 {
         let origin = self.objects.origin(pointer);
         let space = self.objects.space(pointer, &origin);
         self.objects.note_access(&origin, space, shape.bytes, shape.align);
@@ -142,13 +150,13 @@ impl<'a> Sites<'a> {
     }
 
     /// Adds the site of a texel access; the simulator knows the size of the texel.
-    pub fn texel(&mut self, inst: Inst, image: LLVMValueRef, mode: Mode) -> u32 {
+    pub fn texel(&mut self, inst: Inst<'m>, image: Value<'m>, mode: Mode) -> u32 {
         let origin = self.objects.origin(image);
         self.site(inst, Shape { mode, bytes: 16, align: 1, ordering: None }, Space::Global, &origin)
     }
 
-    fn site(&mut self, inst: Inst, shape: Shape, space: Space, origin: &Origin) -> u32 {
-        let path = self.path(inline_frames::frames(inst));
+    fn site(&mut self, inst: Inst<'m>, shape: Shape, space: Space, origin: &Origin) -> u32 {
+        let path = self.path(frames(inst));
         let object = match origin {
             Origin::Known(all) if all.len() == 1 => Some(all[0]),
             _ => None,
@@ -161,8 +169,8 @@ impl<'a> Sites<'a> {
     }
 
     /// Adds the site of a collective operation; `what` names it if its builtin is unknown.
-    pub fn barrier(&mut self, inst: Inst, what: &str, sub_group: bool) -> u32 {
-        let path = self.path(inline_frames::frames(inst));
+    pub fn barrier(&mut self, inst: Inst<'m>, what: &str, sub_group: bool) -> u32 {
+        let path = self.path(frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
         let sub_group = sub_group || builtin.starts_with("sub_group_");
         let place = self.table.paths[path as usize].frames[0].clone();
@@ -179,22 +187,22 @@ impl<'a> Sites<'a> {
     }
 
     /// Adds the site of a fence.
-    pub fn fence(&mut self, inst: Inst) -> u32 {
-        let path = self.path(inline_frames::frames(inst));
+    pub fn fence(&mut self, inst: Inst<'m>) -> u32 {
+        let path = self.path(frames(inst));
         self.table.fences.push(PlainSite { path });
         self.table.fences.len() as u32 - 1
     }
 
     /// Adds the site of a division.
-    pub fn division(&mut self, inst: Inst) -> u32 {
-        let path = self.path(inline_frames::frames(inst));
+    pub fn division(&mut self, inst: Inst<'m>) -> u32 {
+        let path = self.path(frames(inst));
         self.table.divisions.push(PlainSite { path });
         self.table.divisions.len() as u32 - 1
     }
 
     /// Adds a back edge with this terminator; the back edges of a loop share a number.
-    pub fn back_edge(&mut self, terminator: Inst) -> u32 {
-        let path = self.path(inline_frames::loop_frames(terminator, self.loop_kind));
+    pub fn back_edge(&mut self, terminator: Inst<'m>) -> u32 {
+        let path = self.path(inline_frames::loop_frames(ir::Inst(terminator.as_raw()), self.loop_kind));
         let next = self.table.loops.len() as u32;
         let number = *self.loops_by_path.entry(path).or_insert(next);
         if number == next {
@@ -204,8 +212,8 @@ impl<'a> Sites<'a> {
     }
 
     /// Adds the site of a call of `printf`.
-    pub fn print(&mut self, inst: Inst, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
-        let path = self.path(inline_frames::frames(inst));
+    pub fn print(&mut self, inst: Inst<'m>, format: Option<Vec<u8>>, args: Vec<PrintArg>) -> u32 {
+        let path = self.path(frames(inst));
         self.table.prints.push(PrintSite { path, format, args });
         self.table.prints.len() as u32 - 1
     }
@@ -221,4 +229,15 @@ impl<'a> Sites<'a> {
 /// Returns `None` for relaxed atomics of at least device scope, which order nothing.
 pub fn ordering(acquire: bool, release: bool, scope: Scope) -> Option<Ordering> {
     (acquire || release || scope < Scope::Device).then_some(Ordering { acquire, release, scope })
+}
+
+/// Returns the frames of an instruction, innermost first; none without debug information.
+fn frames(inst: Inst<'_>) -> Vec<Frame> {
+    // Until kernel::inline_frames moves to crate::llvm.
+    inline_frames::frames(ir::Inst(inst.as_raw()))
+}
+
+/// Returns the string that is the first operand of an instruction's metadata of that kind.
+fn note(inst: Inst<'_>, kind: MetadataKind) -> Option<String> {
+    inst.metadata(kind)?.operands().first()?.text().map(str::to_owned)
 }

@@ -1,16 +1,12 @@
 //! Checks the memory intrinsics of LLVM: `memcpy`, `memmove`, `memset`.
 
-use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULT};
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::check::{Length, PointerCheck, checked};
 use super::emit::Emitter;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
-use super::values::{self, instructions};
-use crate::kernel::ir::{Function, Inst};
+use super::values;
+use crate::llvm::IntPredicate::{LLVMIntEQ, LLVMIntULT};
+use crate::llvm::{Attribute, AttributeIndex, Function, Inst, Value};
 use crate::lower::host::table::Mode;
 
 /// Maximum of a dynamic length after a pointer was replaced: the sink for skipped accesses has at least this
@@ -27,17 +23,17 @@ struct Side {
 }
 
 /// A call of a memory intrinsic with at least one operand to check.
-pub struct Transfer {
-    inst: Inst,
+pub struct Transfer<'m> {
+    inst: Inst<'m>,
     /// `None`: known at run time only.
     bytes: Option<u64>,
     sides: Vec<Side>,
 }
 
 /// Finds the memory intrinsics that need a check and adds their sites.
-pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Transfer> {
+pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Transfer<'m>> {
     let mut all = Vec::new();
-    for inst in instructions(kernel).into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMCall) {
+    for inst in kernel.instructions() {
         let Some(callee) = inst.callee() else { continue };
         let Some(fills) = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().position(|p| callee.starts_with(p))
         else {
@@ -62,61 +58,47 @@ pub fn find(kernel: Function, sites: &mut Sites<'_>) -> Vec<Transfer> {
 }
 
 /// Alignment that the call's attributes give for a pointer.
-fn align(call: Inst, operand: u32) -> u32 {
-    let name = "align";
-    // SAFETY: alive and a call; its arguments count from 1.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        let attribute = LLVMGetCallSiteEnumAttribute(call.0, operand + 1, kind);
-        match attribute.is_null() {
-            true => 1,
-            false => LLVMGetEnumAttributeValue(attribute).clamp(1, 1 << 16) as u32,
-        }
-    }
+fn align(call: Inst<'_>, operand: u32) -> u32 {
+    let given = call.attributes(AttributeIndex::Parameter(operand)).get("align").and_then(Attribute::number);
+    given.map_or(1, |bytes| bytes.clamp(1, 1 << 16) as u32)
 }
 
 /// Replaces the pointers of `transfers` by checked ones and limits their length if one is the sink.
-pub fn weave(e: &Emitter<'_, '_>, objects: &Objects, transfers: &[Transfer]) {
+pub fn weave<'m>(e: &Emitter<'m>, objects: &Objects<'m>, transfers: &[Transfer<'m>]) {
+    let b = &e.builder;
     for transfer in transfers {
-        // SAFETY: alive; operands are two pointers (or one, and a byte), and the length.
-        unsafe {
-            let inst = transfer.inst;
-            let length_operand = LLVMGetOperand(inst.0, 2);
-            e.before(inst);
-            let length = match transfer.bytes {
-                Some(bytes) => Length::Fixed(bytes),
-                None => Length::Dynamic(LLVMBuildIntCast2(e.builder, length_operand, e.long, 0, c"".as_ptr())),
+        let inst = transfer.inst;
+        let length_operand = inst.operand(2);
+        e.before(inst);
+        let length = match transfer.bytes {
+            Some(bytes) => Length::Fixed(bytes),
+            None => Length::Dynamic(b.int_cast(length_operand, e.long, false, "")),
+        };
+        let mut replaced: Option<Value<'m>> = None;
+        for side in &transfer.sides {
+            let old = inst.operand(side.operand);
+            let check = PointerCheck {
+                site: side.site,
+                origin: &side.origin,
+                length,
+                align: side.align,
+                writes: side.writes,
+                expected: None,
             };
-            let mut replaced: Option<LLVMValueRef> = None;
-            for side in &transfer.sides {
-                let old = LLVMGetOperand(inst.0, side.operand);
-                let check = PointerCheck {
-                    site: side.site,
-                    origin: &side.origin,
-                    length,
-                    align: side.align,
-                    writes: side.writes,
-                    expected: None,
-                };
-                let new = checked(e, objects, inst, old, &check);
-                LLVMSetOperand(inst.0, side.operand, new);
-                if matches!(length, Length::Dynamic(_)) {
-                    e.before(inst);
-                    let same = e.compare(LLVMIntEQ, e.address(old), e.address(new));
-                    replaced = Some(match replaced {
-                        Some(others) => LLVMBuildAnd(e.builder, others, same, c"".as_ptr()),
-                        None => same,
-                    });
-                }
-            }
-            if let Some(same) = replaced {
+            let new = checked(e, objects, inst, old, &check);
+            inst.set_operand(side.operand, new);
+            if matches!(length, Length::Dynamic(_)) {
                 e.before(inst);
-                let most = LLVMConstInt(LLVMTypeOf(length_operand), SINK_BYTES, 0);
-                let small = e.compare(LLVMIntULT, length_operand, most);
-                let least = LLVMBuildSelect(e.builder, small, length_operand, most, c"".as_ptr());
-                let length = LLVMBuildSelect(e.builder, same, length_operand, least, c"".as_ptr());
-                LLVMSetOperand(inst.0, 2, length);
+                let same = e.compare(LLVMIntEQ, e.address(old), e.address(new));
+                replaced = Some(replaced.map_or(same, |others| b.and(others, same, "")));
             }
+        }
+        if let Some(same) = replaced {
+            e.before(inst);
+            let most = length_operand.ty().int(SINK_BYTES);
+            let small = e.compare(LLVMIntULT, length_operand, most);
+            let least = b.select(small, length_operand, most, "");
+            inst.set_operand(2, b.select(same, length_operand, least, ""));
         }
     }
 }

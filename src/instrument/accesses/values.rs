@@ -1,136 +1,88 @@
 //! Inspects values of the kernel: constants, base pointers, and the size of the frame.
 
-use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-
-use crate::instrument::guard::pointers::{self, Distance};
-use crate::kernel::ir::{Block, Function, Inst, users};
-
-/// Returns the kernel's instructions, in order.
-pub fn instructions(kernel: Function) -> Vec<Inst> {
-    kernel.blocks().into_iter().flat_map(Block::instructions).collect()
-}
+use crate::llvm::{DataLayout, Function, Inst, Opcode, Value};
 
 /// Returns the integer that a value always has: a constant, or a load from a private variable that only ever
 /// holds that constant.
-pub fn constant(value: LLVMValueRef) -> Option<u64> {
-    // SAFETY: alive; the number is asked of constants of at most 64 bits.
-    unsafe {
-        let value = resolve(value);
-        let small = !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64;
-        small.then(|| LLVMConstIntGetZExtValue(value))
-    }
+pub fn constant(value: Value<'_>) -> Option<u64> {
+    resolve(value).as_u64()
 }
 
 /// Looks through private variables with a single store, and through casts of the stored value.
-pub fn resolve(mut value: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: alive; operand numbers are those of the opcodes.
-    unsafe {
-        for _ in 0..64 {
-            let next = match pointers::opcode(value) {
-                Some(LLVMOpcode::LLVMLoad) => only_stored(LLVMGetOperand(value, 0)),
-                Some(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMTrunc) => {
-                    let inner = resolve(LLVMGetOperand(value, 0));
-                    match LLVMIsAConstantInt(inner).is_null() {
-                        true => None,
-                        false => return cast(value, inner),
-                    }
+pub fn resolve(mut value: Value<'_>) -> Value<'_> {
+    for _ in 0..64 {
+        let inner = value.operand(0);
+        let next = match value.opcode() {
+            Some(Opcode::LLVMLoad) => inner.and_then(only_stored),
+            Some(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc) => {
+                match inner.map(resolve).filter(|inner| inner.is_constant_int()) {
+                    Some(inner) => return cast(value, inner),
+                    None => None,
                 }
-                Some(LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast) => Some(LLVMGetOperand(value, 0)),
-                _ => None,
-            };
-            match next {
-                Some(inner) => value = inner,
-                None => break,
             }
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => inner,
+            _ => None,
+        };
+        match next {
+            Some(inner) => value = inner,
+            None => break,
         }
-        value
     }
+    value
 }
 
-/// Applies the cast instruction `cast` to a constant integer.
-unsafe fn cast(cast: LLVMValueRef, inner: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: both alive; at most 64 bits are asked for.
-    unsafe {
-        let ty = LLVMTypeOf(cast);
-        if LLVMGetIntTypeWidth(LLVMTypeOf(inner)) > 64 || LLVMGetIntTypeWidth(ty) > 64 {
-            return cast;
-        }
-        match pointers::opcode(cast) {
-            Some(LLVMOpcode::LLVMSExt) => LLVMConstInt(ty, LLVMConstIntGetSExtValue(inner).cast_unsigned(), 1),
-            _ => {
-                let bits = LLVMGetIntTypeWidth(ty);
-                let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-                LLVMConstInt(ty, LLVMConstIntGetZExtValue(inner) & mask, 0)
-            }
-        }
+/// Applies the cast instruction `cast` to a constant integer; returns the cast itself where one of both has more than 64 bits.
+fn cast<'m>(cast: Value<'m>, inner: Value<'m>) -> Value<'m> {
+    let ty = cast.ty();
+    let is_small = ty.int_width().is_some_and(|bits| bits <= 64);
+    match (inner.as_u64(), inner.as_i64()) {
+        (Some(_), Some(signed)) if is_small && cast.opcode() == Some(Opcode::LLVMSExt) => ty.signed_int(signed),
+        (Some(unsigned), Some(_)) if is_small => ty.int(unsigned),
+        _ => cast,
     }
 }
 
 /// Returns the value of the only store to a private variable, if all other uses are loads.
-unsafe fn only_stored(variable: LLVMValueRef) -> Option<LLVMValueRef> {
-    // SAFETY: alive; users of an alloca are instructions.
-    unsafe {
-        if pointers::opcode(variable) != Some(LLVMOpcode::LLVMAlloca) {
-            return None;
+fn only_stored(variable: Value<'_>) -> Option<Value<'_>> {
+    variable.as_opcode(Opcode::LLVMAlloca)?;
+    let mut stored = None;
+    for user in variable.users() {
+        let user = user.as_instruction()?;
+        match user.opcode() {
+            Opcode::LLVMLoad => {}
+            Opcode::LLVMStore if stored.is_none() && user.operand(0) != variable => stored = Some(user.operand(0)),
+            _ => return None,
         }
-        let mut stored = None;
-        for user in users(variable) {
-            match LLVMGetInstructionOpcode(user) {
-                LLVMOpcode::LLVMLoad => {}
-                LLVMOpcode::LLVMStore if stored.is_none() && LLVMGetOperand(user, 0) != variable => {
-                    stored = Some(LLVMGetOperand(user, 0));
-                }
-                _ => return None,
-            }
-        }
-        stored
     }
+    stored
 }
 
 /// Returns the value that a pointer is computed from and, if constant, the distance in bytes.
-pub fn base_and_offset(layout: LLVMTargetDataRef, pointer: LLVMValueRef) -> (LLVMValueRef, Option<i64>) {
-    let (mut at, mut distance) = (pointer, Some(Distance::default()));
+pub fn base_and_offset<'m>(layout: DataLayout<'m>, pointer: Value<'m>) -> (Value<'m>, Option<i64>) {
+    let (mut at, mut distance) = (pointer, Some(0i64));
     loop {
-        match pointers::opcode(at) {
-            Some(LLVMOpcode::LLVMGetElementPtr) => {
-                distance = distance.and_then(|d| pointers::add_gep_offset(layout, at, d))
+        match at.opcode() {
+            Some(Opcode::LLVMGetElementPtr) => {
+                distance = distance.and_then(|d| d.checked_add(layout.constant_offset(at)?));
             }
-            Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMFreeze) => {}
+            Some(Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast | Opcode::LLVMFreeze) => {}
             _ => break,
         }
-        // SAFETY: alive; all of these have an operand.
-        at = unsafe { LLVMGetOperand(at, 0) };
+        let Some(base) = at.operand(0) else { break };
+        at = base;
     }
-    (at, distance.filter(|d| d.terms.is_empty()).map(|d| d.constant))
-}
-
-/// Returns whether a type is a fixed-length vector.
-pub fn is_vector(ty: LLVMTypeRef) -> bool {
-    // SAFETY: alive.
-    unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind }
+    (at, distance)
 }
 
 /// Upper bound of the kernel's frame in bytes: all variables and all computed values, none sharing memory.
-pub fn stack_bytes(module: &Module<'_>, kernel: Function) -> u64 {
-    // SAFETY: alive; sizes are asked of sized types only.
-    unsafe {
-        let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
-        let size = |ty| pointers::size_of(ty, layout).unwrap_or(0);
-        let of = |inst: Inst| match inst.opcode() {
-            LLVMOpcode::LLVMAlloca => {
-                let count = constant(LLVMGetOperand(inst.0, 0)).unwrap_or(1);
-                let align = u64::from(LLVMGetAlignment(inst.0)).max(8);
-                size(LLVMGetAllocatedType(inst.0)).saturating_mul(count).next_multiple_of(align)
-            }
-            _ => match LLVMGetTypeKind(LLVMTypeOf(inst.0)) {
-                LLVMTypeKind::LLVMVoidTypeKind => 0,
-                _ => size(LLVMTypeOf(inst.0)).next_multiple_of(8),
-            },
-        };
-        instructions(kernel).into_iter().map(of).fold(0, u64::saturating_add)
-    }
+pub fn stack_bytes<'m>(layout: DataLayout<'m>, kernel: Function<'m>) -> u64 {
+    let of = |inst: Inst<'m>| match inst.allocated_type() {
+        Some(ty) => {
+            let count = constant(inst.operand(0)).unwrap_or(1);
+            let align = u64::from(inst.alignment().unwrap_or(0)).max(8);
+            layout.element_size(ty).unwrap_or(0).saturating_mul(count).next_multiple_of(align)
+        }
+        None => layout.element_size(inst.ty()).unwrap_or(0).next_multiple_of(8),
+    };
+    kernel.instructions().into_iter().map(of).fold(0, u64::saturating_add)
 }

@@ -223,7 +223,7 @@ fn mark_function(view: View<'_>) -> Function<'_> {
     view.function_or_declared(MARK, types.void().function(&[types.int(32), types.bool()], false))
 }
 
-/// Inserts marks into a module where others build with their own tools. Until mutants/infection.rs moves to crate::llvm.
+/// Inserts marks into a module for others, who have their own tools. Until mutants/infection.rs moves to crate::llvm.
 pub(super) struct Marker {
     pub(super) tools: Tools,
     ty: LLVMTypeRef,

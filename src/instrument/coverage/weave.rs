@@ -409,8 +409,8 @@ impl<'m> Weaver<'m> {
         self.builder.at_end(new);
         self.builder.br(target);
         terminator.set_successor(edge.successor as u32, new);
-        // SAFETY: what was found in the unchanged module, which may be phis, was recorded before; probes behind this name
-        // blocks and terminators. The builder stands in the new block.
+        // SAFETY: what was found in the unchanged module and may be phis was recorded before; what follows names
+        // blocks, terminators, calls and variables. The builder stands in the new block.
         unsafe { target.redirect_phis(source, new) };
         new
     }
@@ -449,8 +449,8 @@ impl<'m> Weaver<'m> {
     }
 }
 
-/// Appends a parameter to a function whose body moves into a new one, which is returned with the calls to rewrite. Until
-/// kernel/parameters.rs moves to crate::llvm.
+/// Appends a parameter to a function whose body moves into a new one, which is returned with the calls to rewrite.
+/// Until kernel/parameters.rs moves to crate::llvm.
 fn append_parameter<'m>(function: Function<'m>, ty: Type<'m>, name: &str) -> (Function<'m>, Vec<Inst<'m>>) {
     let (new, calls) = parameters::append(ir::Function(function.as_raw()), ty.as_raw(), name);
     // SAFETY: a function and instructions of the same module.

@@ -146,8 +146,8 @@ impl<'m> Emitter<'m> {
         self.builder.icmp(how, a, b, "")
     }
 
-    /// Returns the value of a type that stands for nothing: zero, or undefined where memory cannot hold the type (images,
-    /// events).
+    /// Returns the value of a type that stands for nothing: zero, or undefined where memory cannot hold the type
+    /// (images, events).
     pub fn nothing(ty: Type<'m>) -> Value<'m> {
         match ty.kind() {
             TypeKind::LLVMTargetExtTypeKind => ty.undef(),

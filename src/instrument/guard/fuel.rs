@@ -157,7 +157,7 @@ fn guard_exit_branch<'m>(
     let exit = branch.successors()[leaves as usize];
     if let Some(recording) = record_exhaustion(emitter, exit, exhaustion) {
         branch.set_successor(leaves, recording);
-        // SAFETY: handles of phis are kept by the emitter alone, which is not asked for a replacement any more.
+        // SAFETY: only the emitter keeps handles of phis, and it is not asked for replacements any more.
         unsafe { exit.redirect_phis(block, recording) };
     }
 }
@@ -195,7 +195,7 @@ fn guard_edge<'m>(
     emitter.builder.at_end(test);
     emitter.builder.cond_br(none, recording.unwrap_or(exit), to);
     terminator.set_successor(successor, test);
-    // SAFETY: handles of phis are kept by the emitter alone, which is not asked for a replacement any more.
+    // SAFETY: only the emitter keeps handles of phis, and it is not asked for replacements any more.
     unsafe { to.redirect_phis(from, test) };
     for phi in exit.phis() {
         phi.add_incoming(&[(Emitter::nothing(phi.ty()), recording.unwrap_or(test))]);

@@ -159,8 +159,8 @@ fn with_probe<'m>(module: &'m Module<'_>, entry: &str, layout: GuardLayout) -> R
         return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
     }
     parameters::describe(new, "kassay_probe", "uint*", 1);
-    // SAFETY: the body has moved and nothing calls the old function, whose handle is not used again; the new one is of the
-    // same module.
+    // SAFETY: the body has moved and nothing calls the old function, whose handle is not used again; the new one is of
+    // the same module.
     unsafe {
         kernel.delete();
         Ok(Function::from_raw(new.0).expect("a function is not null"))
@@ -182,7 +182,7 @@ fn single_return<'m>(emitter: &Emitter<'m>, spent: Value<'m>) -> Result<Block<'m
     let end = emitter.kernel.append_block("kassay.end");
     for old in returns {
         let block = old.block();
-        // SAFETY: each return is visited once, no other handle of it is used again, and the builder stands elsewhere next.
+        // SAFETY: each return is visited once, no other handle of it is used again, and no builder stands before it.
         unsafe { old.erase() };
         emitter.builder.at_end(block);
         emitter.builder.br(end);

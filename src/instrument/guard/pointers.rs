@@ -146,8 +146,8 @@ impl<'m> Objects<'m> {
     }
 }
 
-/// Returns the pointers from which an instruction or constant makes a pointer into one of their objects; `None` for other
-/// values.
+/// Returns the pointers from which an instruction or constant makes a pointer into one of their objects; `None` for
+/// other values.
 pub fn sources(value: Value<'_>) -> Option<Vec<Value<'_>>> {
     Some(match value.opcode()? {
         Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast | Opcode::LLVMFreeze => {
@@ -190,7 +190,7 @@ pub fn with_steps<'m>(
     Some(distance)
 }
 
-/// Returns the object that an argument points to: a copy of its own if it is passed by value, else memory of the launch.
+/// Returns the object that an argument points to: its own copy if it is passed by value, else memory of the launch.
 fn argument_object<'m>(
     kernel: Function<'m>,
     argument: Value<'m>,
